@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from zaxy.api import Parcel, Receipt
+from zaxy.api.checks.export_sinks import ExportSinkCase
+from zaxy.plugins.templates.export_sinks import Sink
+
+RIGHT = Sink
+
+
+def case(make: Callable[..., Any], scratch: Path) -> ExportSinkCase:
+    arrived = scratch / "state" / "bundle.json"
+    return ExportSinkCase(
+        make,
+        destination="bundle.json",
+        forbidden="../outside.json",
+        received=lambda: arrived.read_bytes() if arrived.exists() else None,
+    )
+
+
+class WithoutCheck:
+    def __init__(self, context: object) -> None:
+        pass
+
+    def deliver(self, parcel: Parcel, destination: str, token: str) -> Receipt:
+        raise NotImplementedError
+
+
+class TextMode(Sink):
+    def deliver(self, parcel: Parcel, destination: str, token: str) -> Receipt:
+        receipt = super().deliver(parcel, destination, token)
+        written = self._folder / destination
+        written.write_bytes(written.read_bytes().replace(b"\r\n", b"\n"))
+        return receipt
+
+
+class EmptyReceipt(Sink):
+    def deliver(self, parcel: Parcel, destination: str, token: str) -> Receipt:
+        super().deliver(parcel, destination, token)
+        return Receipt(destination, 0, "")
+
+
+class EagerCheck(Sink):
+    def check(self, destination: str) -> None:
+        super().check(destination)
+        (self._folder / destination).touch()
+
+
+class TrustingDeliver(Sink):
+    def deliver(self, parcel: Parcel, destination: str, token: str) -> Receipt:
+        return super().deliver(parcel, Path(destination).name, token)
+
+
+class Appending(Sink):
+    def deliver(self, parcel: Parcel, destination: str, token: str) -> Receipt:
+        self.check(destination)
+        with open(self._folder / destination, "ab") as out:
+            out.write(parcel.path.read_bytes())
+        return Receipt(destination, parcel.size, parcel.sha256)
+
+
+class Moving(Sink):
+    def deliver(self, parcel: Parcel, destination: str, token: str) -> Receipt:
+        receipt = super().deliver(parcel, destination, token)
+        parcel.path.unlink()
+        return receipt
+
+
+WRONG = {
+    "it_has_the_methods_of_its_protocol": WithoutCheck,
+    "it_delivers_the_very_bytes": TextMode,
+    "its_receipt_tells_what_was_delivered": EmptyReceipt,
+    "it_accepts_a_good_destination": EagerCheck,
+    "it_refuses_a_forbidden_destination_before_any_work": TrustingDeliver,
+    "a_second_delivery_replaces_the_first_whole": Appending,
+    "it_leaves_the_parcel_where_it_is": Moving,
+}

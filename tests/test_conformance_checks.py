@@ -1,0 +1,38 @@
+"""Each check passes on a right provider and fails on a wrong one: a check that cannot fail proves nothing."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from zaxy.api.catalog import POINTS
+from zaxy.api.checks import Check, CheckFailed, Workbench, checks_of
+
+CHECKS = [pytest.param(known, id=f"{point}-{known.name}") for point in POINTS for known in checks_of(point)]
+
+
+def reference(point: str) -> ModuleType:
+    return import_module(f"reference.{point}")
+
+
+@pytest.mark.parametrize("known", CHECKS)
+def test_the_check_passes_on_the_reference_provider(known: Check, tmp_path: Path) -> None:
+    module = reference(known.point)
+    known.run(module.case(module.RIGHT, tmp_path), Workbench(tmp_path))
+
+
+@pytest.mark.parametrize("known", CHECKS)
+def test_the_check_fails_on_a_provider_that_breaks_the_promise(known: Check, tmp_path: Path) -> None:
+    module = reference(known.point)
+    wrong = module.WRONG[known.name]
+    with pytest.raises(CheckFailed) as failure:
+        known.run(module.case(wrong, tmp_path), Workbench(tmp_path))
+    assert len(str(failure.value)) > 20, "the message must say what was expected and what came instead"
+
+
+@pytest.mark.parametrize("known", CHECKS)
+def test_the_check_tells_an_author_what_to_do(known: Check) -> None:
+    assert len(known.troubleshooting) > 30

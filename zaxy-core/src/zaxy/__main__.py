@@ -1,0 +1,158 @@
+"""The `zaxy` command: a static table of commands, of which only the one asked for is imported.
+
+Help, version and the listing of plugins answer from this module and a few light ones. Importing typer costs
+more than everything else here together, so it happens only behind the other commands.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from zaxy import __version__
+from zaxy.errors import ZaxyError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+class Command:
+    """A row of the table. A hot command's module has `run(arguments)`; another's has the typer app of its group."""
+
+    def __init__(self, words: str, summary: str, module: str, hot: bool = False) -> None:
+        self.words = words
+        self.summary = summary
+        self.module = module
+        self.hot = hot
+
+
+COMMANDS = (
+    Command(
+        "plugins list",
+        "List the installed plugins, without importing any.",
+        "zaxy.commands.plugins_list",
+        hot=True,
+    ),
+    Command("plugins show", "Show one plugin: what it provides, needs and can be told.", "zaxy.commands.plugins"),
+    Command(
+        "plugins check",
+        "Import plugins and prove that they do what their manifests say.",
+        "zaxy.commands.plugins",
+    ),
+    Command("plugins new", "Write a new plugin package whose tests pass.", "zaxy.commands.plugins"),
+    Command("contracts list", "List the published contracts and what is in them.", "zaxy.commands.contracts"),
+    Command(
+        "contracts check",
+        "Compare the live code with the snapshots, or with a pinned contract.",
+        "zaxy.commands.contracts",
+    ),
+    Command("contracts diff", "Compare two snapshots and tell additions from breaks.", "zaxy.commands.contracts"),
+    Command(
+        "contracts pin",
+        "Write down the part of the contract that a plugin relies on.",
+        "zaxy.commands.contracts",
+    ),
+    Command("contracts snapshot", "Write the live contracts to a folder.", "zaxy.commands.contracts"),
+    Command("config list", "List every setting, its value and where the value came from.", "zaxy.commands.config"),
+    Command("config set", "Keep a setting in the workspace.", "zaxy.commands.config"),
+    Command("config unset", "Take a setting out of the workspace.", "zaxy.commands.config"),
+)
+ALIASES = {"plugin": "plugins", "contract": "contracts"}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 done, 1 the thing asked for is not so, 2 wrong usage."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words and words[0] in ALIASES:
+        words[0] = ALIASES[words[0]]
+    try:
+        return _dispatch(words)
+    except ZaxyError as error:
+        return _report(error, as_json="--json" in words)
+    except BrokenPipeError:
+        # The reader went away (`| head`): nothing is left to tell, and closing stdout again would raise.
+        sys.stdout = None
+        return 0
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 1
+
+
+def _dispatch(words: list[str]) -> int:
+    if not words or words[0] in ("--help", "-h", "help"):
+        print(_help(words[1:]))
+        return 0
+    if words[0] in ("--version", "-V"):
+        print(f"zaxy {__version__}")
+        return 0
+    for command in COMMANDS:
+        typed = command.words.split()
+        if words[: len(typed)] == typed and command.hot:
+            return _function(command.module, "run")(words[len(typed) :])
+        if words[0] == typed[0] and not command.hot and _known(words):
+            return _function("zaxy.commands", "run_app")(command.module, words)
+    if len(words) == 1 and any(command.words.startswith(f"{words[0]} ") for command in COMMANDS):
+        print(_help(words))
+        return 2
+    raise _unknown(words)
+
+
+def _known(words: list[str]) -> bool:
+    """Whether the words name a command, or ask a group for its help."""
+    pair = " ".join(words[:2])
+    return any(command.words == pair for command in COMMANDS) or (len(words) > 1 and words[1] in ("--help", "-h"))
+
+
+def _function(module: str, name: str) -> Callable[..., int]:
+    from importlib import import_module
+
+    function: Callable[..., int] = getattr(import_module(module), name)
+    return function
+
+
+def _help(words: Sequence[str] = ()) -> str:
+    shown = [command for command in COMMANDS if not words or command.words.split()[0] == words[0]]
+    if not shown:
+        raise _unknown(list(words))
+    width = max(len(command.words) for command in shown)
+    rows = "\n".join(f"  {command.words.ljust(width)}  {command.summary}" for command in shown)
+    return (
+        "usage: zaxy COMMAND [OPTIONS]\n\n"
+        "Memory for AI agents that can be trusted because it can be checked.\n\n"
+        f"commands:\n{rows}\n\n"
+        "options:\n"
+        "  -h, --help     show this help; 'zaxy COMMAND --help' explains one command\n"
+        "  -V, --version  show the version"
+    )
+
+
+def _unknown(words: list[str]) -> ZaxyError:
+    from difflib import get_close_matches
+
+    # What follows the command's words (options, arguments) is not part of the name that was mistyped.
+    names = [word for word in words[:2] if not word.startswith("-")]
+    typed = " ".join(names)
+    known = [command.words for command in COMMANDS]
+    near = get_close_matches(typed, known, n=1, cutoff=0.5)
+    if not near and names:
+        near = get_close_matches(names[0], [*known, *{k.split()[0] for k in known}], n=1, cutoff=0.5)
+    hint = f"Did you mean 'zaxy {near[0]}'? " if near else ""
+    return ZaxyError(
+        "invalid_request",
+        f"there is no command 'zaxy {typed or words[0]}'",
+        f"{hint}'zaxy --help' lists the commands.",
+    )
+
+
+def _report(error: ZaxyError, as_json: bool) -> int:
+    if as_json:
+        import json
+
+        print(json.dumps(error.as_dict(), indent=2, ensure_ascii=False))
+    else:
+        print(f"zaxy: {error.message}\n  {error.remediation}", file=sys.stderr)
+    return error.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

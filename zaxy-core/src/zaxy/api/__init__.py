@@ -1,0 +1,77 @@
+"""All that a plugin may import. Each name is loaded when it is first asked for, so a plugin pays for what it uses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from zaxy.api.catalog import API_CURRENT as API_CURRENT, API_FLOOR as API_FLOOR, POINTS as POINTS
+    from zaxy.api.hookspecs import hookimpl as hookimpl
+    from zaxy.api.models import (
+        AsOf as AsOf,
+        Batch as Batch,
+        Candidate as Candidate,
+        Closing as Closing,
+        Cursor as Cursor,
+        Draft as Draft,
+        Edge as Edge,
+        EdgeRow as EdgeRow,
+        Entity as Entity,
+        EntityRef as EntityRef,
+        EntityRow as EntityRow,
+        Event as Event,
+        ExtractedEvent as ExtractedEvent,
+        Extraction as Extraction,
+        GraphStats as GraphStats,
+        KeyPair as KeyPair,
+        Observation as Observation,
+        Page as Page,
+        Parcel as Parcel,
+        Query as Query,
+        Reading as Reading,
+        Receipt as Receipt,
+        ServerEntry as ServerEntry,
+        Source as Source,
+        Tool as Tool,
+    )
+    from zaxy.api.points import (
+        CaptureAdapter as CaptureAdapter,
+        EventStore as EventStore,
+        ExportSink as ExportSink,
+        Extractor as Extractor,
+        Follower as Follower,
+        IdeConfigWriter as IdeConfigWriter,
+        MemoryAccess as MemoryAccess,
+        ProjectionBackend as ProjectionBackend,
+        RetrievalLane as RetrievalLane,
+        SigningAlgorithm as SigningAlgorithm,
+        ToolPack as ToolPack,
+    )
+    from zaxy.api.provider import Provider as Provider, ProviderContext as ProviderContext
+    from zaxy.errors import ZaxyError as ZaxyError
+
+
+_HOMES = {
+    "zaxy.api.catalog": "API_CURRENT API_FLOOR POINTS",
+    "zaxy.api.hookspecs": "hookimpl",
+    "zaxy.api.models": "AsOf Batch Candidate Closing Cursor Draft Edge EdgeRow Entity EntityRef EntityRow Event "
+    "ExtractedEvent Extraction GraphStats KeyPair Observation Page Parcel Query Reading Receipt ServerEntry Source "
+    "Tool",
+    "zaxy.api.points": "CaptureAdapter EventStore ExportSink Extractor Follower IdeConfigWriter MemoryAccess "
+    "ProjectionBackend RetrievalLane SigningAlgorithm ToolPack",
+    "zaxy.api.provider": "Provider ProviderContext",
+    "zaxy.errors": "ZaxyError",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"zaxy.api has no {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOME_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(_HOME_OF)

@@ -1,0 +1,100 @@
+"""The conformance checks: plain functions that a provider passes or fails, one module per extension point.
+
+A check takes a case (how to make the provider, and samples to try it on) and a workbench (folders and contexts), and
+raises `CheckFailed` with what was expected and what came instead. `zaxy_testkit` turns them into pytest classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeVar
+
+from zaxy.api.provider import ProviderContext
+from zaxy.errors import ZaxyError
+
+T = TypeVar("T")
+_CHECKS: dict[str, list[Check]] = {}
+
+
+class CheckFailed(AssertionError):
+    """A provider does not do what its point's Protocol promises."""
+
+
+@dataclass(frozen=True)
+class Check:
+    point: str
+    name: str
+    """The fact that it proves, in words joined by underscores."""
+    run: Callable[[Any, Workbench], None]
+    troubleshooting: str
+    needs: str = ""
+    """The capability without which it does not apply."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """How to make the provider under test. The points' own cases add samples to try it on."""
+
+    make: Callable[[ProviderContext], Any]
+    settings: Mapping[str, object] = field(default_factory=dict, kw_only=True)
+    capabilities: frozenset[str] = field(default=frozenset(), kw_only=True)
+
+
+@dataclass
+class Workbench:
+    """A scratch folder, and contexts whose state lives in it."""
+
+    scratch: Path
+    now: datetime = datetime(2026, 6, 15, tzinfo=UTC)
+    warnings: list[str] = field(default_factory=list)
+
+    def make(self, case: Case, state: str = "state") -> Any:
+        """A provider whose state folder is named `state`: the same name again reopens the same state."""
+        folder = self.scratch / state
+        folder.mkdir(exist_ok=True)
+        return case.make(
+            ProviderContext(case.settings, folder, "workspace-under-test", self.warnings.append, self._clock)
+        )
+
+    def _clock(self) -> datetime:
+        return self.now
+
+
+def check(
+    point: str, needs: str = ""
+) -> Callable[[Callable[[Any, Workbench], None]], Callable[[Any, Workbench], None]]:
+    """Register a function as a check of a point. Its docstring tells an author what to do when it fails."""
+
+    def register(function: Callable[[Any, Workbench], None]) -> Callable[[Any, Workbench], None]:
+        known = Check(point, function.__name__, function, (function.__doc__ or "").strip(), needs)
+        _CHECKS.setdefault(point, []).append(known)
+        return function
+
+    return register
+
+
+def checks_of(point: str) -> tuple[Check, ...]:
+    """Every check of a point, in the order in which it is written."""
+    import_module(f"zaxy.api.checks.{point}")
+    return tuple(_CHECKS[point])
+
+
+def expect(fact: bool, otherwise: str) -> None:
+    """Fail the check unless the fact holds."""
+    if not fact:
+        raise CheckFailed(otherwise)
+
+
+def expect_refusal(action: Callable[[], object], of: str) -> ZaxyError:
+    """The ZaxyError with which the action refuses; anything else fails the check."""
+    try:
+        answer = action()
+    except ZaxyError as error:
+        return error
+    except Exception as error:
+        raise CheckFailed(f"{of} must be refused with a ZaxyError, and raised {error!r}") from error
+    raise CheckFailed(f"{of} must be refused with a ZaxyError, and was answered with {answer!r}")

@@ -1,0 +1,58 @@
+"""Whether an object has the methods of a Protocol, with parameters that the core's calls fit."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from importlib import import_module
+from types import FunctionType
+
+from zaxy.api.catalog import POINTS
+from zaxy.api.checks import CheckFailed
+
+
+def misfits(point: str, provider: object) -> list[str]:
+    """What keeps the provider from being called as the point's Protocol says; empty when it fits."""
+    protocol = getattr(import_module("zaxy.api.points"), POINTS[point].protocol)
+    return list(_misfits(protocol, provider))
+
+
+def follower_misfits(provider: object) -> list[str]:
+    return list(_misfits(import_module("zaxy.api.points").Follower, provider))
+
+
+def expect_shape(point: str, provider: object) -> None:
+    wrong = misfits(point, provider)
+    if wrong:
+        raise CheckFailed("; ".join(wrong))
+
+
+def _misfits(protocol: type, provider: object) -> Iterator[str]:
+    owner = type(provider).__name__
+    for name, promised in _members(protocol):
+        try:
+            actual = getattr(provider, name)
+        except AttributeError:
+            yield f"{owner} has no {name}"
+            continue
+        if isinstance(promised, property):
+            if callable(actual):
+                yield f"{owner}.{name} must be an attribute or a property, not a method"
+            continue
+        if not callable(actual):
+            yield f"{owner}.{name} must be a method"
+            continue
+        wanted = list(inspect.signature(promised).parameters)[1:]
+        try:
+            inspect.signature(actual).bind(*wanted)
+        except TypeError:
+            yield f"{owner}.{name}{inspect.signature(actual)} cannot be called with ({', '.join(wanted)})"
+        except ValueError:
+            continue  # a function in C without a signature: calling it will tell
+
+
+def _members(protocol: type) -> Iterator[tuple[str, property | FunctionType]]:
+    for base in reversed(protocol.__mro__):
+        for name, member in vars(base).items():
+            if not name.startswith("_") and isinstance(member, property | FunctionType):
+                yield name, member

@@ -1,0 +1,59 @@
+"""Every hook of the plugin API. Each returns a list of `Provider`; what a provider does is in `points`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pluggy
+
+if TYPE_CHECKING:
+    from zaxy.api.provider import Provider
+
+PROJECT = "zaxy"
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec
+def zaxy_projection_backends() -> list[Provider]:  # type: ignore[empty-body]
+    """Graph stores that follow the log."""
+
+
+@hookspec
+def zaxy_event_stores() -> list[Provider]:  # type: ignore[empty-body]
+    """Places where the log itself can live."""
+
+
+@hookspec
+def zaxy_retrieval_lanes() -> list[Provider]:  # type: ignore[empty-body]
+    """Lanes that rank candidates for a question."""
+
+
+@hookspec
+def zaxy_extractors() -> list[Provider]:  # type: ignore[empty-body]
+    """Pure functions that draw more entities and edges out of an event."""
+
+
+@hookspec
+def zaxy_capture_adapters() -> list[Provider]:  # type: ignore[empty-body]
+    """Readers of the session files that clients keep."""
+
+
+@hookspec
+def zaxy_ide_config_writers() -> list[Provider]:  # type: ignore[empty-body]
+    """Writers of clients' MCP configurations."""
+
+
+@hookspec
+def zaxy_export_sinks() -> list[Provider]:  # type: ignore[empty-body]
+    """Ways to deliver an exported bundle."""
+
+
+@hookspec
+def zaxy_signing_algorithms() -> list[Provider]:  # type: ignore[empty-body]
+    """Algorithms that sign and verify bundles."""
+
+
+@hookspec
+def zaxy_tool_packs() -> list[Provider]:  # type: ignore[empty-body]
+    """Packs of further MCP tools."""

@@ -1,0 +1,296 @@
+"""The values that pass between the core and its plugins: frozen, plain, without behaviour of their own.
+
+Times are ISO-8601 UTC texts with microseconds, `2026-06-15T00:00:00.000000Z`, which sort as they read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+JsonObject = Mapping[str, object]
+
+
+# The log
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An event that is to be appended: the store gives it its place, id, time, digest and hash."""
+
+    type: str
+    actor: str
+    payload: JsonObject
+    sensitivity: str = "internal"
+    caused_by: str = ""
+    idempotency_key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An event of the log."""
+
+    session: str
+    seq: int
+    id: str
+    type: str
+    actor: str
+    time: str
+    payload: JsonObject | None
+    """None when the payload was erased for good."""
+    hash: str
+    prev: str | None
+    sensitivity: str = "internal"
+    caused_by: str = ""
+    idempotency_key: str = ""
+
+    @property
+    def citation(self) -> str:
+        return f"eventloom://{self.session}/events/{self.seq}#{self.hash}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """A place in a session's log: the last event that was taken, and where the next one begins."""
+
+    seq: int
+    hash: str
+    offset: int
+    """The store's own measure of position (a byte offset, a row number): kept and given back unchanged."""
+    fed_by: str = ""
+    """Which extractors, in which versions, fed a follower up to here: kept and given back unchanged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    events: tuple[Event, ...]
+    cursor: Cursor | None
+    """Where to read on; None in a session without events."""
+
+
+# What is extracted from an event
+
+
+class EntityRef(NamedTuple):
+    entity_type: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    name: str
+    entity_type: str
+    summary: str
+    properties: JsonObject = field(default_factory=dict)
+    observed_at: str = ""
+    """When it began to hold, if not at the event's own time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    source: EntityRef
+    target: EntityRef
+    relation_type: str
+    confidence: float = 1.0
+    inferred: bool = False
+    inference_method: str = ""
+    evidence: str = ""
+    valid_from: str = ""
+    valid_to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """What an event ends: every open row of an entity, or every open row that came from the event `seq`."""
+
+    at: str
+    entity: EntityRef | None = None
+    seq: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    entities: tuple[Entity, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    closings: tuple[Closing, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedEvent:
+    event: Event
+    rows: Extraction
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Consecutive events of one session, with what was extracted from each."""
+
+    session: str
+    events: tuple[ExtractedEvent, ...]
+
+
+# The graph
+
+
+@dataclass(frozen=True, slots=True)
+class AsOf:
+    """The moment a read looks from: what was true at `valid_at`, as far as was known after event `known_at`."""
+
+    valid_at: str = ""
+    """Empty: what is open now."""
+    known_at: int | None = None
+    """None: everything known."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntityRow:
+    """One version of an entity: true from `valid_from` to `valid_to`, known from `opened_seq` to `closed_seq`."""
+
+    entity: Entity
+    valid_from: str
+    valid_to: str
+    """Empty while it holds."""
+    opened_seq: int
+    closed_seq: int | None
+    event_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeRow:
+    edge: Edge
+    valid_from: str
+    valid_to: str
+    opened_seq: int
+    closed_seq: int | None
+    event_hash: str
+    depth: int = 1
+    """How many steps from where the walk began."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphStats:
+    entities: int
+    edges: int
+    """Rows in all, closed ones included."""
+    open_entities: int
+    open_edges: int
+
+
+# Retrieval
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    text: str
+    session: str
+    limit: int = 10
+    as_of: AsOf = AsOf()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An event that a lane proposes. Scores need no common scale: fusion normalises them lane by lane."""
+
+    seq: int
+    score: float
+    content: str = ""
+    metadata: JsonObject = field(default_factory=dict)
+
+
+# Capture
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One session file of a client, or whatever it keeps a session in."""
+
+    id: str
+    """Stable over renames, compression and restarts; part of every observation's key."""
+    path: Path
+    session: str = ""
+    """The client's own name of the session, if it has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    type: str
+    actor: str
+    payload: JsonObject
+    key: str
+    """Where it came from (source and position), never what it says: the same place gives the same key."""
+    occurred_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    observations: tuple[Observation, ...]
+    mark: str
+    """The adapter's own note of how far it has read; handed back at the next reading."""
+    done: bool
+    """Whether the source holds nothing more for now."""
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    """How many records of each kind were passed over because the adapter does not know them."""
+
+
+# Client configuration
+
+
+@dataclass(frozen=True, slots=True)
+class ServerEntry:
+    """The MCP server as a client's configuration should name it: a command, or a URL."""
+
+    name: str
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    startup_timeout_s: int = 90
+
+
+# Export
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """A finished bundle on disk, ready to be delivered."""
+
+    path: Path
+    size: int
+    sha256: str
+    media_type: str = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    destination: str
+    size: int
+    sha256: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPair:
+    private_pem: bytes = field(repr=False)
+    public_pem: bytes
+    public_key: bytes
+    """The raw public key, as bundles carry it."""
+
+
+# Tools
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """An MCP tool. Its name has only the characters a-z and _: some clients hide every tool otherwise."""
+
+    name: str
+    description: str
+    input_schema: JsonObject
+    read_only: bool = False
+    destructive: bool = False
+    idempotent: bool = False
+    profiles: tuple[str, ...] = ("full",)
+    """The tool profiles that list it; every tool can be called under any profile."""

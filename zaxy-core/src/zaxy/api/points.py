@@ -1,0 +1,257 @@
+"""What a provider must do, one Protocol per extension point.
+
+Rules for all of them: a class is called with a `ProviderContext` and does no heavy work until a method needs it;
+a method returns a finished value, never a generator, so that its time budget covers the work; all calls of one
+outside provider come from one thread; a method that cannot do what it was asked raises `ZaxyError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from zaxy.api.models import (
+    AsOf,
+    Batch,
+    Candidate,
+    Cursor,
+    Draft,
+    EdgeRow,
+    EntityRef,
+    EntityRow,
+    Event,
+    Extraction,
+    GraphStats,
+    JsonObject,
+    KeyPair,
+    Page,
+    Parcel,
+    Query,
+    Reading,
+    Receipt,
+    ServerEntry,
+    Source,
+    Tool,
+)
+
+
+@runtime_checkable
+class Follower(Protocol):
+    """Something derived from the log, which may be deleted and built again."""
+
+    def cursor(self, session: str) -> Cursor | None:
+        """How far it has followed a session, as committed; None before the first batch."""
+        ...
+
+    def apply(self, batch: Batch, cursor: Cursor) -> None:
+        """Take a batch and the cursor after it in one transaction; what it has taken before changes nothing."""
+        ...
+
+    def digest(self, session: str) -> str:
+        """A hash over all that it holds of a session: equal after a rebuild, different after any change."""
+        ...
+
+    def wipe(self, session: str) -> None:
+        """Forget a session, cursor included, so that no byte of it can be read from disk again."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files and connections; nothing is called afterwards."""
+        ...
+
+
+@runtime_checkable
+class ProjectionBackend(Follower, Protocol):
+    """A graph store. Rows come newest `opened_seq` first, then by type, then by name."""
+
+    def entities(self, session: str, names: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
+        """The entities whose names match, compared after NFKC, trimming and case folding."""
+        ...
+
+    def rows_of_events(self, session: str, seqs: Sequence[int], as_of: AsOf) -> Sequence[EntityRow]:
+        """The entity rows that the given events opened and that hold at that moment."""
+        ...
+
+    def neighbours(
+        self,
+        session: str,
+        start: Sequence[EntityRef],
+        relations: Sequence[str],
+        depth: int,
+        as_of: AsOf,
+        limit: int,
+    ) -> Sequence[EdgeRow]:
+        """The edges within `depth` steps of the start, either way along them; no relations means all, nearest first."""
+        ...
+
+    def current(self, session: str, entity_types: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
+        """The entities of the given types that hold at that moment."""
+        ...
+
+    def stats(self, session: str) -> GraphStats:
+        """How many rows there are."""
+        ...
+
+
+@runtime_checkable
+class EventStore(Protocol):
+    """Where the log lives: files on a disk, or a database that several servers share."""
+
+    def sessions(self) -> Sequence[str]:
+        """The sessions that have events, sorted."""
+        ...
+
+    def append(self, session: str, drafts: Sequence[Draft]) -> Sequence[Event]:
+        """Append all of them or none, and return only when they would survive a loss of power.
+
+        A draft whose idempotency key was seen before returns the first event; with other content it is a conflict.
+        """
+        ...
+
+    def read(self, session: str, after: Cursor | None, limit: int) -> Page:
+        """The durable events after a cursor (None: from the first), oldest first."""
+        ...
+
+    def get(self, session: str, seq: int) -> Event | None:
+        """One event, found without reading the others."""
+        ...
+
+    def head(self, session: str) -> Cursor | None:
+        """The durable end of a session's log."""
+        ...
+
+    def erase(self, session: str, seq: int, actor: str, reason: str) -> Event:
+        """Erase one event's payload for good and return the event that records it; the chain still verifies."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files and connections; nothing is called afterwards."""
+        ...
+
+
+@runtime_checkable
+class RetrievalLane(Protocol):
+    """Ranked candidates for a question. A lane with the capability `follower` is a `Follower` too."""
+
+    def search(self, query: Query) -> Sequence[Candidate]:
+        """At most `query.limit` candidates of the session, best first; none where nothing fits."""
+        ...
+
+
+@runtime_checkable
+class Extractor(Protocol):
+    """A pure function of one event. Its rows are added to those of the built-in rules and replace none."""
+
+    @property
+    def version(self) -> str:
+        """Changes whenever the same event would give other rows: followers are then rebuilt."""
+        ...
+
+    def extract(self, event: Event) -> Extraction:
+        """The rows of one event, the same every time; no rows for an event it has nothing to say about."""
+        ...
+
+
+@runtime_checkable
+class CaptureAdapter(Protocol):
+    """Reads what a client writes anyway, and turns it into observations by position."""
+
+    def sources(self, workspace: Path) -> Sequence[Source]:
+        """The client's sessions that belong to this workspace, and no others."""
+        ...
+
+    def read(self, source: Source, mark: str, limit: int) -> Reading:
+        """At most `limit` observations after a mark (empty: from the start); a torn last record waits for its rest."""
+        ...
+
+
+@runtime_checkable
+class IdeConfigWriter(Protocol):
+    """A client's MCP configuration. Editing is text in, text out: the core reads, backs up and writes the files."""
+
+    @property
+    def scopes(self) -> Sequence[str]:
+        """The scopes it can install into, the default first; none if it only prints."""
+        ...
+
+    def target(self, scope: str, workspace: Path, home: Path, environ: Mapping[str, str]) -> Path:
+        """The file that a scope's configuration lives in."""
+        ...
+
+    def render(self, server: ServerEntry) -> str:
+        """The fragment to paste into the client's configuration."""
+        ...
+
+    def install(self, text: str, server: ServerEntry, force: bool) -> str:
+        """The file's text with the entry added; an entry of that name is a conflict unless forced."""
+        ...
+
+    def remove(self, text: str, name: str) -> str:
+        """The file's text without the entry: what was there before `install`, byte for byte."""
+        ...
+
+
+@runtime_checkable
+class ExportSink(Protocol):
+    """Delivers the bytes of a bundle."""
+
+    def check(self, destination: str) -> None:
+        """Refuse a destination that can't or mustn't be used, before anything is built or opened."""
+        ...
+
+    def deliver(self, parcel: Parcel, destination: str, token: str) -> Receipt:
+        """Deliver the parcel whole or not at all; `token` is empty where none is needed."""
+        ...
+
+
+@runtime_checkable
+class SigningAlgorithm(Protocol):
+    """Makes keys, signs and verifies."""
+
+    def generate(self, passphrase: bytes) -> KeyPair:
+        """A new key pair, the private key encrypted unless the passphrase is empty."""
+        ...
+
+    def public_key(self, pem: bytes) -> bytes:
+        """The raw public key in a public key's PEM."""
+        ...
+
+    def sign(self, private_pem: bytes, passphrase: bytes, message: bytes) -> bytes:
+        """The signature of a message."""
+        ...
+
+    def verify(self, public_key: bytes, message: bytes, signature: bytes) -> bool:
+        """Whether the signature is that key's over that message; False, not an error, for malformed ones."""
+        ...
+
+
+class MemoryAccess(Protocol):
+    """What a tool pack may do with memory."""
+
+    def append(self, session: str, draft: Draft) -> Event:
+        """Append one event."""
+        ...
+
+    def read(self, session: str, after: Cursor | None, limit: int) -> Page:
+        """Read events from the log."""
+        ...
+
+    def query(self, query: Query) -> Sequence[Candidate]:
+        """Ask all lanes and fuse what they find."""
+        ...
+
+
+@runtime_checkable
+class ToolPack(Protocol):
+    """More MCP tools over the same memory."""
+
+    def tools(self) -> Sequence[Tool]:
+        """The tools, in the order in which they are listed."""
+        ...
+
+    def call(
+        self, tool: str, arguments: JsonObject, memory: MemoryAccess, progress: Callable[[float, str], None]
+    ) -> JsonObject:
+        """The tool's structured result; the arguments already satisfy its input schema."""
+        ...

@@ -1,0 +1,40 @@
+"""What a hook returns, and what a provider's class is called with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One provider of an extension point.
+
+    `target` is the text `package.module:Class`. It is imported when the provider is first used and called
+    with a `ProviderContext`, so naming a provider costs nothing.
+    """
+
+    name: str
+    target: str
+    summary: str
+    stability: str = "experimental"
+    capabilities: tuple[str, ...] = ()
+    install_hint: str = ""
+    """What to run when importing the target fails, such as `pip install 'zaxy-core[export]'`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderContext:
+    """What the core hands to a provider. Making a provider must be cheap: no connection, no large file."""
+
+    settings: Mapping[str, object]
+    """The plugin's own settings by environment name, parsed to their types."""
+    state_dir: Path
+    """A folder of the provider's own; for followers it may be deleted at any time while nothing runs."""
+    workspace_id: str
+    warn: Callable[[str], None] = field(repr=False)
+    """Tell the user something without failing; shown as a notice beside the answer."""
+    clock: Callable[[], datetime] = field(repr=False)
+    """The present moment in UTC; use it instead of `datetime.now` so that tests can set it."""

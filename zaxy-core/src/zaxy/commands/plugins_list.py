@@ -1,0 +1,38 @@
+"""`zaxy plugins list`, kept apart from the other plugin commands because it must not import typer."""
+
+from __future__ import annotations
+
+from zaxy.errors import ZaxyError
+from zaxy.plugins import listing
+from zaxy.plugins.roster import take_roll
+from zaxy.settings import Settings
+from zaxy.workspace import stored_settings_here
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+HELP = """usage: zaxy plugins list [--json]
+
+List the installed plugins, without importing any: name, version, package, points, API, state and hint.
+A plugin is 'ready' until something imports it; 'zaxy plugins check' imports all of them.
+
+options:
+  --json      print JSON
+  -h, --help  show this help"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    if any(word in ("-h", "--help") for word in arguments):
+        print(HELP)
+        return 0
+    unknown = [word for word in arguments if word != "--json"]
+    if unknown:
+        raise ZaxyError(
+            "invalid_request",
+            f"'zaxy plugins list' does not take {unknown[0]!r}",
+            "It takes --json only. 'zaxy plugins show NAME' tells about one plugin.",
+        )
+    roster = take_roll(Settings(stored=stored_settings_here()))
+    print(listing.as_json(roster) if arguments else listing.as_table(roster))
+    return 0

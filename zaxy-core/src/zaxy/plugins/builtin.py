@@ -1,0 +1,23 @@
+"""The core's own providers, offered through the same hooks as everybody's."""
+
+from __future__ import annotations
+
+from zaxy.api.hookspecs import hookimpl
+from zaxy.api.provider import Provider
+
+
+@hookimpl
+def zaxy_export_sinks() -> list[Provider]:
+    return [Provider("file", "zaxy.export.file_sink:FileSink", "Writes the bundle to a file, whole or not at all.")]
+
+
+@hookimpl
+def zaxy_signing_algorithms() -> list[Provider]:
+    return [
+        Provider(
+            "ed25519",
+            "zaxy.export.ed25519:Ed25519",
+            "Ed25519 signatures (RFC 8032).",
+            install_hint="Install the signing extra: pip install 'zaxy-core[export]'",
+        )
+    ]

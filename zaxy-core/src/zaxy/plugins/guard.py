@@ -1,0 +1,106 @@
+"""Calls into outside code that cannot do harm: bounded in time, deaf to `sys.exit`, and away from stdout."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class PluginHung(Exception):
+    """The call did not come back within its budget, or the plugin is still busy with an earlier one."""
+
+
+class PluginLeft(Exception):
+    """The call tried to end the process (`sys.exit`) or to pose as an interrupt."""
+
+
+class Runner:
+    """Runs one plugin's code in a thread of its own, one call after the other.
+
+    A call that overruns its budget is given up, not killed: Python cannot do that. Later calls are refused at once
+    while it lasts and work again if it ever ends, so a hanging plugin costs one thread and one wait.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._jobs: SimpleQueue[_Job] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._late: _Job | None = None
+        self._turn = threading.Lock()
+
+    def run(self, what: str, function: Callable[[], T], budget: float) -> T:
+        """The function's result. Its exceptions come through; those that would end the process are translated."""
+        with self._turn:
+            if self._late is not None and not self._late.done.is_set():
+                raise PluginHung(f"it is still busy with {self._late.what}")
+            self._late = None
+            job = _Job(what, function)
+            self._start()
+            self._jobs.put(job)
+            if not job.done.wait(budget):
+                self._late = job
+                raise PluginHung(f"{what} did not come back within {budget:g} s")
+        if job.error is None:
+            return job.result  # type: ignore[return-value]
+        if isinstance(job.error, Exception):
+            raise job.error
+        raise PluginLeft(f"{what} raised {job.error!r}") from job.error
+
+    def _start(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name=f"zaxy-plugin-{self._name}", daemon=True)
+            self._thread.start()
+
+    def _work(self) -> None:
+        while True:
+            self._jobs.get().work()
+
+
+class _Job:
+    def __init__(self, what: str, function: Callable[[], object]) -> None:
+        self.what = what
+        self.done = threading.Event()
+        self.result: object = None
+        self.error: BaseException | None = None
+        self._function = function
+
+    def work(self) -> None:
+        try:
+            self.result = self._function()
+        except BaseException as error:  # SystemExit and KeyboardInterrupt too: see PluginLeft
+            self.error = error
+        finally:
+            self.done.set()
+
+
+def keep_stdout() -> None:
+    """From here on only the main thread's prints reach stdout; everything else goes to stderr.
+
+    Plugin code runs in other threads, so neither its prints nor those of C libraries and child processes, which
+    write to descriptor 1, can damage what a program reads from us.
+    """
+    if sys.stdout is not sys.__stdout__ or sys.stdout is None:
+        return  # somebody has put a stream of their own there already
+    sys.stdout.flush()
+    ours = os.dup(1)
+    os.dup2(2, 1)
+    sys.stdout = _MainThreadStdout(
+        open(ours, "wb"),  # noqa: SIM115 - it lives as long as the process
+        encoding=sys.stdout.encoding,
+        errors=sys.stdout.errors,
+        line_buffering=sys.stdout.line_buffering,
+    )
+
+
+class _MainThreadStdout(io.TextIOWrapper):
+    def write(self, text: str) -> int:
+        if threading.current_thread() is threading.main_thread():
+            return super().write(text)
+        return sys.stderr.write(text)

@@ -1,0 +1,258 @@
+"""The plugin host: imports a plugin when its provider is first asked for, and survives whatever it does."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pluggy
+
+from zaxy.api import hookspecs
+from zaxy.api.catalog import POINTS
+from zaxy.api.provider import Provider, ProviderContext
+from zaxy.errors import ZaxyError
+from zaxy.plugins.discovery import Announcement
+from zaxy.plugins.guard import PluginHung, PluginLeft, Runner
+from zaxy.plugins.manifest import Provided
+from zaxy.plugins.roster import CORE, Roster, Row, owner_of, take_roll
+from zaxy.settings import Settings
+from zaxy.workspace import Workspace
+
+T = TypeVar("T")
+
+
+class PluginHost:
+    """Every provider of every extension point, built-in or not, is asked for here."""
+
+    def __init__(self, roster: Roster, settings: Settings, state_root: Path, workspace_id: str) -> None:
+        self.roster = roster
+        self.notices: list[str] = list(roster.notices)
+        """What dropped out and why, for whoever shows an answer."""
+        self._settings = settings
+        self._state_root = state_root
+        self._workspace_id = workspace_id
+        self._budget = float(settings["ZAXY_PLUGINS_BUDGET"])  # type: ignore[arg-type]
+        self._strict = bool(settings["ZAXY_PLUGINS_STRICT"])
+        self._manager = pluggy.PluginManager(hookspecs.PROJECT)
+        self._manager.add_hookspecs(hookspecs)
+        self._runners: dict[str, Runner] = {}
+        self._offers: dict[str, dict[tuple[str, str], Provider]] = {}
+        self._bound: dict[tuple[str, str], BoundProvider] = {}
+        if self._strict:
+            for row in roster.rows:
+                if row.state in ("failed", "incompatible"):
+                    raise _broken(row)
+
+    @classmethod
+    def of(cls, workspace: Workspace, announcements: Sequence[Announcement] | None = None) -> PluginHost:
+        settings = Settings(stored=workspace.stored_settings())
+        roster = take_roll(settings, announcements)
+        return cls(roster, settings, Path(workspace.eventloom), workspace.identity())
+
+    def names(self, point: str) -> list[str]:
+        """The names that can be asked for at a point, the core's first; nothing is imported."""
+        return list(dict.fromkeys(provided.name for _, provided in self._provided(point)))
+
+    def get(self, point: str, name: str) -> BoundProvider:
+        """The provider that the user chose. If it is broken this says so and stops: no other takes its place."""
+        if (point, name) in self._bound:
+            return self._bound[(point, name)]
+        owner = owner_of(self.roster, point, name)
+        if owner is None:
+            raise self._missing(point, name)
+        row, _ = owner
+        provider = self._load(row)[(point, name)]
+        bound = BoundProvider(point, provider, row, self._make(row, point, provider), self)
+        self._bound[(point, name)] = bound
+        return bound
+
+    def all(self, point: str) -> list[BoundProvider]:
+        """Every provider of a point that works. The others drop out with a notice."""
+        working = []
+        for name in self.names(point):
+            try:
+                working.append(self.get(point, name))
+            except ZaxyError as error:
+                if self._strict:
+                    raise
+                self.notices.append(f"{error.message} {error.remediation}")
+        return working
+
+    def load(self, name: str) -> Row:
+        """Import one plugin and prove that its hooks offer what its manifest says; its row tells the outcome."""
+        row = self.roster.row(name)
+        if row.usable:
+            try:
+                self._load(row)
+            except ZaxyError:
+                if self._strict:
+                    raise
+        return self._current(row)
+
+    def run(self, row: Row, stage: str, what: str, function: Callable[[], T], budget: float | None = None) -> T:
+        """Run a plugin's code under guard. A failure is an error that names the plugin; the built-ins run unguarded."""
+        if row.package == CORE.package:
+            return function()
+        runner = self._runners.setdefault(row.package, Runner(row.name))
+        try:
+            return runner.run(what, function, self._budget if budget is None else budget)
+        except ZaxyError:
+            raise
+        except PluginHung as error:
+            raise self._failed(row, stage, "unavailable", str(error), "Its author should look at it; ") from None
+        except PluginLeft as error:
+            raise self._failed(row, stage, "internal_error", str(error), "A plugin may not end the process; ") from None
+        except Exception as error:
+            where = _where(error)
+            message = f"{what} raised {type(error).__name__}: {error}{where}"
+            raise self._failed(row, stage, "internal_error", message, "") from error
+
+    def _load(self, row: Row) -> dict[tuple[str, str], Provider]:
+        """Import the plugin, register it with pluggy, and ask each of its hooks."""
+        key = row.package + "/" + row.name
+        if key in self._offers:
+            return self._offers[key]
+        current = self._current(row)
+        if not current.usable:
+            raise _broken(current)
+        offers = self.run(row, "import", f"importing {row.module}", lambda: self._register(row))
+        expected = {(p.point, p.name): p for p in row.manifest.provides} if row.manifest else {}
+        for difference in _differences(expected, offers):
+            raise self._failed(row, "hooks", "internal_error", difference, "Its manifest and its hooks disagree; ")
+        self._offers[key] = offers
+        self._update(row._replace(state="loaded"))
+        return offers
+
+    def _register(self, row: Row) -> dict[tuple[str, str], Provider]:
+        module = import_module(row.module)
+        self._manager.register(module, name=f"{row.package}/{row.name}")
+        others = [plugin for plugin in self._manager.get_plugins() if plugin is not module]
+        offers: dict[tuple[str, str], Provider] = {}
+        for point in POINTS.values():
+            for offered in self._manager.subset_hook_caller(point.hook, others)():
+                for provider in offered:
+                    if not isinstance(provider, Provider):
+                        raise TypeError(f"{point.hook} returned {provider!r}, which is not a zaxy.api.Provider")
+                    if (point.name, provider.name) in offers:
+                        raise ValueError(f"{point.hook} returned {provider.name!r} twice")
+                    offers[(point.name, provider.name)] = provider
+        return offers
+
+    def _make(self, row: Row, point: str, provider: Provider) -> Any:
+        context = ProviderContext(
+            settings={s.env: self._settings.resolve(s).value for s in row.manifest.settings} if row.manifest else {},
+            state_dir=self._state_dir(row, point, provider.name),
+            workspace_id=self._workspace_id,
+            warn=lambda message: self.notices.append(f"{row.name}: {message}"),
+            clock=lambda: datetime.fromtimestamp(time.time(), UTC),
+        )
+
+        def make() -> object:
+            module, _, attribute = provider.target.partition(":")
+            try:
+                target = getattr(import_module(module), attribute)
+            except ModuleNotFoundError as error:
+                if not provider.install_hint:
+                    raise
+                raise ZaxyError("unavailable", f"{provider.name} needs {error.name}", provider.install_hint) from None
+            return target(context)
+
+        return self.run(row, "make", f"making the {point} provider {provider.name!r}", make)
+
+    def _state_dir(self, row: Row, point: str, name: str) -> Path:
+        if POINTS[point].follows:
+            folder = self._state_root / "followers" / f"{point}-{name}"
+        else:
+            folder = self._state_root / "plugins" / row.name
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder
+
+    def _provided(self, point: str) -> Iterator[tuple[Row, Provided]]:
+        if point not in POINTS:
+            raise ValueError(f"{point!r} is not an extension point; the points are {', '.join(POINTS)}")
+        for row in self.roster.rows:
+            if row.usable and row.manifest:
+                yield from ((row, provided) for provided in row.manifest.provides if provided.point == point)
+
+    def _missing(self, point: str, name: str) -> ZaxyError:
+        """Why a provider cannot be had: its plugin is there but out of use, or nobody installed provides it."""
+        for row in self.roster.rows:
+            if row.manifest and any((p.point, p.name) == (point, name) for p in row.manifest.provides):
+                return _broken(row)
+        known = ", ".join(self.names(point)) or "none"
+        return ZaxyError(
+            "not_found",
+            f"no {point} provider is named {name!r} (installed: {known})",
+            f"Install the package that brings it, such as: pip install zaxy-{name}",
+        )
+
+    def _failed(self, row: Row, stage: str, code: str, error: str, reason: str) -> ZaxyError:
+        """Note the failure on the plugin's row; a call that failed does not take the plugin out of use."""
+        hint = f"{reason}run 'zaxy plugins check {row.name}', upgrade {row.package}, or disable it: "
+        hint = f"{hint[0].upper()}{hint[1:]}ZAXY_PLUGINS_DISABLE={row.name}"
+        failed = self._current(row).broken("failed", stage, error, hint)
+        if stage != "call":
+            self._update(failed)
+        return _broken(failed, code)
+
+    def _current(self, row: Row) -> Row:
+        return next(r for r in self.roster.rows if (r.package, r.name) == (row.package, row.name))
+
+    def _update(self, changed: Row) -> None:
+        rows = tuple(
+            changed if (row.package, row.name) == (changed.package, changed.name) else row for row in self.roster.rows
+        )
+        self.roster = self.roster._replace(rows=rows)
+
+
+class BoundProvider:
+    """A provider that was made and can be called."""
+
+    def __init__(self, point: str, provider: Provider, row: Row, instance: Any, host: PluginHost) -> None:
+        self.point = point
+        self.provider = provider
+        self.row = row
+        self.instance = instance
+        """The provider itself: for the core's own, whose calls need no guard, and for checks."""
+        self._host = host
+
+    @property
+    def name(self) -> str:
+        return self.provider.name
+
+    def call(self, method: str, *arguments: object, budget: float | None = None) -> Any:
+        """Call one method of the point's Protocol within a budget of seconds."""
+        what = f"{self.provider.name}.{method}()"
+        return self._host.run(self.row, "call", what, lambda: getattr(self.instance, method)(*arguments), budget)
+
+
+def _differences(expected: dict[tuple[str, str], Provided], offers: dict[tuple[str, str], Provider]) -> Iterator[str]:
+    """How a plugin's hooks and its manifest disagree, in words."""
+    for point, name in sorted(expected.keys() - offers.keys()):
+        yield f"the manifest promises the {point} provider {name!r}, but no hook offers it"
+    for point, name in sorted(offers.keys() - expected.keys()):
+        yield f"a hook offers the {point} provider {name!r}, which the manifest does not mention"
+    for key in sorted(expected.keys() & offers.keys()):
+        promised, offered = expected[key], offers[key]
+        if (promised.stability, promised.capabilities) != (offered.stability, tuple(offered.capabilities)):
+            yield (
+                f"the {key[0]} provider {key[1]!r} is {offered.stability} with capabilities "
+                f"{list(offered.capabilities)} by its hook, {promised.stability} with {list(promised.capabilities)} "
+                "by the manifest"
+            )
+
+
+def _broken(row: Row, code: str = "unavailable") -> ZaxyError:
+    reason = f" at {row.stage}: {row.error}" if row.error else ""
+    return ZaxyError(code, f"the plugin {row.name} ({row.package}) is {row.state}{reason}.", row.hint)
+
+
+def _where(error: Exception) -> str:
+    """The last line of the plugin's own code, for its author."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""

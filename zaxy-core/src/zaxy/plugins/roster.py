@@ -1,0 +1,230 @@
+"""The roster: every installed plugin with its state, worked out from manifests and settings alone."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from zaxy import __version__
+from zaxy.api.catalog import API_CURRENT, API_FLOOR, POINTS, version_text
+from zaxy.errors import ZaxyError
+from zaxy.plugins.discovery import Announcement, announced
+from zaxy.plugins.manifest import Manifest, ManifestError, Provided, read_manifest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from zaxy.settings import Settings
+
+CORE = Announcement("core", "zaxy.plugins.builtin", "zaxy-core", __version__)
+STATES = ("ready", "loaded", "disabled", "incompatible", "failed")
+
+
+class Row(NamedTuple):
+    """One plugin. `stage`, `error` and `hint` say where it broke, why, and what to do next."""
+
+    name: str
+    package: str
+    version: str
+    module: str
+    state: str
+    manifest: Manifest | None = None
+    stage: str = ""
+    error: str = ""
+    hint: str = ""
+
+    @property
+    def usable(self) -> bool:
+        return self.state in ("ready", "loaded")
+
+    def broken(self, state: str, stage: str, error: str, hint: str) -> Row:
+        return self._replace(state=state, stage=stage, error=error, hint=hint)
+
+    def as_dict(self) -> dict[str, object]:
+        manifest = self.manifest
+        return {
+            "name": self.name,
+            "version": self.version,
+            "package": self.package,
+            "summary": manifest.summary if manifest else "",
+            "provides": [p._asdict() for p in manifest.provides] if manifest else [],
+            "api": {"min": version_text(manifest.api_min), "max": version_text(manifest.api_max)} if manifest else None,
+            "settings": [s.env for s in manifest.settings] if manifest else [],
+            "needs": list(manifest.needs) if manifest else [],
+            "state": self.state,
+            "stage": self.stage,
+            "error": self.error,
+            "hint": self.hint,
+        }
+
+
+class Roster(NamedTuple):
+    rows: tuple[Row, ...]
+    preferred: dict[tuple[str, str], str]
+    """(point, provider name) to the package that the user prefers for it."""
+    notices: tuple[str, ...]
+    """What is odd about the configuration itself, such as a disabled plugin that is not installed."""
+
+    def row(self, name: str) -> Row:
+        """The plugin of that name, or of that package."""
+        found = [row for row in self.rows if name in (row.name, row.package)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            packages = ", ".join(row.package for row in found)
+            raise ZaxyError("conflict", f"{packages} all ship a plugin named {name}", "Name one by its package.")
+        installed = ", ".join(row.name for row in self.rows)
+        raise ZaxyError(
+            "not_found",
+            f"no plugin named {name} is installed (installed: {installed})",
+            f"Install the package that brings it: pip install zaxy-{name}, or see 'zaxy plugins list'.",
+        )
+
+
+def take_roll(settings: Settings, announcements: Sequence[Announcement] | None = None) -> Roster:
+    """Read every manifest and decide each plugin's state. No plugin is imported."""
+    found = announced() if announcements is None else announcements
+    disabled = _words(settings, "ZAXY_PLUGINS_DISABLE")
+    preferred = _preferences(_words(settings, "ZAXY_PLUGINS_PREFER"))
+    rows = [_row(CORE, frozenset())]
+    rows += [_row(announcement, disabled) for announcement in found]
+    rows = _settle_plugin_names(rows)
+    rows = _settle_provider_names(rows, preferred)
+    known = {word for row in rows[1:] for word in (row.name, row.package)}
+    notices = [
+        f"ZAXY_PLUGINS_DISABLE names {word!r}, "
+        + ("which cannot be disabled" if word in CORE else "which is not installed")
+        for word in sorted(disabled - known)
+    ]
+    notices += _idle_preferences(rows, preferred)
+    return Roster(tuple(rows), preferred, tuple(notices))
+
+
+def _row(announcement: Announcement, disabled: frozenset[str]) -> Row:
+    row = Row(announcement.name, announcement.package, announcement.version, announcement.module, "ready")
+    try:
+        manifest = read_manifest(row.module, row.package)
+    except ManifestError as error:
+        fix = f"Upgrade or remove it: pip install --upgrade {row.package}. Its author runs 'zaxy plugins check'."
+        row = row.broken("failed", "manifest", str(error), fix)
+    else:
+        row = _judged(row._replace(manifest=manifest), manifest)
+    if row.name in disabled or row.package in disabled:
+        return row.broken("disabled", "", "", "Take it out of ZAXY_PLUGINS_DISABLE to use it.")
+    return row
+
+
+def _judged(row: Row, manifest: Manifest) -> Row:
+    if manifest.name != row.name:
+        return row.broken(
+            "failed",
+            "manifest",
+            f"announced as {row.name!r}, but its manifest says {manifest.name!r}",
+            f"Upgrade or remove {row.package}; the entry point and the manifest must name it alike.",
+        )
+    window = f"this zaxy-core accepts {version_text(API_FLOOR)} to {version_text(API_CURRENT)}"
+    if manifest.api_min > API_CURRENT:
+        return row.broken(
+            "incompatible",
+            "api",
+            f"it needs plugin API {manifest.api}; {window}",
+            "Upgrade the core: pip install --upgrade zaxy-core",
+        )
+    if manifest.api_max < API_FLOOR:
+        return row.broken(
+            "incompatible",
+            "api",
+            f"it speaks plugin API {manifest.api}; {window}",
+            f"Upgrade the plugin: pip install --upgrade {row.package}",
+        )
+    return row
+
+
+def _settle_plugin_names(rows: list[Row]) -> list[Row]:
+    """Two packages with plugins of one name: neither is used until one of them is disabled by its package."""
+    settled = []
+    for row in rows:
+        others = [o.package for o in rows if o is not row and o.name == row.name and o.state != "disabled"]
+        if others and row.state != "disabled" and row.package != CORE.package:
+            row = row.broken(
+                "failed",
+                "name",
+                f"the name {row.name!r} is also taken by {', '.join(others)}",
+                f"Remove one, or set ZAXY_PLUGINS_DISABLE={row.package}",
+            )
+        settled.append(row)
+    return settled
+
+
+def _settle_provider_names(rows: list[Row], preferred: dict[tuple[str, str], str]) -> list[Row]:
+    """Two providers of one name at one point: settled by configuration, never by the order of loading.
+
+    The core's own providers stand until a plugin is preferred over them; two outsiders both stand aside.
+    """
+    claims: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if row.usable and row.manifest:
+            for provided in row.manifest.provides:
+                claims.setdefault((provided.point, provided.name), []).append(row)
+    verdicts: dict[Row, Row] = {}
+    for (point, name), claimants in claims.items():
+        if len(claimants) < 2 or preferred.get((point, name)) in [row.package for row in claimants]:
+            continue
+        for row in claimants:
+            if row.package == CORE.package:
+                continue
+            others = ", ".join(other.package for other in claimants if other is not row)
+            verdicts[row] = row.broken(
+                "failed",
+                "name",
+                f"its {POINTS[point].name} provider {name!r} is also provided by {others}",
+                f"Choose one: ZAXY_PLUGINS_PREFER={point}:{name}={row.package} (or ={others}), or disable one.",
+            )
+    return [verdicts.get(row, row) for row in rows]
+
+
+def owner_of(roster: Roster, point: str, name: str) -> tuple[Row, Provided] | None:
+    """The usable plugin that provides `name` at `point`, after preferences."""
+    owners = [
+        (row, provided)
+        for row in roster.rows
+        if row.usable and row.manifest
+        for provided in row.manifest.provides
+        if (provided.point, provided.name) == (point, name)
+    ]
+    preferred = roster.preferred.get((point, name))
+    return next((o for o in owners if o[0].package == preferred), owners[0] if owners else None)
+
+
+def _words(settings: Settings, env: str) -> frozenset[str]:
+    words = settings[env]
+    return frozenset(words) if isinstance(words, tuple) else frozenset()
+
+
+def _preferences(words: frozenset[str]) -> dict[tuple[str, str], str]:
+    preferred = {}
+    for word in sorted(words):
+        claim, _, package = word.partition("=")
+        point, _, name = claim.partition(":")
+        if point not in POINTS or not name or not package:
+            raise ZaxyError(
+                "invalid_request",
+                f"ZAXY_PLUGINS_PREFER has {word!r}, which is not point:name=package",
+                f"Write for example export_sinks:file=acme-files. The points are {', '.join(POINTS)}.",
+            )
+        preferred[(point, name)] = package
+    return preferred
+
+
+def _idle_preferences(rows: list[Row], preferred: dict[tuple[str, str], str]) -> list[str]:
+    offered = {
+        (provided.point, provided.name, row.package)
+        for row in rows
+        if row.usable and row.manifest
+        for provided in row.manifest.provides
+    }
+    return [
+        f"ZAXY_PLUGINS_PREFER asks for {package} as {point}:{name}, which it does not provide"
+        for (point, name), package in sorted(preferred.items())
+        if (point, name, package) not in offered
+    ]

@@ -1,0 +1,187 @@
+"""Every setting in one table, and how a value is found: environment, secret file, workspace, default.
+
+The hot commands read settings, so this module imports next to nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from zaxy.errors import ZaxyError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+KINDS = ("string", "integer", "number", "boolean", "path", "list")
+TRUE_WORDS = ("1", "true", "yes", "on")
+FALSE_WORDS = ("0", "false", "no", "off")
+MASK = "********"
+
+
+class Setting(NamedTuple):
+    env: str
+    kind: str
+    default: object
+    meaning: str
+    secret: bool = False
+    environment_only: bool = False
+    """Not read from the workspace file, because it decides which workspace that is."""
+    stability: str = "experimental"
+    since: str = "0.1"
+    owner: str = "zaxy-core"
+
+
+class Value(NamedTuple):
+    setting: Setting
+    value: object
+    source: str
+    """Where it came from: `default`, `workspace`, `environment` or `file <path>`."""
+
+    @property
+    def shown(self) -> object:
+        return MASK if self.setting.secret and self.value is not None else self.value
+
+
+SETTINGS = (
+    Setting(
+        "EVENTLOOM_PATH",
+        "path",
+        None,
+        "The folder that holds the log. Default: `.eventloom` in the workspace.",
+        environment_only=True,
+    ),
+    Setting(
+        "ZAXY_PLUGINS_DISABLE",
+        "list",
+        (),
+        "Plugins (or the packages that ship them) that must not be imported, separated by commas.",
+    ),
+    Setting(
+        "ZAXY_PLUGINS_PREFER",
+        "list",
+        (),
+        "Which package wins where two provide the same name: `point:name=package`, separated by commas.",
+    ),
+    Setting(
+        "ZAXY_PLUGINS_STRICT",
+        "boolean",
+        False,
+        "Raise when any installed plugin is broken, instead of working on without it.",
+    ),
+    Setting(
+        "ZAXY_PLUGINS_BUDGET",
+        "number",
+        10.0,
+        "Seconds that a plugin may take to import, to be made, or to answer a call that has no budget of its own.",
+    ),
+)
+
+
+class Settings:
+    """The values of known settings, each with its source.
+
+    `stored` is what the workspace keeps; `declared` are the settings of installed plugins.
+    """
+
+    def __init__(
+        self,
+        environ: Mapping[str, str] | None = None,
+        stored: Mapping[str, object] | None = None,
+        declared: Iterable[Setting] = (),
+    ) -> None:
+        self._environ = os.environ if environ is None else environ
+        self._stored = stored or {}
+        self._known = {setting.env: setting for setting in (*declared, *SETTINGS)}
+
+    def __getitem__(self, env: str) -> object:
+        return self.find(env).value
+
+    def find(self, env: str) -> Value:
+        return self.resolve(self.known(env))
+
+    def known(self, env: str) -> Setting:
+        if env in self._known:
+            return self._known[env]
+        raise ZaxyError(
+            "invalid_request",
+            f"{env} is not a setting of Zaxy or of an installed plugin",
+            "Run 'zaxy config list' to see them all.",
+        )
+
+    def all(self) -> list[Value]:
+        return [self.resolve(setting) for setting in sorted(self._known.values(), key=_listing_order)]
+
+    def resolve(self, setting: Setting) -> Value:
+        direct = self._environ.get(setting.env)
+        named_file = self._environ.get(setting.env + "_FILE") if setting.secret else None
+        if direct is not None and named_file is not None:
+            raise ZaxyError(
+                "invalid_request",
+                f"{setting.env} and {setting.env}_FILE are both set",
+                f"Unset {setting.env}: a secret in a file does not show in process listings.",
+            )
+        if named_file is not None:
+            return Value(setting, parse(setting, _read_secret(setting, named_file)), f"file {named_file}")
+        if direct is not None:
+            return Value(setting, parse(setting, direct), "environment")
+        if setting.env in self._stored and not setting.environment_only and not setting.secret:
+            return Value(setting, parse(setting, self._stored[setting.env]), "workspace")
+        return Value(setting, setting.default, "default")
+
+
+def parse(setting: Setting, given: object) -> object:
+    """The typed value of what was given as text (environment) or as JSON (workspace file)."""
+    text = given.strip() if isinstance(given, str) else given
+    if setting.kind == "list":
+        items = text.split(",") if isinstance(text, str) else text
+        if isinstance(items, list | tuple) and all(isinstance(item, str) for item in items):
+            return tuple(item.strip() for item in items if item.strip())
+    elif setting.kind == "boolean":
+        if isinstance(text, bool):
+            return text
+        if isinstance(text, str) and text.lower() in TRUE_WORDS + FALSE_WORDS:
+            return text.lower() in TRUE_WORDS
+    elif setting.kind in ("integer", "number"):
+        number = _number(setting.kind, text)
+        if number is not None:
+            return number
+    elif isinstance(text, str):
+        return os.path.expanduser(text) if setting.kind == "path" else text
+    shown = MASK if setting.secret else repr(given)
+    wanted = f"one of {', '.join(TRUE_WORDS + FALSE_WORDS)}" if setting.kind == "boolean" else f"a {setting.kind}"
+    raise ZaxyError(
+        "invalid_request",
+        f"{setting.env} is {shown}, which is not {wanted}",
+        f"Set {setting.env} to {wanted}, or unset it. 'zaxy config list' shows what it means.",
+    )
+
+
+def _number(kind: str, text: object) -> int | float | None:
+    if isinstance(text, bool):
+        return None
+    try:
+        number = float(text) if kind == "number" else int(text)  # type: ignore[arg-type, call-overload]
+    except (TypeError, ValueError, OverflowError):
+        return None
+    if isinstance(text, float) and number != text:
+        return None
+    return number if number == number and abs(number) != float("inf") else None
+
+
+def _read_secret(setting: Setting, path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read().rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ZaxyError(
+            "invalid_request",
+            f"{setting.env}_FILE names {path}, which cannot be read: {reason}",
+            f"Point {setting.env}_FILE at a readable file that holds only the secret.",
+        ) from None
+
+
+def _listing_order(setting: Setting) -> tuple[bool, str, str]:
+    return (setting.owner != "zaxy-core", setting.owner, setting.env)

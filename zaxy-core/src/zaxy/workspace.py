@@ -1,0 +1,159 @@
+"""The workspace: the folder whose `.eventloom` holds the log, its identity, and the settings it keeps."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from typing import NamedTuple
+
+from zaxy.errors import ZaxyError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+FOLDER = ".eventloom"
+IDENTITY_FILE = "workspace.json"
+
+
+class Workspace(NamedTuple):
+    """`root` is the project's folder, `eventloom` the folder that holds the log."""
+
+    root: str
+    eventloom: str
+    chosen_by: str
+
+    @property
+    def identity_file(self) -> str:
+        return os.path.join(self.eventloom, IDENTITY_FILE)
+
+    def identity(self) -> str:
+        """The workspace's random id, made on first use; it survives moving the folder."""
+        if not os.path.exists(self.identity_file):
+            self._write({"id": os.urandom(16).hex()}, os.link)
+        identity = self._read().get("id")
+        if not isinstance(identity, str):
+            raise self._damaged("it has no 'id'")
+        return identity
+
+    def stored_settings(self) -> dict[str, object]:
+        settings = self._read().get("settings", {})
+        if not isinstance(settings, dict):
+            raise self._damaged("its 'settings' is not an object")
+        return settings
+
+    def store_setting(self, env: str, value: object) -> None:
+        """Keep a setting in the workspace; None takes it out again."""
+        self.identity()
+        kept = self._read()
+        settings = self.stored_settings()
+        settings.pop(env, None)
+        if value is not None:
+            settings[env] = value
+        kept["settings"] = settings
+        self._write(kept, os.replace)
+
+    def _read(self) -> dict[str, object]:
+        try:
+            with open(self.identity_file, encoding="utf-8") as file:
+                kept = json.load(file)
+        except (FileNotFoundError, NotADirectoryError):
+            return {}
+        except OSError as error:
+            raise self._damaged(error.strerror or str(error)) from None
+        except ValueError as error:
+            raise self._damaged(f"it is not JSON: {error}") from None
+        if not isinstance(kept, dict):
+            raise self._damaged("it is not a JSON object")
+        return kept
+
+    def _write(self, kept: dict[str, object], put: Callable[[str, str], None]) -> None:
+        """Write the file whole and then `put` it in place, so that a crash leaves the old one or the new one.
+
+        `os.link` puts it there only if nobody was faster: of two processes that make an id, one wins.
+        """
+        partial = f"{self.identity_file}.{os.getpid()}"
+        try:
+            os.makedirs(self.eventloom, mode=0o700, exist_ok=True)
+            with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+                json.dump(kept, file, indent=2, sort_keys=True)
+                file.write("\n")
+                file.flush()
+                os.fsync(file.fileno())
+            with suppress(FileExistsError):
+                put(partial, self.identity_file)
+            with suppress(FileNotFoundError):
+                os.unlink(partial)
+        except OSError as error:
+            raise ZaxyError(
+                "unavailable",
+                f"{self.identity_file} cannot be written: {error.strerror}",
+                "Make the folder writable, or choose another with --workspace or EVENTLOOM_PATH.",
+            ) from None
+
+    def _damaged(self, reason: str) -> ZaxyError:
+        return ZaxyError(
+            "unavailable",
+            f"{self.identity_file} cannot be read: {reason}",
+            "Mend the file, or move it away: Zaxy then makes a new one with a new workspace id.",
+        )
+
+
+def find_workspace(
+    workspace: str | None = None,
+    eventloom_path: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+) -> Workspace:
+    """The first of: what was passed, EVENTLOOM_PATH, an ancestor's log, the client's project, a git root, here."""
+    environ = os.environ if environ is None else environ
+    if workspace:
+        root = os.path.abspath(os.path.expanduser(workspace))
+        return Workspace(root, os.path.join(root, FOLDER), "--workspace")
+    for path, chosen_by in (
+        (eventloom_path, "--eventloom-path"),
+        (environ.get("EVENTLOOM_PATH"), "EVENTLOOM_PATH"),
+    ):
+        if path:
+            eventloom = os.path.abspath(os.path.expanduser(path))
+            return Workspace(os.path.dirname(eventloom), eventloom, chosen_by)
+    here = os.path.abspath(cwd or os.getcwd())
+    candidates: tuple[tuple[str | None, str], ...] = (
+        (_nearest_with(here, FOLDER), f"the nearest {FOLDER}"),
+        (environ.get("CLAUDE_PROJECT_DIR"), "CLAUDE_PROJECT_DIR"),
+        (_nearest_with(here, ".git"), "the nearest .git"),
+        (here, "the current folder"),
+    )
+    for folder, chosen_by in candidates:
+        if folder and not _too_wide(folder):
+            return Workspace(folder, os.path.join(folder, FOLDER), chosen_by)
+    raise ZaxyError(
+        "invalid_request",
+        f"{here} is not taken as a workspace: memory would span everything below it",
+        "Change into a project's folder, or name one with --workspace or EVENTLOOM_PATH.",
+    )
+
+
+def _nearest_with(start: str, name: str) -> str | None:
+    folder = start
+    while not _too_wide(folder):
+        if os.path.exists(os.path.join(folder, name)):
+            return folder
+        folder = os.path.dirname(folder)
+    return None
+
+
+def _too_wide(folder: str) -> bool:
+    """Whether it is a file system's root or the home folder, which are workspaces only when named."""
+    real = os.path.realpath(folder)
+    return os.path.dirname(real) == real or real == os.path.realpath(os.path.expanduser("~"))
+
+
+def stored_settings_here() -> dict[str, object]:
+    """What the workspace of the current folder keeps; nothing where there is no workspace to speak of."""
+    try:
+        workspace = find_workspace()
+    except ZaxyError:
+        return {}
+    return workspace.stored_settings()
