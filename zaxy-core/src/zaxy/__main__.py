@@ -80,27 +80,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _dispatch(words: list[str]) -> int:
     if not words or words[0] in ("--help", "-h", "help"):
-        print(_help(words[1:]))
+        print(_help(words[1:2]))
         return 0
     if words[0] in ("--version", "-V"):
         print(f"zaxy {__version__}")
         return 0
+    if any(command.words.startswith(f"{words[0]} ") for command in COMMANDS) and (
+        len(words) == 1 or words[1] in ("--help", "-h")
+    ):
+        print(_help(words[:1]))
+        return 0 if len(words) > 1 else 2
     for command in COMMANDS:
         typed = command.words.split()
-        if words[: len(typed)] == typed and command.hot:
-            return _function(command.module, "run")(words[len(typed) :])
-        if words[0] == typed[0] and not command.hot and _known(words):
+        if words[: len(typed)] == typed:
+            if command.hot:
+                return _function(command.module, "run")(words[len(typed) :])
             return _function("zaxy.commands", "run_app")(command.module, words)
-    if len(words) == 1 and any(command.words.startswith(f"{words[0]} ") for command in COMMANDS):
-        print(_help(words))
-        return 2
     raise _unknown(words)
-
-
-def _known(words: list[str]) -> bool:
-    """Whether the words name a command, or ask a group for its help."""
-    pair = " ".join(words[:2])
-    return any(command.words == pair for command in COMMANDS) or (len(words) > 1 and words[1] in ("--help", "-h"))
 
 
 def _function(module: str, name: str) -> Callable[..., int]:

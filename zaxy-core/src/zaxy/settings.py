@@ -6,9 +6,9 @@ The hot commands read settings, so this module imports next to nothing.
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
 from zaxy.errors import ZaxyError
+from zaxy.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ FALSE_WORDS = ("0", "false", "no", "off")
 MASK = "********"
 
 
-class Setting(NamedTuple):
+class Setting(Record):
     env: str
     kind: str
     default: object
@@ -33,7 +33,7 @@ class Setting(NamedTuple):
     owner: str = "zaxy-core"
 
 
-class Value(NamedTuple):
+class Value(Record):
     setting: Setting
     value: object
     source: str
@@ -112,6 +112,12 @@ class Settings:
 
     def all(self) -> list[Value]:
         return [self.resolve(setting) for setting in sorted(self._known.values(), key=_listing_order)]
+
+    def lenient(self) -> Settings:
+        """The same, without strictness: for the command that looks for what is broken."""
+        copy = Settings({**self._environ, "ZAXY_PLUGINS_STRICT": "0"}, self._stored)
+        copy._known = self._known
+        return copy
 
     def resolve(self, setting: Setting) -> Value:
         direct = self._environ.get(setting.env)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
-from typing import NamedTuple
 
 from zaxy.errors import ZaxyError
+from zaxy.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ FOLDER = ".eventloom"
 IDENTITY_FILE = "workspace.json"
 
 
-class Workspace(NamedTuple):
+class Workspace(Record):
     """`root` is the project's folder, `eventloom` the folder that holds the log."""
 
     root: str
@@ -81,10 +80,13 @@ class Workspace(NamedTuple):
                 file.write("\n")
                 file.flush()
                 os.fsync(file.fileno())
-            with suppress(FileExistsError):
+            try:
                 put(partial, self.identity_file)
-            with suppress(FileNotFoundError):
-                os.unlink(partial)
+            except FileExistsError:
+                pass
+            finally:
+                if os.path.exists(partial):
+                    os.unlink(partial)
         except OSError as error:
             raise ZaxyError(
                 "unavailable",

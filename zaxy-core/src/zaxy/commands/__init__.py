@@ -6,14 +6,39 @@ from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import TypeVar
+
+    import typer
+
+    F = TypeVar("F", bound=Callable[..., None])
 
 
 def run_app(module: str, words: Sequence[str]) -> int:
     """Run the typer app of a command group; `words` begins with the group's own name."""
+    from zaxy.plugins.guard import keep_stdout
+
     app = import_module(module).app
+    keep_stdout()
     try:
         app(list(words[1:]), prog_name=f"zaxy {words[0]}")
     except SystemExit as leaving:  # typer leaves this way, also when all went well
         return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
     return 0
+
+
+def new_app(group: str) -> typer.Typer:
+    """An app for one group. Errors are rendered by the command's edge, not by typer."""
+    import typer
+
+    app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+    app.callback(help=f"The commands under 'zaxy {group}'.")(lambda: None)
+    return app
+
+
+def command(app: typer.Typer, words: str) -> Callable[[F], F]:
+    """Register a function under the words and the summary that the command table has for it."""
+    from zaxy.__main__ import COMMANDS
+
+    row = next(row for row in COMMANDS if row.words == words)
+    return app.command(words.split()[-1], help=row.summary)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import NamedTuple
+
+from zaxy.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 GROUP = "zaxy.plugins"
 
 
-class Announcement(NamedTuple):
+class Announcement(Record):
     """One entry point of the group `zaxy.plugins`, `<name> = <module>`, and the distribution it came with."""
 
     name: str
@@ -56,16 +57,22 @@ def locate(module: str) -> ModuleSpec | None:
         if spec is not None and path is None:
             return None  # the parent is a plain module
         name = f"{name}.{part}" if name else part
-        spec = next((s for f in sys.meta_path if (s := f.find_spec(name, path)) is not None), None)
+        try:
+            spec = next((s for f in sys.meta_path if (s := f.find_spec(name, path)) is not None), None)
+        except KeyError:
+            spec = _nested_namespace(name, part, path or [])
         if spec is None:
             return None
-        if spec.submodule_search_locations is None:
-            path = None
-        elif spec.loader is None and path is not None:
-            # A namespace inside a namespace: its own list of folders needs the parent imported.
-            path = [folder for base in path if os.path.isdir(folder := os.path.join(base, part))]
-        else:
-            path = list(spec.submodule_search_locations)
+        path = None if spec.submodule_search_locations is None else list(spec.submodule_search_locations)
+    return spec
+
+
+def _nested_namespace(name: str, part: str, path: list[str]) -> ModuleSpec:
+    """A namespace inside a namespace: Python's own finder would look its parent up among the imported modules."""
+    from importlib.machinery import ModuleSpec
+
+    spec = ModuleSpec(name, None, is_package=True)
+    spec.submodule_search_locations = [folder for base in path if os.path.isdir(folder := os.path.join(base, part))]
     return spec
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import os
 import sys
+import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from queue import SimpleQueue
-from typing import TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 T = TypeVar("T")
 
@@ -51,7 +53,7 @@ class Runner:
             return job.result  # type: ignore[return-value]
         if isinstance(job.error, Exception):
             raise job.error
-        raise PluginLeft(f"{what} raised {job.error!r}") from job.error
+        raise PluginLeft(f"{what} raised {told(job.error)}") from job.error
 
     def _start(self) -> None:
         if self._thread is None:
@@ -80,6 +82,14 @@ class _Job:
             self.done.set()
 
 
+def told(error: BaseException) -> str:
+    """The exception in words, also where it cannot even be printed."""
+    try:
+        return repr(error) if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"
+    except BaseException:
+        return type(error).__name__
+
+
 def keep_stdout() -> None:
     """From here on only the main thread's prints reach stdout; everything else goes to stderr.
 
@@ -99,8 +109,40 @@ def keep_stdout() -> None:
     )
 
 
+@contextmanager
+def overhear() -> Iterator[Callable[[], str]]:
+    """Catch what outside code prints meanwhile: after `keep_stdout`, descriptor 1 is theirs alone."""
+    kept = os.dup(1)
+    with tempfile.TemporaryFile() as caught:
+        os.dup2(caught.fileno(), 1)
+        try:
+            yield lambda: (caught.seek(0), caught.read(4096).decode(errors="replace"))[1]
+        finally:
+            os.dup2(kept, 1)
+            os.close(kept)
+
+
 class _MainThreadStdout(io.TextIOWrapper):
+    """The program's own stdout. Other threads find descriptor 1 behind each way in: text, bytes and number."""
+
     def write(self, text: str) -> int:
-        if threading.current_thread() is threading.main_thread():
+        if _in_main_thread() or sys.__stdout__ is None:
             return super().write(text)
-        return sys.stderr.write(text)
+        written = sys.__stdout__.write(text)
+        sys.__stdout__.flush()
+        return written
+
+    @property
+    def buffer(self) -> Any:
+        return super().buffer if _in_main_thread() or sys.__stdout__ is None else _descriptor_1()
+
+    def fileno(self) -> int:
+        return super().fileno() if _in_main_thread() else 1
+
+
+def _descriptor_1() -> BinaryIO:
+    return open(1, "wb", buffering=0, closefd=False)
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar
 
 import pluggy
@@ -17,9 +18,9 @@ from zaxy.api.catalog import POINTS
 from zaxy.api.provider import Provider, ProviderContext
 from zaxy.errors import ZaxyError
 from zaxy.plugins.discovery import Announcement
-from zaxy.plugins.guard import PluginHung, PluginLeft, Runner
+from zaxy.plugins.guard import PluginHung, PluginLeft, Runner, told
 from zaxy.plugins.manifest import Provided
-from zaxy.plugins.roster import CORE, Roster, Row, owner_of, take_roll
+from zaxy.plugins.roster import CORE, Roster, Row, may_provide, owner_of, take_roll
 from zaxy.settings import Settings
 from zaxy.workspace import Workspace
 
@@ -43,10 +44,9 @@ class PluginHost:
         self._runners: dict[str, Runner] = {}
         self._offers: dict[str, dict[tuple[str, str], Provider]] = {}
         self._bound: dict[tuple[str, str], BoundProvider] = {}
-        if self._strict:
-            for row in roster.rows:
-                if row.state in ("failed", "incompatible"):
-                    raise _broken(row)
+        for row in roster.rows:
+            if row.state in ("failed", "incompatible"):
+                self._drop(_broken(row))
 
     @classmethod
     def of(cls, workspace: Workspace, announcements: Sequence[Announcement] | None = None) -> PluginHost:
@@ -78,10 +78,16 @@ class PluginHost:
             try:
                 working.append(self.get(point, name))
             except ZaxyError as error:
-                if self._strict:
-                    raise
-                self.notices.append(f"{error.message} {error.remediation}")
+                self._drop(error)
         return working
+
+    def _drop(self, error: ZaxyError) -> None:
+        """Work on without what is broken and leave a notice, or raise where that is asked for."""
+        if self._strict:
+            raise error
+        notice = f"{error.message} {error.remediation}"
+        if notice not in self.notices:
+            self.notices.append(notice)
 
     def load(self, name: str) -> Row:
         """Import one plugin and prove that its hooks offer what its manifest says; its row tells the outcome."""
@@ -101,15 +107,16 @@ class PluginHost:
         runner = self._runners.setdefault(row.package, Runner(row.name))
         try:
             return runner.run(what, function, self._budget if budget is None else budget)
-        except ZaxyError:
-            raise
+        except ZaxyError as error:
+            if stage not in ("import", "hooks"):
+                raise  # a provider refuses in this way what it was asked for
+            raise self._failed(row, stage, error.code, f"{what}: {error.message}", "") from None
         except PluginHung as error:
             raise self._failed(row, stage, "unavailable", str(error), "Its author should look at it; ") from None
         except PluginLeft as error:
             raise self._failed(row, stage, "internal_error", str(error), "A plugin may not end the process; ") from None
         except Exception as error:
-            where = _where(error)
-            message = f"{what} raised {type(error).__name__}: {error}{where}"
+            message = f"{what} raised {told(error)}{_where(error)}"
             raise self._failed(row, stage, "internal_error", message, "") from error
 
     def _load(self, row: Row) -> dict[tuple[str, str], Provider]:
@@ -120,16 +127,16 @@ class PluginHost:
         current = self._current(row)
         if not current.usable:
             raise _broken(current)
-        offers = self.run(row, "import", f"importing {row.module}", lambda: self._register(row))
-        expected = {(p.point, p.name): p for p in row.manifest.provides} if row.manifest else {}
-        for difference in _differences(expected, offers):
+        module = self.run(row, "import", f"importing {row.module}", lambda: import_module(row.module))
+        offers, difference = self.run(row, "hooks", "asking its hooks", lambda: self._ask(row, module))
+        if difference:
             raise self._failed(row, "hooks", "internal_error", difference, "Its manifest and its hooks disagree; ")
         self._offers[key] = offers
         self._update(row._replace(state="loaded"))
         return offers
 
-    def _register(self, row: Row) -> dict[tuple[str, str], Provider]:
-        module = import_module(row.module)
+    def _ask(self, row: Row, module: ModuleType) -> tuple[dict[tuple[str, str], Provider], str]:
+        """What the hooks offer, and the first way in which that is not what the manifest says."""
         self._manager.register(module, name=f"{row.package}/{row.name}")
         others = [plugin for plugin in self._manager.get_plugins() if plugin is not module]
         offers: dict[tuple[str, str], Provider] = {}
@@ -141,7 +148,8 @@ class PluginHost:
                     if (point.name, provider.name) in offers:
                         raise ValueError(f"{point.hook} returned {provider.name!r} twice")
                     offers[(point.name, provider.name)] = provider
-        return offers
+        expected = {(p.point, p.name): p for p in row.manifest.provides} if row.manifest else {}
+        return offers, next(_differences(expected, offers), "")
 
     def _make(self, row: Row, point: str, provider: Provider) -> Any:
         context = ProviderContext(
@@ -169,7 +177,14 @@ class PluginHost:
             folder = self._state_root / "followers" / f"{point}-{name}"
         else:
             folder = self._state_root / "plugins" / row.name
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise ZaxyError(
+                "unavailable",
+                f"the state folder {folder} cannot be made: {error.strerror}",
+                "Make the workspace writable, or choose another with EVENTLOOM_PATH.",
+            ) from None
         return folder
 
     def _provided(self, point: str) -> Iterator[tuple[Row, Provided]]:
@@ -181,10 +196,12 @@ class PluginHost:
 
     def _missing(self, point: str, name: str) -> ZaxyError:
         """Why a provider cannot be had: its plugin is there but out of use, or nobody installed provides it."""
-        for row in self.roster.rows:
-            if row.manifest and any((p.point, p.name) == (point, name) for p in row.manifest.provides):
+        suspects = [row for row in self.roster.rows if may_provide(row, point, name)]
+        for row in suspects:
+            if row.manifest and row.manifest.provides:
                 return _broken(row)
         known = ", ".join(self.names(point)) or "none"
+        known += "".join(f"; {row.name} ({row.package}) is {row.state}" for row in suspects)
         return ZaxyError(
             "not_found",
             f"no {point} provider is named {name!r} (installed: {known})",

@@ -4,31 +4,33 @@ from __future__ import annotations
 
 import json
 import os
-from typing import NamedTuple, TypeVar
 
 from zaxy.api.catalog import API_CURRENT, POINTS, STABILITIES, version_text
+from zaxy.errors import ZaxyError
 from zaxy.plugins.discovery import locate
+from zaxy.record import Record
 from zaxy.settings import KINDS, SETTINGS, Setting, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 FILE_NAME = "zaxy-plugin.json"
+REQUIRED = ...
 FORMAT = 1
 NEEDS = ("network", "server", "secret")
-T = TypeVar("T")
 NAME_RULE = "lower-case letters, digits and single hyphens, at most 64 characters"
 
 
-class Provided(NamedTuple):
+class Provided(Record):
     point: str
     name: str
     stability: str
     capabilities: tuple[str, ...]
 
 
-class Manifest(NamedTuple):
+class Manifest(Record):
     name: str
     summary: str
     api_min: tuple[int, int]
@@ -47,6 +49,14 @@ class Manifest(NamedTuple):
     def api(self) -> str:
         low, high = version_text(self.api_min), version_text(self.api_max)
         return low if low == high else f"{low} to {high}"
+
+
+class Field(Record):
+    key: str
+    kind: str
+    check: Callable[[object], Any]
+    meaning: str
+    default: object = REQUIRED
 
 
 class ManifestError(Exception):
@@ -83,49 +93,43 @@ def parse_manifest(data: bytes, package: str) -> Manifest:
         manifest = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise ManifestError(f"{FILE_NAME} is not JSON: {error}") from None
-    top = _Object(manifest, "")
-    if top.take("manifest", _integer) != FORMAT:
+    header, rest = _fields(manifest, "", HEADER)
+    api, _ = _fields(header["api"], "api", API)
+    if header["manifest"] != FORMAT:
         raise ManifestError(f"{FILE_NAME}: 'manifest' must be {FORMAT}, the only format this zaxy-core reads")
-    api = _Object(top.take("api", _anything), "api")
-    api_min, api_max = api.take("min", _version), api.take("max", _version)
-    if api_min > api_max:
-        raise ManifestError(f"{FILE_NAME}: api.min {version_text(api_min)} is above api.max {version_text(api_max)}")
-    name, summary = top.take("name", _name), top.take("summary", _text)
-    if api_min > API_CURRENT:
+    if api["min"] > api["max"]:
+        raise ManifestError(
+            f"{FILE_NAME}: api.min {version_text(api['min'])} is above api.max {version_text(api['max'])}"
+        )
+    known = (header["name"], header["summary"], api["min"], api["max"])
+    if api["min"] > API_CURRENT:
         # Written for a later core, so the rest may well say things that this one cannot understand.
-        return Manifest(name, summary, api_min, api_max, (), (), (), ())
-    provides = tuple(_provided(item, f"provides[{i}]") for i, item in enumerate(top.take("provides", _list)))
+        return Manifest(*known, (), (), (), ())
+    body, rest = _fields(rest, "", BODY)
+    provides = tuple(_provided(item, f"provides[{i}]") for i, item in enumerate(body["provides"]))
     if not provides:
         raise ManifestError(f"{FILE_NAME}: 'provides' is empty; name at least one extension point")
     twice = [p for i, p in enumerate(provides) if (p.point, p.name) in {(q.point, q.name) for q in provides[:i]}]
     if twice:
         raise ManifestError(f"{FILE_NAME}: it provides {twice[0].name!r} twice at {twice[0].point}")
-    settings = tuple(
-        _setting(item, f"settings[{i}]", package) for i, item in enumerate(top.take("settings", _list, []))
-    )
-    needs = tuple(top.take("needs", _needs, []))
-    return Manifest(name, summary, api_min, api_max, provides, settings, needs, tuple(sorted(top.rest)))
+    settings = tuple(_setting(item, f"settings[{i}]", package) for i, item in enumerate(body["settings"]))
+    return Manifest(*known, provides, settings, tuple(body["needs"]), tuple(sorted(rest)))
 
 
 def _provided(item: object, where: str) -> Provided:
-    fields = _Object(item, where)
-    return Provided(
-        point=fields.take("point", _one_of(tuple(POINTS))),
-        name=fields.take("name", _name),
-        stability=fields.take("stability", _one_of(STABILITIES), "experimental"),
-        capabilities=tuple(fields.take("capabilities", _names, [])),
-    )
+    fields, _ = _fields(item, where, PROVIDES)
+    return Provided(fields["point"], fields["name"], fields["stability"], tuple(fields["capabilities"]))
 
 
 def _setting(item: object, where: str, package: str) -> Setting:
-    fields = _Object(item, where)
+    fields, _ = _fields(item, where, SETTING)
     setting = Setting(
-        env=fields.take("env", _env),
-        kind=fields.take("type", _one_of(KINDS), "string"),
-        default=fields.take("default", _anything, None),
-        meaning=fields.take("meaning", _text),
-        secret=fields.take("secret", _boolean, False),
-        stability=fields.take("stability", _one_of(STABILITIES), "experimental"),
+        fields["env"],
+        fields["type"],
+        fields["default"],
+        fields["meaning"],
+        secret=fields["secret"],
+        stability=fields["stability"],
         owner=package,
     )
     if any(setting.env == core.env for core in SETTINGS):
@@ -136,26 +140,25 @@ def _setting(item: object, where: str, package: str) -> Setting:
         raise ManifestError(f"{FILE_NAME}: {where}.default must be absent: a secret has none")
     try:
         return setting._replace(default=parse(setting, setting.default))
-    except Exception as error:
+    except ZaxyError as error:
         raise ManifestError(f"{FILE_NAME}: {where}.default: {error}") from None
 
 
-class _Object:
-    """A JSON object from which known keys are taken one by one, each checked."""
-
-    def __init__(self, value: object, where: str) -> None:
-        if not isinstance(value, dict):
-            raise ManifestError(f"{FILE_NAME}: {where or 'the file'} must be an object")
-        self.rest = dict(value)
-        self._where = f"{where}." if where else ""
-
-    def take(self, key: str, check: Callable[[object], T], default: object = ...) -> T:
-        if key not in self.rest and default is ...:
-            raise ManifestError(f"{FILE_NAME}: {self._where}{key} is missing")
+def _fields(value: object, where: str, fields: tuple[Field, ...]) -> tuple[dict[str, Any], dict[str, object]]:
+    """The checked values of the known fields of an object, and what else it holds."""
+    if not isinstance(value, dict):
+        raise ManifestError(f"{FILE_NAME}: {where or 'the file'} must be an object")
+    dot = f"{where}." if where else ""
+    rest = dict(value)
+    taken = {}
+    for field in fields:
+        if field.key not in rest and field.default is REQUIRED:
+            raise ManifestError(f"{FILE_NAME}: {dot}{field.key} is missing")
         try:
-            return check(self.rest.pop(key, default))
+            taken[field.key] = field.check(rest.pop(field.key, field.default))
         except ManifestError as error:
-            raise ManifestError(f"{FILE_NAME}: {self._where}{key} {error}") from None
+            raise ManifestError(f"{FILE_NAME}: {dot}{field.key} {error}") from None
+    return taken, rest
 
 
 def _anything(value: object) -> object:
@@ -226,3 +229,38 @@ def _one_of(choices: tuple[str, ...]) -> Callable[[object], str]:
 def is_name(text: str) -> bool:
     parts = text.split("-")
     return len(text) <= 64 and all(p and p.isascii() and p.isalnum() and p == p.lower() for p in parts)
+
+
+HEADER = (
+    Field("manifest", "integer", _integer, "The format of this file: 1."),
+    Field("name", "name", _name, "The plugin's name, as its entry point announces it."),
+    Field("summary", "text", _text, "What it is for, in a sentence."),
+    Field("api", "object", _anything, "The plugin API that it was written for."),
+)
+API = (
+    Field("min", "version", _version, "The lowest plugin API it works with."),
+    Field("max", "version", _version, "The highest plugin API it was tested with."),
+)
+BODY = (
+    Field("provides", "list", _list, "The providers that its hooks offer."),
+    Field("settings", "list", _list, "The settings that it reads.", []),
+    Field("needs", "list of network, server, secret", _needs, "What must be there for it to work.", []),
+)
+PROVIDES = (
+    Field("point", "extension point", _one_of(tuple(POINTS)), "The extension point."),
+    Field("name", "name", _name, "The provider's name at that point."),
+    Field("stability", "stability", _one_of(STABILITIES), "stable, beta or experimental.", "experimental"),
+    Field("capabilities", "list of names", _names, "Optional abilities that the point knows.", []),
+)
+SETTING = (
+    Field("env", "environment variable", _env, "The environment variable."),
+    Field("type", "setting type", _one_of(KINDS), ", ".join(KINDS) + ".", "string"),
+    Field("default", "any", _anything, "The value when nothing is set.", None),
+    Field("meaning", "text", _text, "What it does, in a sentence."),
+    Field(
+        "secret", "boolean", _boolean, "Masked in listings, and readable from the file that <env>_FILE names.", False
+    ),
+    Field("stability", "stability", _one_of(STABILITIES), "stable, beta or experimental.", "experimental"),
+)
+FIELDS = {"": (*HEADER, *BODY), "api": API, "provides[]": PROVIDES, "settings[]": SETTING}
+"""Every field of the manifest by the object it stands in: the manifest's contract."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from zaxy import __version__
 from zaxy.api.catalog import API_CURRENT, API_FLOOR, POINTS, version_text
 from zaxy.errors import ZaxyError
 from zaxy.plugins.discovery import Announcement, announced
 from zaxy.plugins.manifest import Manifest, ManifestError, Provided, read_manifest
+from zaxy.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ CORE = Announcement("core", "zaxy.plugins.builtin", "zaxy-core", __version__)
 STATES = ("ready", "loaded", "disabled", "incompatible", "failed")
 
 
-class Row(NamedTuple):
+class Row(Record):
     """One plugin. `stage`, `error` and `hint` say where it broke, why, and what to do next."""
 
     name: str
@@ -58,7 +57,7 @@ class Row(NamedTuple):
         }
 
 
-class Roster(NamedTuple):
+class Roster(Record):
     rows: tuple[Row, ...]
     preferred: dict[tuple[str, str], str]
     """(point, provider name) to the package that the user prefers for it."""
@@ -90,11 +89,11 @@ def take_roll(settings: Settings, announcements: Sequence[Announcement] | None =
     rows += [_row(announcement, disabled) for announcement in found]
     rows = _settle_plugin_names(rows)
     rows = _settle_provider_names(rows, preferred)
-    known = {word for row in rows[1:] for word in (row.name, row.package)}
     notices = [
         f"ZAXY_PLUGINS_DISABLE names {word!r}, "
         + ("which cannot be disabled" if word in CORE else "which is not installed")
-        for word in sorted(disabled - known)
+        for word in sorted(disabled)
+        if not any(row.name == word or same_package(row.package, word) for row in rows[1:])
     ]
     notices += _idle_preferences(rows, preferred)
     return Roster(tuple(rows), preferred, tuple(notices))
@@ -109,7 +108,7 @@ def _row(announcement: Announcement, disabled: frozenset[str]) -> Row:
         row = row.broken("failed", "manifest", str(error), fix)
     else:
         row = _judged(row._replace(manifest=manifest), manifest)
-    if row.name in disabled or row.package in disabled:
+    if row.name in disabled or any(same_package(row.package, word) for word in disabled):
         return row.broken("disabled", "", "", "Take it out of ZAXY_PLUGINS_DISABLE to use it.")
     return row
 
@@ -168,7 +167,8 @@ def _settle_provider_names(rows: list[Row], preferred: dict[tuple[str, str], str
                 claims.setdefault((provided.point, provided.name), []).append(row)
     verdicts: dict[Row, Row] = {}
     for (point, name), claimants in claims.items():
-        if len(claimants) < 2 or preferred.get((point, name)) in [row.package for row in claimants]:
+        chosen = [row for row in claimants if same_package(row.package, preferred.get((point, name), ""))]
+        if len(claimants) < 2 or len(chosen) == 1:
             continue
         for row in claimants:
             if row.package == CORE.package:
@@ -192,8 +192,29 @@ def owner_of(roster: Roster, point: str, name: str) -> tuple[Row, Provided] | No
         for provided in row.manifest.provides
         if (provided.point, provided.name) == (point, name)
     ]
-    preferred = roster.preferred.get((point, name))
-    return next((o for o in owners if o[0].package == preferred), owners[0] if owners else None)
+    preferred = roster.preferred.get((point, name), "")
+    if preferred and any(same_package(r.package, preferred) and may_provide(r, point, name) for r in roster.rows):
+        return None  # the one that the user chose is broken, and nobody takes its place
+    chosen = [owner for owner in owners if preferred and same_package(owner[0].package, preferred)]
+    return next(iter(chosen or owners), None)
+
+
+def same_package(one: str, other: str) -> bool:
+    """Whether two names are one distribution's: installers take `-`, `_` and `.` for the same."""
+    return one == other or _folded(one) == _folded(other)
+
+
+def _folded(package: str) -> str:
+    return package.lower().replace("_", "-").replace(".", "-")
+
+
+def may_provide(row: Row, point: str, name: str) -> bool:
+    """Whether a plugin that is out of use provides it as far as is known; of a broken manifest nothing is."""
+    if row.usable:
+        return False
+    if row.manifest is None or not row.manifest.provides:
+        return row.state != "disabled"
+    return any((provided.point, provided.name) == (point, name) for provided in row.manifest.provides)
 
 
 def _words(settings: Settings, env: str) -> frozenset[str]:
@@ -218,7 +239,7 @@ def _preferences(words: frozenset[str]) -> dict[tuple[str, str], str]:
 
 def _idle_preferences(rows: list[Row], preferred: dict[tuple[str, str], str]) -> list[str]:
     offered = {
-        (provided.point, provided.name, row.package)
+        (provided.point, provided.name, _folded(row.package))
         for row in rows
         if row.usable and row.manifest
         for provided in row.manifest.provides
@@ -226,5 +247,5 @@ def _idle_preferences(rows: list[Row], preferred: dict[tuple[str, str], str]) ->
     return [
         f"ZAXY_PLUGINS_PREFER asks for {package} as {point}:{name}, which it does not provide"
         for (point, name), package in sorted(preferred.items())
-        if (point, name, package) not in offered
+        if (point, name, _folded(package)) not in offered
     ]

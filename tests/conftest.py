@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Zaxy = Callable[..., subprocess.CompletedProcess[str]]
+OURS = ("ZAXY_", "EVENTLOOM_", "CLAUDE_PROJECT_DIR")
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith(OURS)]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def zaxy(tmp_path: Path) -> Zaxy:
+    """Run the real command in a process of its own, in an empty folder, with extra folders on the path."""
+    here = tmp_path / "here"
+    here.mkdir()
+
+    def run(
+        *arguments: str, site: Path | None = None, cwd: Path = here, **env: str
+    ) -> subprocess.CompletedProcess[str]:
+        environ = {**os.environ, **env}
+        if site is not None:
+            environ["PYTHONPATH"] = str(site)
+        return subprocess.run(
+            [sys.executable, "-m", "zaxy", *arguments],
+            cwd=cwd,
+            env=environ,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=120,
+        )
+
+    return run

@@ -1,0 +1,43 @@
+"""The core's own providers pass the conformance checks of their points, like everybody's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from zaxy.api.checks import Case, Check, Workbench, checks_of
+from zaxy.api.checks.export_sinks import ExportSinkCase
+from zaxy.api.checks.signing_algorithms import SigningAlgorithmCase
+from zaxy.export.ed25519 import Ed25519
+from zaxy.export.file_sink import FileSink
+
+
+def file_sink(scratch: Path) -> ExportSinkCase:
+    arrived = scratch / "arrived.json"
+    return ExportSinkCase(
+        FileSink,
+        destination=str(arrived),
+        forbidden=str(scratch / "no such folder" / "bundle.json"),
+        received=lambda: arrived.read_bytes() if arrived.exists() else None,
+    )
+
+
+def ed25519(scratch: Path) -> SigningAlgorithmCase:
+    return SigningAlgorithmCase(Ed25519)
+
+
+BUILT_IN: list[tuple[str, Callable[[Path], Case]]] = [("export_sinks", file_sink), ("signing_algorithms", ed25519)]
+
+
+@pytest.mark.parametrize(
+    ("known", "case_in"),
+    [
+        pytest.param(known, case_in, id=f"{case_in.__name__}-{known.name}")
+        for point, case_in in BUILT_IN
+        for known in checks_of(point)
+    ],
+)
+def test_a_built_in_provider_passes_the_check(known: Check, case_in: Callable[[Path], Case], tmp_path: Path) -> None:
+    known.run(case_in(tmp_path), Workbench(tmp_path))

@@ -1,0 +1,147 @@
+"""The command itself: its table, its exit codes, what it loads, and how it tells of mistakes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from conftest import Zaxy
+from installed import install_plugin
+from zaxy import __version__
+from zaxy.__main__ import COMMANDS
+
+FORBIDDEN = {
+    *("typer", "pydantic", "pluggy", "mcp", "asyncio", "importlib.metadata", "importlib_metadata"),
+    *("kuzu", "cryptography", "rich", "click", "dataclasses", "inspect"),
+}
+HOT = [("--help",), ("--version",), ("plugins", "list"), ("plugins", "list", "--json"), ("plugins", "--help")]
+
+
+@pytest.fixture(scope="module")
+def fifty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    site = tmp_path_factory.mktemp("site")
+    for number in range(50):
+        install_plugin(site, f"plugin-{number}")
+    return site
+
+
+@pytest.mark.parametrize("arguments", HOT, ids=" ".join)
+def test_a_hot_command_loads_none_of_the_heavy_modules(arguments: tuple[str, ...], fifty: Path, tmp_path: Path) -> None:
+    program = (
+        "import sys\nfrom zaxy.__main__ import main\n"
+        "code = main(sys.argv[1:])\nprint('\\n'.join(sys.modules), file=sys.stderr)\nsys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(fifty), "PATH": "", "HOME": str(tmp_path.parent)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = set(done.stderr.split())
+    # An editable install may bring an import hook that loads what it likes before we start.
+    before = subprocess.run(
+        [sys.executable, "-c", "import sys; print('\\n'.join(sys.modules))"], capture_output=True, text=True, check=True
+    )
+    assert not (FORBIDDEN & loaded) - set(before.stdout.split())
+    assert not [name for name in loaded if name.startswith("plugin_")], "listing imported a plugin"
+    assert done.stdout
+
+
+def test_fifty_plugins_are_listed_without_being_imported(zaxy: Zaxy, fifty: Path) -> None:
+    listed = json.loads(zaxy("plugins", "list", "--json", site=fifty).stdout)
+    rows = [row for row in listed["plugins"] if row["name"].startswith("plugin-")]
+    assert len(rows) == 50
+    assert {row["state"] for row in rows} == {"ready"}
+
+
+def test_plugins_list_shows_name_version_package_points_api_state_and_hint(zaxy: Zaxy, tmp_path: Path) -> None:
+    install_plugin(tmp_path / "site", "acme-notes")
+    done = zaxy("plugins", "list", site=tmp_path / "site", ZAXY_PLUGINS_DISABLE="acme-notes")
+    header, *rows = done.stdout.splitlines()
+    assert header.split() == ["NAME", "VERSION", "PACKAGE", "POINTS", "API", "STATE", "HINT"]
+    row = next(row for row in rows if row.startswith("acme-notes"))
+    assert row.split()[:6] == ["acme-notes", "0.1.0", "acme-notes", "export_sinks", "0.1", "disabled"]
+    assert row.endswith("Take it out of ZAXY_PLUGINS_DISABLE to use it.")
+
+
+def test_the_singular_is_accepted_too(zaxy: Zaxy) -> None:
+    assert zaxy("plugin", "list").stdout == zaxy("plugins", "list").stdout
+
+
+def test_version_and_help_answer(zaxy: Zaxy) -> None:
+    assert zaxy("--version").stdout == f"zaxy {__version__}\n"
+    for arguments in (("--help",), ("-h",), ("help",), ()):
+        shown = zaxy(*arguments)
+        assert shown.returncode == 0
+        assert all(command.words in shown.stdout for command in COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        (("plugns", "list"), "plugins list"),
+        (("plugins", "lst"), "plugins list"),
+        (("plugins", "chek", "--json"), "plugins check"),
+        (("contract", "pni"), "contracts pin"),
+        (("confg",), "config"),
+    ],
+)
+def test_an_unknown_command_suggests_the_nearest_one(zaxy: Zaxy, typed: tuple[str, ...], meant: str) -> None:
+    done = zaxy(*typed)
+    assert done.returncode == 2
+    assert f"Did you mean 'zaxy {meant}" in done.stdout + done.stderr
+
+
+def test_wrong_usage_exits_with_2_and_what_is_not_so_with_1(zaxy: Zaxy) -> None:
+    assert zaxy("plugins", "list", "--colour").returncode == 2
+    assert zaxy("plugins", "new", "acme").returncode == 2
+    assert zaxy("plugins", "show").returncode == 2
+    assert zaxy("plugins").returncode == 2
+    assert zaxy("plugins", "show", "nobody").returncode == 1
+
+
+def test_with_json_an_error_is_json_on_stdout(zaxy: Zaxy) -> None:
+    done = zaxy("plugins", "show", "nobody", "--json")
+    assert done.returncode == 1
+    error = json.loads(done.stdout)["error"]
+    assert set(error) == {"code", "message", "remediation"}
+    assert error["code"] == "not_found"
+
+
+def test_every_command_of_the_table_exists_with_its_summary_and_json() -> None:
+    for command in COMMANDS:
+        module = import_module(command.module)
+        if command.hot:
+            assert "--json" in module.HELP
+            continue
+        from typer.main import get_command
+
+        known = get_command(module.app).commands[command.words.split()[-1]]
+        assert known.help == command.summary
+        assert any("--json" in parameter.opts for parameter in known.params), command.words
+
+
+def test_no_typer_command_is_missing_from_the_table() -> None:
+    from typer.main import get_command
+
+    words = {command.words for command in COMMANDS}
+    for module in {command.module for command in COMMANDS if not command.hot}:
+        group = module.rpartition(".")[2]
+        assert {f"{group} {name}" for name in get_command(import_module(module).app).commands} <= words
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m zaxy plugins list --json | head -c 1; exit ${{PIPESTATUS[0]}}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,53 @@
+"""The folders read in the order in which an event travels, and each imports only from those before it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from zaxy.plugins.sources import foreign_imports, imported_modules
+
+TREE = Path(__file__).parents[1]
+CORE = TREE / "zaxy-core" / "src" / "zaxy"
+ORDER = [
+    *("__init__", "errors", "record", "settings", "workspace", "token_count", "__main__"),
+    *("api", "plugins", "security", "eventloom", "extract", "follow", "retrieve", "assemble", "coordinate", "export"),
+    *("observe", "memory", "clients", "runtime", "serve", "contracts", "commands"),
+]
+
+
+def part_of(module: str) -> str:
+    """The folder or top-level module of `zaxy` that a dotted name belongs to."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else "__init__"
+
+
+def core_modules() -> list[Path]:
+    return sorted(CORE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", core_modules(), ids=lambda path: str(path.relative_to(CORE)))
+def test_a_module_imports_only_from_folders_that_stand_above_its_own(path: Path) -> None:
+    own = path.relative_to(CORE).parts[0].removesuffix(".py")
+    names = {name for name in imported_modules(path.read_text()) if name.split(".")[0] == "zaxy"}
+    below = {name for name in names if part_of(name) != own and ORDER.index(part_of(name)) > ORDER.index(own)}
+    assert not below, f"{own} may not import {sorted(below)}"
+
+
+def test_every_folder_of_the_core_has_its_place_in_the_order() -> None:
+    present = {path.relative_to(CORE).parts[0].removesuffix(".py") for path in core_modules()}
+    assert present <= set(ORDER)
+
+
+@pytest.mark.parametrize("folder", sorted((TREE / "plugins").iterdir()), ids=lambda folder: folder.name)
+def test_a_plugin_imports_nothing_of_zaxy_but_its_api(folder: Path) -> None:
+    for path in folder.rglob("src/**/*.py"):
+        assert foreign_imports(path.read_text()) == [], path
+
+
+def test_commands_and_skins_do_not_import_each_other() -> None:
+    for path in (CORE / "commands").glob("*.py"):
+        names = imported_modules(path.read_text())
+        others = {name for name in names if name.startswith("zaxy.commands.")}
+        assert not others, f"{path.name} imports {others}"

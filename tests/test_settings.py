@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import Zaxy
+from installed import install_plugin
+from zaxy.errors import ZaxyError
+from zaxy.settings import MASK, Setting, Settings, parse
+
+SECRET = Setting("ACME_TOKEN", "string", None, "A token.", secret=True)
+
+
+def test_the_environment_wins_over_the_workspace_and_that_over_the_default() -> None:
+    stored = {"ZAXY_PLUGINS_BUDGET": 3}
+    assert Settings({}).find("ZAXY_PLUGINS_BUDGET")[1:] == (10.0, "default")
+    assert Settings({}, stored).find("ZAXY_PLUGINS_BUDGET")[1:] == (3.0, "workspace")
+    assert Settings({"ZAXY_PLUGINS_BUDGET": "2"}, stored).find("ZAXY_PLUGINS_BUDGET")[1:] == (2.0, "environment")
+
+
+def test_a_secret_is_read_from_the_file_that_its_file_variant_names(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("hush\n")
+    value = Settings({"ACME_TOKEN_FILE": str(file)}).resolve(SECRET)
+    assert (value.value, value.source, value.shown) == ("hush", f"file {file}", MASK)
+
+
+def test_a_secret_given_twice_is_refused_and_not_shown(tmp_path: Path) -> None:
+    with pytest.raises(ZaxyError, match="ACME_TOKEN and ACME_TOKEN_FILE are both set") as refused:
+        Settings({"ACME_TOKEN": "hush", "ACME_TOKEN_FILE": "x"}).resolve(SECRET)
+    assert "hush" not in refused.value.message + refused.value.remediation
+
+
+def test_a_secret_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ZaxyError, match="cannot be read: No such file"):
+        Settings({"ACME_TOKEN_FILE": str(tmp_path / "none")}).resolve(SECRET)
+
+
+def test_a_secret_is_never_taken_from_the_workspace() -> None:
+    assert Settings({}, {"ACME_TOKEN": "hush"}).resolve(SECRET).value is None
+
+
+def test_what_chooses_the_workspace_is_never_taken_from_it() -> None:
+    assert Settings({}, {"EVENTLOOM_PATH": "/elsewhere"})["EVENTLOOM_PATH"] is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "value"),
+    [
+        ("boolean", "Yes", True),
+        ("boolean", "0", False),
+        ("boolean", True, True),
+        ("integer", " 12 ", 12),
+        ("number", "0.5", 0.5),
+        ("list", "a, b,,c", ("a", "b", "c")),
+        ("list", ["a"], ("a",)),
+        ("string", " text ", "text"),
+        ("path", "~/x", str(Path("~/x").expanduser())),
+    ],
+)
+def test_a_value_is_parsed_to_its_type(kind: str, given: object, value: object) -> None:
+    assert parse(Setting("X", kind, None, "x"), given) == value
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        *(("boolean", "maybe"), ("list", [1]), ("list", {}), ("string", 1), ("path", None)),
+        *(("integer", "1.5"), ("integer", 1.5), ("integer", True), ("integer", None)),
+        *(("number", "nan"), ("number", "inf"), ("number", "")),
+    ],
+)
+def test_a_value_of_another_type_is_refused_with_its_name(kind: str, given: object) -> None:
+    with pytest.raises(ZaxyError, match=r"^ACME is ") as refused:
+        parse(Setting("ACME", kind, None, "x"), given)
+    assert refused.value.code == "invalid_request"
+    assert "ACME" in refused.value.remediation
+
+
+def test_config_list_shows_the_settings_of_core_and_plugins_with_their_sources(zaxy: Zaxy, tmp_path: Path) -> None:
+    settings = [
+        {"env": "ACME_TOKEN", "secret": True, "meaning": "A token."},
+        {"env": "ACME_LIMIT", "type": "integer", "default": 5, "meaning": "How many."},
+    ]
+    install_plugin(tmp_path / "site", "acme", settings=settings)
+    done = zaxy("config", "list", "--json", site=tmp_path / "site", ACME_TOKEN="hush", ACME_LIMIT="7")
+    assert done.returncode == 0, done.stderr
+    assert "hush" not in done.stdout
+    listed = {row["env"]: row for row in json.loads(done.stdout)["settings"]}
+    assert (listed["ACME_TOKEN"]["value"], listed["ACME_TOKEN"]["source"]) == (MASK, "environment")
+    assert (listed["ACME_LIMIT"]["value"], listed["ACME_LIMIT"]["owner"]) == (7, "acme")
+    assert listed["ZAXY_PLUGINS_STRICT"]["source"] == "default"
+    table = zaxy("config", "list", site=tmp_path / "site", ACME_TOKEN="hush")
+    assert "hush" not in table.stdout + table.stderr
+    assert MASK in table.stdout
+
+
+def test_config_set_keeps_a_value_in_the_workspace_until_it_is_unset(zaxy: Zaxy, tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    install_plugin(tmp_path / "site", "acme")
+    assert zaxy("config", "set", "ZAXY_PLUGINS_DISABLE", "acme", site=tmp_path / "site").returncode == 0
+    assert (here / ".eventloom" / "workspace.json").stat().st_mode & 0o777 == 0o600
+    below = here / "src"
+    below.mkdir()
+    listed = json.loads(zaxy("plugins", "list", "--json", site=tmp_path / "site", cwd=below).stdout)
+    assert [row["state"] for row in listed["plugins"] if row["name"] == "acme"] == ["disabled"]
+    assert zaxy("config", "unset", "ZAXY_PLUGINS_DISABLE", site=tmp_path / "site").returncode == 0
+    again = zaxy("config", "unset", "ZAXY_PLUGINS_DISABLE", site=tmp_path / "site")
+    assert (again.returncode, "does not keep" in again.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("set", "ACME", "x"), 2, "is not a setting"),
+        (("set", "ZAXY_PLUGINS_STRICT", "maybe"), 2, "not one of 1, true"),
+        (("set", "EVENTLOOM_PATH", "/x"), 1, "decides which workspace"),
+        (("set", "ZAXY_PLUGINS_STRICT"), 2, "value"),
+    ],
+)
+def test_a_value_that_cannot_be_kept_is_refused_and_nothing_is_written(
+    zaxy: Zaxy, tmp_path: Path, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    done = zaxy("config", *arguments)
+    assert (done.returncode, said in done.stderr.lower() or said in done.stderr) == (code, True), done.stderr
+    assert not (tmp_path / "here" / ".eventloom").exists()

@@ -1,0 +1,103 @@
+"""`zaxy plugins show | check | new`."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zaxy.api.catalog import POINTS
+from zaxy.commands import command, new_app
+from zaxy.contracts.pin import pin_of_files
+from zaxy.plugins.check import Finding, check_plugin
+from zaxy.plugins.host import PluginHost
+from zaxy.plugins.roster import Row, take_roll
+from zaxy.plugins.scaffold import CONTRACT_FILE, plugin_files, write_files
+from zaxy.settings import Settings
+from zaxy.workspace import stored_settings_here
+
+app = new_app("plugins")
+
+PluginName = Annotated[str, typer.Argument(help="The plugin, or the package that ships it.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@command(app, "plugins show")
+def show(name: PluginName, as_json: AsJson = False) -> None:
+    row = take_roll(Settings(stored=stored_settings_here())).row(name)
+    typer.echo(json.dumps(row.as_dict(), indent=2, ensure_ascii=False) if as_json else _about(row))
+
+
+@command(app, "plugins check")
+def check(
+    name: Annotated[str | None, typer.Argument(help="One plugin, or its package. Default: all of them.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    settings = Settings(stored=stored_settings_here())
+    roster = take_roll(settings)
+    rows = [roster.row(name)] if name else list(roster.rows)
+    with tempfile.TemporaryDirectory(prefix="zaxy-check-") as scratch:
+        host = PluginHost(roster, settings.lenient(), Path(scratch), "plugins-check")
+        findings = [finding for row in rows for finding in check_plugin(host, row)]
+    if as_json:
+        report = {
+            "ok": not findings,
+            "checked": [row.name for row in rows],
+            "findings": [f._asdict() for f in findings],
+        }
+        typer.echo(json.dumps(report, indent=2, ensure_ascii=False))
+    else:
+        _print_findings(rows, findings)
+    raise typer.Exit(1 if findings else 0)
+
+
+@command(app, "plugins new")
+def new(
+    name: Annotated[str, typer.Argument(help="The plugin's name, such as acme-notes; it names the package too.")],
+    point: Annotated[str, typer.Option("--point", help=f"The extension point: {', '.join(POINTS)}.")],
+    output: Annotated[Path | None, typer.Option("--output", help="The folder to write. Default: ./NAME")] = None,
+    as_json: AsJson = False,
+) -> None:
+    folder = output or Path(name)
+    files = plugin_files(name, point)
+    files[CONTRACT_FILE] = json.dumps(pin_of_files(name, files), indent=2, ensure_ascii=False) + "\n"
+    write_files(folder, files)
+    if as_json:
+        typer.echo(json.dumps({"folder": str(folder), "files": list(files)}, indent=2))
+        return
+    typer.echo(f"wrote {folder}:")
+    for file in files:
+        typer.echo(f"  {file}")
+    typer.echo(f"next: cd {folder} && pip install -e '.[test]' && pytest")
+
+
+def _about(row: Row) -> str:
+    lines = [f"{row.name} {row.version}, package {row.package}, module {row.module}", f"state: {row.state}"]
+    if row.error:
+        lines += [f"  {row.stage}: {row.error}", f"  {row.hint}"]
+    elif row.hint:
+        lines.append(f"  {row.hint}")
+    if row.manifest is None:
+        return "\n".join(lines)
+    lines += [row.manifest.summary, f"plugin API: {row.manifest.api}", "provides:"]
+    for provided in row.manifest.provides:
+        abilities = f", can {', '.join(provided.capabilities)}" if provided.capabilities else ""
+        lines.append(f"  {provided.point}: {provided.name} ({provided.stability}{abilities})")
+    lines.append("needs: " + (", ".join(row.manifest.needs) or "nothing"))
+    lines.append("settings:" if row.manifest.settings else "settings: none")
+    for setting in row.manifest.settings:
+        secret = ", secret" if setting.secret else ""
+        lines.append(f"  {setting.env} ({setting.kind}{secret}, default {setting.default}): {setting.meaning}")
+    return "\n".join(lines)
+
+
+def _print_findings(rows: list[Row], findings: list[Finding]) -> None:
+    for row in rows:
+        wrong = [finding for finding in findings if (finding.plugin, finding.package) == (row.name, row.package)]
+        verdict = "disabled" if row.state == "disabled" else "ok" if not wrong else "broken"
+        typer.echo(f"{row.name} ({row.package} {row.version}): {verdict}")
+        for finding in wrong:
+            typer.echo(f"  {finding.stage}: {finding.error}\n    {finding.hint}")

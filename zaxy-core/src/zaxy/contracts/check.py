@@ -1,0 +1,122 @@
+"""Hold the live code against the snapshots that were published, or against what a downstream package pinned."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from zaxy.api.catalog import API_CURRENT, API_FLOOR, version_text
+from zaxy.contracts.diff import BREAKING, Change, compare
+from zaxy.contracts.snapshot import FORMAT, Contract, Items, live_contracts, plugin_contract
+from zaxy.errors import ZaxyError
+from zaxy.plugins.roster import Roster
+
+PLUGINS = "plugins"
+MAX_FILE = 16 << 20
+
+
+def shipped_folder() -> Path:
+    """Where the published snapshots are: inside the installed package, or at the root of a checkout."""
+    here = Path(__file__).resolve()
+    inside = here.parent / "snapshots"
+    return inside if inside.is_dir() else here.parents[4] / "contracts"
+
+
+def read_contract(path: Path) -> Contract:
+    """A snapshot or a pin from a file, checked to be one."""
+    try:
+        if path.stat().st_size > MAX_FILE:
+            raise ZaxyError("too_large", f"{path} is larger than 16 MiB", "Pass a contract file, such as a pin.")
+        read = json.loads(path.read_bytes())
+    except OSError as error:
+        raise ZaxyError("not_found", f"{path} cannot be read: {error.strerror}", "Check the path.") from None
+    except (ValueError, RecursionError) as error:
+        raise ZaxyError("invalid_request", f"{path} is not JSON: {error}", "Pass a contract file.") from None
+    if not isinstance(read, dict) or read.get("format") != FORMAT or not _are_items(read.get("items")):
+        raise ZaxyError(
+            "invalid_request",
+            f"{path} is not a contract of format {FORMAT}",
+            "Pass a file that 'zaxy contracts snapshot' or 'zaxy contracts pin' wrote.",
+        )
+    return read
+
+
+def read_contracts(path: Path) -> dict[str, Contract]:
+    """The contracts in a file, or in a folder and its `plugins` folder, by name."""
+    if path.is_file():
+        one = read_contract(path)
+        return {str(one["contract"]): one}
+    if not path.is_dir():
+        raise ZaxyError("not_found", f"{path} is not there", "Pass a contract file or a folder of them.")
+    found = {file.stem: read_contract(file) for file in sorted(path.glob("*.json"))}
+    found |= {f"{PLUGINS}/{file.stem}": read_contract(file) for file in sorted(path.glob(f"{PLUGINS}/*.json"))}
+    return found
+
+
+def write_contract(path: Path, contract: Contract) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(contract, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def compare_all(old: dict[str, Contract], new: dict[str, Contract]) -> dict[str, list[Change]]:
+    """The changes of each contract that differs."""
+    empty: Contract = {"items": {}}
+    changes = {
+        name: compare(old.get(name, empty)["items"], new.get(name, empty)["items"])
+        for name in sorted(old.keys() | new.keys())
+    }
+    return {name: found for name, found in changes.items() if found}
+
+
+def check_snapshots(roster: Roster, folder: Path) -> dict[str, list[Change]]:
+    """How the live code differs from the snapshots. A plugin's snapshot counts only where it is installed."""
+    published = read_contracts(folder)
+    live = live_contracts()
+    for row in roster.rows:
+        name = f"{PLUGINS}/{row.name}"
+        if name in published and row.manifest:
+            live[name] = plugin_contract(row.manifest, row.package)
+    present = {name: found for name, found in published.items() if "/" not in name or name in live}
+    return compare_all(present, live)
+
+
+def check_pin(pin: Contract) -> list[Change]:
+    """What changed in the live code of all that was pinned; items that were not pinned do not matter."""
+    live = live_items()
+    pinned: Items = pin["items"]
+    changes = compare(pinned, {name: item for name, item in live.items() if name in pinned or _demanded(name, pinned)})
+    version = _version(pin.get("api"))
+    if version and version < API_FLOOR:
+        window = f"{version_text(API_FLOOR)} to {version_text(API_CURRENT)}"
+        what = f"plugin API {version_text(version)} was pinned; this core accepts {window}"
+        changes.insert(0, Change("plugin API", BREAKING, what, "stable"))
+    return changes
+
+
+def live_items() -> Items:
+    """Every item of every live contract in one table, under the name that pins use: `contract: item`."""
+    return {
+        f"{contract}: {name}": item
+        for contract, described in live_contracts().items()
+        for name, item in described["items"].items()
+    }
+
+
+def _demanded(name: str, pinned: Items) -> bool:
+    """A method or a required manifest field that is new, beside pinned ones of the same kind."""
+    family = name.partition(".")[0] + "."
+    if ": method " in name:
+        return any(known.startswith(family) for known in pinned)
+    return name.startswith("manifest: ")
+
+
+def _version(text: object) -> tuple[int, int] | None:
+    parts = str(text).split(".")
+    return (int(parts[0]), int(parts[1])) if len(parts) == 2 and all(p.isdecimal() for p in parts) else None
+
+
+def _are_items(items: Any) -> bool:
+    return isinstance(items, dict) and all(
+        isinstance(i, dict) and "stability" in i and "side" in i for i in items.values()
+    )

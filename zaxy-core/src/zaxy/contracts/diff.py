@@ -1,0 +1,124 @@
+"""Tell what changed between two descriptions of a surface, and whether it breaks those who rely on it.
+
+What breaks depends on the side. Of what the core offers, a removal breaks; of what a plugin implements, an addition
+that is required breaks as well, and so does any change of the parameters that the core will call it with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from zaxy.api.catalog import STABILITIES
+from zaxy.contracts.snapshot import Item, Items
+
+WORDING = ("summary", "since")
+BREAKING, ADDITIVE = "breaking", "additive"
+
+
+class Change(NamedTuple):
+    item: str
+    verdict: str
+    what: str
+    stability: str
+
+    def as_dict(self) -> dict[str, str]:
+        return self._asdict()
+
+
+def compare(old: Items, new: Items) -> list[Change]:
+    """Every change from old to new, breaking ones first."""
+    changes = [
+        *(Change(name, BREAKING, "removed", old[name]["stability"]) for name in old.keys() - new.keys()),
+        *(_added(name, new[name], old) for name in new.keys() - old.keys()),
+    ]
+    for name in old.keys() & new.keys():
+        grade = old[name]["stability"]
+        changes += [Change(name, verdict, what, grade) for verdict, what in _differences(old[name], new[name])]
+    return sorted(changes, key=lambda change: (change.verdict != BREAKING, change.item, change.what))
+
+
+def _added(name: str, item: Item, old: Items) -> Change:
+    """A new method breaks those who implement its Protocol already; a required field, those who write such files."""
+    family = name.partition(".")[0] + "."
+    implemented = "method " in family and any(known.startswith(family) for known in old)
+    demanded = item["side"] == "plugin" and (implemented or item.get("required", False))
+    return Change(name, BREAKING if demanded else ADDITIVE, "added", item["stability"])
+
+
+def _differences(old: Item, new: Item) -> Iterator[tuple[str, str]]:
+    for key in sorted(old.keys() | new.keys()):
+        before, after = old.get(key), new.get(key)
+        if before == after:
+            continue
+        if key in WORDING:
+            yield ADDITIVE, f"{key} reworded"
+        elif key == "stability":
+            lowered = STABILITIES.index(str(after)) > STABILITIES.index(str(before))
+            yield BREAKING if lowered else ADDITIVE, f"stability {before} became {after}"
+        elif key == "required":
+            yield BREAKING if after else ADDITIVE, "is required now" if after else "is optional now"
+        elif key == "parameters":
+            yield from _parameters(before or [], after or [], fixed=new["side"] == "plugin")
+        elif key == "fields":
+            yield from _fields(before or [], after or [], built_by_plugin=new["side"] != "core")
+        elif key == "methods":
+            yield from _methods(before or [], after or [])
+        elif key == "capabilities":
+            yield from _members(set(before or []), set(after or []))
+        else:
+            yield BREAKING, f"{key} {before!r} became {after!r}"
+
+
+def _parameters(old: list[Item], new: list[Item], fixed: bool) -> Iterator[tuple[str, str]]:
+    """`fixed`: the core calls it, by position, so that nothing about its parameters may change."""
+    before, after = _by_name(old), _by_name(new)
+    for name in before.keys() - after.keys():
+        yield BREAKING, f"parameter {name} removed"
+    for name in after.keys() - before.keys():
+        demanded = fixed or after[name]["required"]
+        yield BREAKING if demanded else ADDITIVE, f"parameter {name} added"
+    for name in before.keys() & after.keys():
+        yield from _prefixed(f"parameter {name}", before[name], after[name])
+    shared = [p["name"] for p in new if p["name"] in before]
+    if shared != [p["name"] for p in old if p["name"] in after]:
+        yield BREAKING, "parameters reordered"
+
+
+def _fields(old: list[Item], new: list[Item], built_by_plugin: bool) -> Iterator[tuple[str, str]]:
+    before, after = _by_name(old), _by_name(new)
+    for name in before.keys() - after.keys():
+        yield BREAKING, f"field {name} removed"
+    for name in after.keys() - before.keys():
+        demanded = built_by_plugin and after[name]["required"]
+        yield BREAKING if demanded else ADDITIVE, f"field {name} added"
+    for name in before.keys() & after.keys():
+        yield from _prefixed(f"field {name}", before[name], after[name])
+
+
+def _methods(old: list[Item], new: list[Item]) -> Iterator[tuple[str, str]]:
+    """Methods that the core offers to plugins."""
+    before, after = _by_name(old), _by_name(new)
+    for name in before.keys() - after.keys():
+        yield BREAKING, f"method {name} removed"
+    for name in after.keys() - before.keys():
+        yield ADDITIVE, f"method {name} added"
+    for name in before.keys() & after.keys():
+        for verdict, what in _differences({"side": "core", **before[name]}, {"side": "core", **after[name]}):
+            yield verdict, f"method {name}: {what}"
+
+
+def _members(old: set[str], new: set[str]) -> Iterator[tuple[str, str]]:
+    for name in sorted(old - new):
+        yield BREAKING, f"capability {name} removed"
+    for name in sorted(new - old):
+        yield ADDITIVE, f"capability {name} added"
+
+
+def _prefixed(what: str, old: Item, new: Item) -> Iterator[tuple[str, str]]:
+    for verdict, change in _differences(old, new):
+        yield verdict, f"{what}: {change}"
+
+
+def _by_name(described: list[Item]) -> dict[str, Item]:
+    return {str(item["name"]): item for item in described}

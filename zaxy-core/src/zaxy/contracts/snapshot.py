@@ -1,0 +1,228 @@
+"""The live contracts: every public surface described as data, read off the code itself.
+
+The surfaces are named by strings and resolved when this runs, so nothing here depends on what it describes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from typing import Any
+
+from zaxy.api.catalog import API_CURRENT, POINTS, version_text
+from zaxy.errors import CODES
+from zaxy.plugins.manifest import FIELDS, REQUIRED, Manifest
+from zaxy.settings import SETTINGS, Setting
+
+FORMAT = 1
+DISTRIBUTION = "zaxy-core"
+
+Item = dict[str, Any]
+Items = dict[str, Item]
+Contract = dict[str, Any]
+
+# Who makes the values of a model: the core hands it out, a plugin returns it, or both do.
+MODEL_SIDES = {
+    "core": "AsOf Batch ExtractedEvent Parcel ProviderContext Query ServerEntry",
+    "plugin": "Candidate EdgeRow EntityRow GraphStats KeyPair Observation Page Provider Reading Receipt Source Tool",
+    "both": "Closing Cursor Draft Edge Entity EntityRef Event Extraction",
+}
+PROTOCOLS = ("Follower", *(point.protocol for point in POINTS.values()))
+EXPERIMENTAL = {"stability": "experimental", "since": "0.1"}
+
+
+def live_contracts() -> dict[str, Contract]:
+    """Every contract of the core by name, as the code is now."""
+    described = {
+        "plugin-api": _plugin_api(),
+        "manifest": _manifest(),
+        "settings": _items(_setting(setting) for setting in SETTINGS),
+        "errors": _items(_error(code, meaning) for code, meaning in CODES.items()),
+        "cli": _items(_commands()),
+    }
+    return {name: contract(name, DISTRIBUTION, items) for name, items in described.items()}
+
+
+def plugin_contract(manifest: Manifest, package: str) -> Contract:
+    """The contract of one plugin's package: what it offers, by its manifest."""
+    offered = [
+        (
+            f"provider {provided.point}/{provided.name}",
+            {
+                "side": "core",
+                "stability": provided.stability,
+                "since": version_text(manifest.api_min),
+                "capabilities": list(provided.capabilities),
+            },
+        )
+        for provided in manifest.provides
+    ]
+    settings = [_setting(setting) for setting in manifest.settings]
+    return contract(manifest.name, package, _items([*offered, *settings]))
+
+
+def contract(name: str, distribution: str, items: Items) -> Contract:
+    return {
+        "contract": name,
+        "format": FORMAT,
+        "distribution": distribution,
+        "api": version_text(API_CURRENT),
+        "items": items,
+    }
+
+
+def _plugin_api() -> Items:
+    return _items([*_hooks(), *_protocols(), *_models(), *_cases(), _error_type(), _memory_access()])
+
+
+def _hooks() -> Iterator[tuple[str, Item]]:
+    hookspecs = import_module("zaxy.api.hookspecs")
+    for point in POINTS.values():
+        hook = getattr(hookspecs, point.hook)
+        yield (
+            f"hook {point.hook}",
+            {
+                "side": "plugin",
+                "stability": point.stability,
+                "since": point.since,
+                "summary": inspect.getdoc(hook),
+                **_signature(hook),
+            },
+        )
+
+
+def _protocols() -> Iterator[tuple[str, Item]]:
+    points = {point.protocol: point for point in POINTS.values()}
+    for name in PROTOCOLS:
+        protocol = getattr(import_module("zaxy.api.points"), name)
+        known = points.get(name)
+        grade = {"stability": known.stability, "since": known.since} if known else EXPERIMENTAL
+        for member, described in _members(protocol):
+            yield f"method {name}.{member}", {"side": "plugin", **grade, **described}
+
+
+def _memory_access() -> tuple[str, Item]:
+    """What a tool pack is handed: offered by the core, so it is one item with methods to call."""
+    protocol = import_module("zaxy.api.points").MemoryAccess
+    methods = [{"name": name, **described} for name, described in _members(protocol)]
+    return "model MemoryAccess", {"side": "core", **EXPERIMENTAL, "methods": methods}
+
+
+def _members(protocol: type) -> Iterator[tuple[str, Item]]:
+    for base in reversed(protocol.__mro__):
+        if base.__module__ != protocol.__module__:
+            continue
+        for name, member in vars(base).items():
+            if name.startswith("_"):
+                continue
+            if isinstance(member, property):
+                yield name, {"property": True, **_signature(member.fget, skip=1), "summary": inspect.getdoc(member)}
+            elif inspect.isfunction(member):
+                yield name, {**_signature(member, skip=1), "summary": inspect.getdoc(member)}
+
+
+def _models() -> Iterator[tuple[str, Item]]:
+    api = import_module("zaxy.api")
+    for side, names in MODEL_SIDES.items():
+        for name in names.split():
+            model = getattr(api, name)
+            yield f"model {name}", {"side": side, **EXPERIMENTAL, "fields": _fields(model)}
+
+
+def _cases() -> Iterator[tuple[str, Item]]:
+    """The cases that authors build for the conformance suites."""
+    for point in POINTS.values():
+        checks = import_module(f"zaxy.api.checks.{point.name}")
+        name = f"{point.protocol}Case"
+        yield f"case {name}", {"side": "plugin", **EXPERIMENTAL, "fields": _fields(getattr(checks, name))}
+
+
+def _error_type() -> tuple[str, Item]:
+    error = import_module("zaxy.errors").ZaxyError
+    return "function ZaxyError", {"side": "core", **EXPERIMENTAL, **_signature(error.__init__, skip=1)}
+
+
+def _manifest() -> Items:
+    return _items(
+        (
+            f"field {place}.{field.key}" if place else f"field {field.key}",
+            {
+                "side": "plugin",
+                **EXPERIMENTAL,
+                "type": field.kind,
+                "required": field.default is REQUIRED,
+                "summary": field.meaning,
+            },
+        )
+        for place, fields in FIELDS.items()
+        for field in fields
+    )
+
+
+def _setting(setting: Setting) -> tuple[str, Item]:
+    return (
+        f"setting {setting.env}",
+        {
+            "side": "core",
+            "stability": setting.stability,
+            "since": setting.since,
+            "type": setting.kind,
+            "default": list(setting.default) if isinstance(setting.default, tuple) else setting.default,
+            "secret": setting.secret,
+            "summary": setting.meaning,
+        },
+    )
+
+
+def _error(code: str, meaning: str) -> tuple[str, Item]:
+    return f"error {code}", {"side": "core", **EXPERIMENTAL, "summary": meaning}
+
+
+def _commands() -> Iterator[tuple[str, Item]]:
+    for command in import_module("zaxy.__main__").COMMANDS:
+        module = import_module(command.module)
+        if command.hot:
+            parameters = list(module.PARAMETERS)
+        else:
+            parameters = list(_typer_parameters(module.app, command.words.split()[-1]))
+        yield (
+            f"command {command.words}",
+            {"side": "core", **EXPERIMENTAL, "parameters": parameters, "summary": command.summary},
+        )
+
+
+def _typer_parameters(app: Any, name: str) -> Iterator[Item]:
+    group = import_module("typer.main").get_command(app)
+    for parameter in group.commands[name].params:
+        if parameter.name != "help":
+            shown = parameter.opts[0] if parameter.param_type_name == "option" else parameter.name.upper()
+            yield {"name": shown, "type": parameter.type.name, "required": parameter.required}
+
+
+def _signature(function: Any, skip: int = 0) -> Item:
+    signature = inspect.signature(function)
+    parameters = [
+        {"name": p.name, "type": str(p.annotation), "required": p.default is inspect.Parameter.empty}
+        for p in list(signature.parameters.values())[skip:]
+    ]
+    return {"parameters": parameters, "returns": str(signature.return_annotation)}
+
+
+def _fields(model: Any) -> list[Item]:
+    if not dataclasses.is_dataclass(model):  # a named tuple
+        annotations = inspect.get_annotations(model)
+        return [{"name": n, "type": str(t), "required": n not in model._field_defaults} for n, t in annotations.items()]
+    return [
+        {
+            "name": field.name,
+            "type": str(field.type),
+            "required": field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING,
+        }
+        for field in dataclasses.fields(model)
+    ]
+
+
+def _items(pairs: Iterable[tuple[str, Item]]) -> Items:
+    return dict(sorted(pairs))

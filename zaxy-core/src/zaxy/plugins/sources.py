@@ -1,0 +1,33 @@
+"""A plugin's Python sources, read from where it is installed, without importing it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from zaxy.plugins.discovery import locate
+
+
+def python_sources(module: str) -> list[str]:
+    """The text of every module of the package that holds the plugin's entry module."""
+    spec = locate(module.rpartition(".")[0] or module)
+    folders = list(spec.submodule_search_locations or []) if spec else []
+    files = sorted(file for folder in folders for file in Path(folder).rglob("*.py"))
+    return [file.read_text(encoding="utf-8", errors="replace") for file in files]
+
+
+def imported_modules(source: str) -> set[str]:
+    """The full names of the modules that a source imports, wherever in it that happens."""
+    modules = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            modules.add(node.module)
+    return modules
+
+
+def foreign_imports(source: str) -> list[str]:
+    """What a plugin's source imports of Zaxy besides `zaxy.api`."""
+    ours = [name for name in imported_modules(source) if name.split(".")[0] == "zaxy"]
+    return sorted(name for name in ours if name != "zaxy.api" and not name.startswith("zaxy.api."))
