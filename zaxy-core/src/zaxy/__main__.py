@@ -73,6 +73,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader went away (`| head`): nothing is left to tell, and closing stdout again would raise.
         sys.stdout = None
         return 0
+    except Exception as error:
+        import traceback
+
+        traceback.print_exc()
+        defect = ZaxyError("internal_error", f"{type(error).__name__}: {error}", "This is a defect: please report it.")
+        return _report(defect, as_json="--json" in words)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 1

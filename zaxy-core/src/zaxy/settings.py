@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from zaxy.errors import ZaxyError
-from zaxy.record import Record
+from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ FALSE_WORDS = ("0", "false", "no", "off")
 MASK = "********"
 
 
-class Setting(Record):
+class Setting(NamedTuple):
     env: str
     kind: str
     default: object
@@ -33,7 +33,7 @@ class Setting(Record):
     owner: str = "zaxy-core"
 
 
-class Value(Record):
+class Value(NamedTuple):
     setting: Setting
     value: object
     source: str

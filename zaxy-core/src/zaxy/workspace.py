@@ -6,7 +6,7 @@ import json
 import os
 
 from zaxy.errors import ZaxyError
-from zaxy.record import Record
+from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ FOLDER = ".eventloom"
 IDENTITY_FILE = "workspace.json"
 
 
-class Workspace(Record):
+class Workspace(NamedTuple):
     """`root` is the project's folder, `eventloom` the folder that holds the log."""
 
     root: str

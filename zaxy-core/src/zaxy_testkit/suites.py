@@ -10,6 +10,13 @@ import pytest
 
 from zaxy.api.catalog import POINTS
 from zaxy.api.checks import Case, Check, Workbench, checks_of
+from zaxy.contracts.check import check_pin, read_contract
+from zaxy.contracts.diff import BREAKING
+from zaxy.plugins.check import check_plugin
+from zaxy.plugins.host import PluginHost
+from zaxy.plugins.roster import take_roll
+from zaxy.plugins.sources import foreign_imports, python_sources
+from zaxy.settings import Settings
 
 
 class Suite:
@@ -80,16 +87,38 @@ class ToolPackSuite(Suite):
 
 
 class PluginSuite:
-    """The installed package as a whole: `plugin` is its name in the entry point."""
+    """The installed package as a whole: `plugin` is its name, `contract` the file in which it pinned what it uses."""
 
     plugin: ClassVar[str] = ""
+    contract: ClassVar[Path | None] = None
 
-    def test_its_manifest_can_be_read_and_its_api_is_accepted(self) -> None:
-        """Run 'zaxy plugins list': the row's error says what is wrong with zaxy-plugin.json."""
-        raise NotImplementedError
+    @pytest.fixture
+    def host(self, tmp_path: Path) -> PluginHost:
+        settings = Settings(environ={})
+        return PluginHost(take_roll(settings), settings, tmp_path, "workspace-under-test")
 
-    def test_its_hooks_offer_what_its_manifest_promises(self) -> None:
-        raise NotImplementedError
+    def test_it_is_installed_and_its_manifest_is_accepted(self, host: PluginHost) -> None:
+        """Install the package (pip install -e .); 'zaxy plugins list' shows what is wrong with zaxy-plugin.json."""
+        row = host.roster.row(self.plugin)
+        assert row.state == "ready", f"{row.stage}: {row.error} {row.hint}"
+
+    def test_its_hooks_and_providers_are_what_the_manifest_promises(self, host: PluginHost) -> None:
+        """Compare zaxy-plugin.json with plugin.py: points, names, stability and capabilities must agree."""
+        findings = [f for f in check_plugin(host, host.roster.row(self.plugin)) if not f.is_note]
+        assert not findings, "; ".join(f"{f.stage}: {f.error} {f.hint}" for f in findings)
+
+    def test_it_imports_nothing_of_zaxy_but_its_api(self, host: PluginHost) -> None:
+        """Only zaxy.api is covered by a contract: take what you need from there, or ask for it to be put there."""
+        sources = python_sources(host.roster.row(self.plugin).module)
+        inside = sorted({name for source in sources for name in foreign_imports(source)})
+        assert not inside, f"it imports {', '.join(inside)}"
+
+    def test_the_contract_that_it_pinned_still_holds(self) -> None:
+        """The core changed something that this plugin relies on: adapt, then run 'zaxy contracts pin' again."""
+        if self.contract is None:
+            pytest.skip("the suite names no pinned contract; 'zaxy contracts pin' writes one")
+        broken = [change for change in check_pin(read_contract(self.contract)) if change.verdict == BREAKING]
+        assert not broken, "; ".join(f"{change.item}: {change.what}" for change in broken)
 
 
 SUITES = {suite.point: suite for suite in Suite.__subclasses__()}

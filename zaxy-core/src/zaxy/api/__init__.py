@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         ExtractedEvent as ExtractedEvent,
         Extraction as Extraction,
         GraphStats as GraphStats,
+        JsonObject as JsonObject,
         KeyPair as KeyPair,
         Observation as Observation,
         Page as Page,
@@ -55,8 +56,8 @@ _HOMES = {
     "zaxy.api.catalog": "API_CURRENT API_FLOOR POINTS",
     "zaxy.api.hookspecs": "hookimpl",
     "zaxy.api.models": "AsOf Batch Candidate Closing Cursor Draft Edge EdgeRow Entity EntityRef EntityRow Event "
-    "ExtractedEvent Extraction GraphStats KeyPair Observation Page Parcel Query Reading Receipt ServerEntry Source "
-    "Tool",
+    "ExtractedEvent Extraction GraphStats JsonObject KeyPair Observation Page Parcel Query Reading Receipt "
+    "ServerEntry Source Tool",
     "zaxy.api.points": "CaptureAdapter EventStore ExportSink Extractor Follower IdeConfigWriter MemoryAccess "
     "ProjectionBackend RetrievalLane SigningAlgorithm ToolPack",
     "zaxy.api.provider": "Provider ProviderContext",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from zaxy.tuples import NamedTuple
 
 API_CURRENT = (0, 1)
 API_FLOOR = (0, 1)

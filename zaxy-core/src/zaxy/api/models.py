@@ -90,6 +90,8 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
+    """A relation between two entities, which other events may have brought."""
+
     source: EntityRef
     target: EntityRef
     relation_type: str
@@ -106,6 +108,7 @@ class Closing:
     """What an event ends: every open row of an entity, or every open row that came from the event `seq`."""
 
     at: str
+    """From when on it no longer holds; never empty."""
     entity: EntityRef | None = None
     seq: int | None = None
 

@@ -141,7 +141,7 @@ class RetrievalLane(Protocol):
 
 @runtime_checkable
 class Extractor(Protocol):
-    """A pure function of one event. Its rows are added to those of the built-in rules and replace none."""
+    """A pure function of one event. Its rows are added to those of the built-in rules; they replace and close none."""
 
     @property
     def version(self) -> str:

@@ -41,16 +41,18 @@ def check(
     rows = [roster.row(name)] if name else list(roster.rows)
     with tempfile.TemporaryDirectory(prefix="zaxy-check-") as scratch:
         host = PluginHost(roster, settings.lenient(), Path(scratch), "plugins-check")
-        findings = [finding for row in rows for finding in check_plugin(host, row)]
+        told = [finding for row in rows for finding in check_plugin(host, row)]
+    findings = [finding for finding in told if not finding.is_note]
     if as_json:
         report = {
             "ok": not findings,
             "checked": [row.name for row in rows],
-            "findings": [f._asdict() for f in findings],
+            "findings": [finding._asdict() for finding in findings],
+            "notes": [finding._asdict() for finding in told if finding.is_note],
         }
         typer.echo(json.dumps(report, indent=2, ensure_ascii=False))
     else:
-        _print_findings(rows, findings)
+        _print_findings(rows, told)
     raise typer.Exit(1 if findings else 0)
 
 
@@ -94,10 +96,11 @@ def _about(row: Row) -> str:
     return "\n".join(lines)
 
 
-def _print_findings(rows: list[Row], findings: list[Finding]) -> None:
+def _print_findings(rows: list[Row], told: list[Finding]) -> None:
     for row in rows:
-        wrong = [finding for finding in findings if (finding.plugin, finding.package) == (row.name, row.package)]
-        verdict = "disabled" if row.state == "disabled" else "ok" if not wrong else "broken"
+        own = [finding for finding in told if (finding.plugin, finding.package) == (row.name, row.package)]
+        wrong = any(not finding.is_note for finding in own)
+        verdict = "disabled" if row.state == "disabled" else "broken" if wrong else "ok"
         typer.echo(f"{row.name} ({row.package} {row.version}): {verdict}")
-        for finding in wrong:
+        for finding in own:
             typer.echo(f"  {finding.stage}: {finding.error}\n    {finding.hint}")

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PARAMETERS = ({"name": "--json", "type": "boolean", "required": False},)
+PARAMETERS = ({"name": "--json", "type": "bool", "required": False},)
 HELP = """usage: zaxy plugins list [--json]
 
 List the installed plugins, without importing any: name, version, package, points, API, state and hint.

@@ -9,7 +9,7 @@ import dataclasses
 import inspect
 from collections.abc import Iterable, Iterator
 from importlib import import_module
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from zaxy.api.catalog import API_CURRENT, POINTS, version_text
 from zaxy.errors import CODES
@@ -194,11 +194,16 @@ def _commands() -> Iterator[tuple[str, Item]]:
 
 
 def _typer_parameters(app: Any, name: str) -> Iterator[Item]:
-    group = import_module("typer.main").get_command(app)
-    for parameter in group.commands[name].params:
-        if parameter.name != "help":
-            shown = parameter.opts[0] if parameter.param_type_name == "option" else parameter.name.upper()
-            yield {"name": shown, "type": parameter.type.name, "required": parameter.required}
+    """The parameters of one command of a typer app, read off its function rather than typer's insides."""
+    function = next(command.callback for command in app.registered_commands if command.name == name)
+    hints = get_type_hints(function, include_extras=True)
+    for parameter in inspect.signature(function).parameters.values():
+        kind, declared = get_args(hints[parameter.name])
+        # typer.Option("--json") keeps its first word where a default would be.
+        words = [word for word in (declared.default, *(declared.param_decls or ())) if isinstance(word, str)]
+        shown = next((word for word in words if word.startswith("--")), parameter.name.upper())
+        described = " | ".join(part.__name__ for part in get_args(kind) or (kind,) if part is not type(None))
+        yield {"name": shown, "type": described, "required": parameter.default is inspect.Parameter.empty}
 
 
 def _signature(function: Any, skip: int = 0) -> Item:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
@@ -36,7 +36,7 @@ class Ed25519:
     def public_key(self, pem: bytes) -> bytes:
         try:
             key = load_pem_public_key(pem)
-        except ValueError:
+        except (ValueError, UnsupportedAlgorithm):
             key = None
         if isinstance(key, Ed25519PublicKey):
             return key.public_bytes_raw()
@@ -45,7 +45,7 @@ class Ed25519:
     def sign(self, private_pem: bytes, passphrase: bytes, message: bytes) -> bytes:
         try:
             key = load_pem_private_key(private_pem, passphrase or None)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, UnsupportedAlgorithm):
             key = None
         if isinstance(key, Ed25519PrivateKey):
             return key.sign(message)

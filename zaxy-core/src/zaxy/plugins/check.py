@@ -11,7 +11,7 @@ from zaxy.api.checks import shape
 from zaxy.api.models import Event, Query, ServerEntry
 from zaxy.errors import ZaxyError
 from zaxy.plugins.guard import overhear
-from zaxy.plugins.host import PluginHost
+from zaxy.plugins.host import ExtraMissing, PluginHost
 from zaxy.plugins.manifest import FILE_NAME, Provided
 from zaxy.plugins.roster import Row, owner_of
 
@@ -39,6 +39,11 @@ class Finding(NamedTuple):
     stage: str
     error: str
     hint: str
+
+    @property
+    def is_note(self) -> bool:
+        """An optional part that was not installed: worth telling, and nothing wrong."""
+        return self.stage == "extra"
 
 
 def check_plugin(host: PluginHost, row: Row) -> list[Finding]:
@@ -72,6 +77,9 @@ def _provider_problems(host: PluginHost, provided: Provided) -> Iterator[tuple[s
     """The cheap part of the conformance suite: it can be made, and it has the methods that will be called."""
     try:
         bound = host.get(provided.point, provided.name)
+    except ExtraMissing as error:
+        yield "extra", error.message, error.remediation
+        return
     except ZaxyError as error:
         yield "make", error.message, error.remediation
         return

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
-from zaxy.record import Record
+from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 GROUP = "zaxy.plugins"
 
 
-class Announcement(Record):
+class Announcement(NamedTuple):
     """One entry point of the group `zaxy.plugins`, `<name> = <module>`, and the distribution it came with."""
 
     name: str

@@ -27,6 +27,13 @@ from zaxy.workspace import Workspace
 T = TypeVar("T")
 
 
+class ExtraMissing(ZaxyError):
+    """The provider is right, but what it builds on was not installed with its package."""
+
+    def __init__(self, message: str, install_hint: str) -> None:
+        super().__init__("unavailable", message, install_hint)
+
+
 class PluginHost:
     """Every provider of every extension point, built-in or not, is asked for here."""
 
@@ -167,7 +174,7 @@ class PluginHost:
             except ModuleNotFoundError as error:
                 if not provider.install_hint:
                     raise
-                raise ZaxyError("unavailable", f"{provider.name} needs {error.name}", provider.install_hint) from None
+                raise ExtraMissing(f"{provider.name} needs {error.name}", provider.install_hint) from None
             return target(context)
 
         return self.run(row, "make", f"making the {point} provider {provider.name!r}", make)

@@ -8,8 +8,8 @@ import os
 from zaxy.api.catalog import API_CURRENT, POINTS, STABILITIES, version_text
 from zaxy.errors import ZaxyError
 from zaxy.plugins.discovery import locate
-from zaxy.record import Record
 from zaxy.settings import KINDS, SETTINGS, Setting, parse
+from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ NEEDS = ("network", "server", "secret")
 NAME_RULE = "lower-case letters, digits and single hyphens, at most 64 characters"
 
 
-class Provided(Record):
+class Provided(NamedTuple):
     point: str
     name: str
     stability: str
     capabilities: tuple[str, ...]
 
 
-class Manifest(Record):
+class Manifest(NamedTuple):
     name: str
     summary: str
     api_min: tuple[int, int]
@@ -51,7 +51,7 @@ class Manifest(Record):
         return low if low == high else f"{low} to {high}"
 
 
-class Field(Record):
+class Field(NamedTuple):
     key: str
     kind: str
     check: Callable[[object], Any]

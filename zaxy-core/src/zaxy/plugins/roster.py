@@ -7,7 +7,7 @@ from zaxy.api.catalog import API_CURRENT, API_FLOOR, POINTS, version_text
 from zaxy.errors import ZaxyError
 from zaxy.plugins.discovery import Announcement, announced
 from zaxy.plugins.manifest import Manifest, ManifestError, Provided, read_manifest
-from zaxy.record import Record
+from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ CORE = Announcement("core", "zaxy.plugins.builtin", "zaxy-core", __version__)
 STATES = ("ready", "loaded", "disabled", "incompatible", "failed")
 
 
-class Row(Record):
+class Row(NamedTuple):
     """One plugin. `stage`, `error` and `hint` say where it broke, why, and what to do next."""
 
     name: str
@@ -57,7 +57,7 @@ class Row(Record):
         }
 
 
-class Roster(Record):
+class Roster(NamedTuple):
     rows: tuple[Row, ...]
     preferred: dict[tuple[str, str], str]
     """(point, provider name) to the package that the user prefers for it."""

@@ -1,0 +1,175 @@
+"""From a checkout on a machine with only Python and pip: the README's line works, and nothing of ours is downloaded."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from zaxy.api.catalog import POINTS
+
+TREE = Path(__file__).parents[1]
+pytestmark = pytest.mark.slow
+# Each group shares an environment, so its tests run in one worker.
+install = pytest.mark.xdist_group("install")
+authoring = pytest.mark.xdist_group("author")
+
+
+def run(*command: str | Path, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [str(word) for word in command], cwd=cwd, env={**os.environ, **env}, capture_output=True, text=True, timeout=280
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what git tracks or would track, in a folder whose name needs quoting."""
+    copy = tmp_path_factory.mktemp("a checkout")
+    listed = run("git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", cwd=TREE).stdout
+    for name in filter(None, listed.split("\0")):
+        if (TREE / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(TREE / name, copy / name)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def decoys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An index that offers other, newer packages under our names."""
+    folder = tmp_path_factory.mktemp("decoys")
+    for name in ("zaxy_core", "zaxy_mldsa"):
+        info = f"{name}-99.0.dist-info"
+        with zipfile.ZipFile(folder / f"{name}-99.0-py3-none-any.whl", "w") as wheel:
+            wheel.writestr(
+                f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: 99.0\n"
+            )
+            wheel.writestr(
+                f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+            )
+            wheel.writestr(f"{info}/RECORD", "")
+    return folder
+
+
+def readme_line(name: str) -> str:
+    match = re.search(rf"<!-- {name} -->\n```sh\n(.+)\n```", (TREE / "README.md").read_text())
+    assert match, f"the README has no line marked {name}"
+    return match[1]
+
+
+@pytest.fixture(scope="module")
+def installed(checkout: Path, decoys: Path) -> subprocess.CompletedProcess[str]:
+    return run("bash", "-euo", "pipefail", "-c", readme_line("install"), cwd=checkout, PIP_FIND_LINKS=str(decoys))
+
+
+@install
+def test_the_readmes_install_line_ends_with_a_working_zaxy(
+    installed: subprocess.CompletedProcess[str], checkout: Path
+) -> None:
+    assert installed.stdout.startswith("NAME  VERSION")
+    assert run(checkout / ".venv/bin/zaxy", "plugins", "check", cwd=checkout).returncode == 0
+
+
+@install
+def test_every_zaxy_package_came_from_the_tree(
+    installed: subprocess.CompletedProcess[str], checkout: Path, decoys: Path
+) -> None:
+    pip = checkout / ".venv/bin/pip"
+    run(pip, "install", "--quiet", ".[all]", cwd=checkout, PIP_FIND_LINKS=str(decoys))
+    ours = {}
+    for info in checkout.glob(".venv/lib/*/site-packages/zaxy*.dist-info"):
+        ours[info.name.split("-")[0]] = json.loads((info / "direct_url.json").read_text())["url"]
+    members = {"zaxy_memory", "zaxy_core"} | {f"zaxy_{p.name.replace('-', '_')}" for p in (TREE / "plugins").iterdir()}
+    assert set(ours) == members
+    assert all(url.startswith(checkout.as_uri()) for url in ours.values()), ours
+    assert not list(checkout.glob(".venv/lib/*/site-packages/zaxy*-99.0.dist-info"))
+
+
+@install
+def test_a_wheel_built_for_publishing_names_version_ranges(
+    installed: subprocess.CompletedProcess[str], checkout: Path, tmp_path: Path
+) -> None:
+    pip = checkout / ".venv/bin/pip"
+    run(pip, "wheel", "--quiet", "--no-deps", "-w", tmp_path, ".", cwd=checkout, ZAXY_RELEASE="1")
+    (wheel,) = tmp_path.glob("zaxy_memory-*.whl")
+    with zipfile.ZipFile(wheel) as opened:
+        name = next(name for name in opened.namelist() if name.endswith("METADATA"))
+        required = re.findall(r"Requires-Dist: (\S+)", opened.read(name).decode())
+    assert "zaxy-core<0.2,>=0.1.0" in required
+    assert not [line for line in required if "file:" in line]
+
+
+@pytest.fixture(scope="module")
+def author(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment outside the tree with the built zaxy-core wheel, as a plugin author would have it."""
+    folder = tmp_path_factory.mktemp("author")
+    run(sys.executable, "-m", "venv", "venv", cwd=folder)
+    pip = folder / "venv/bin/pip"
+    run(pip, "wheel", "--quiet", "--no-deps", "-w", folder, checkout / "zaxy-core", cwd=folder)
+    (wheel,) = folder.glob("zaxy_core-*.whl")
+    run(pip, "install", "--quiet", f"{wheel}[testkit]", "hatchling", "editables", cwd=folder)
+    return folder
+
+
+def install_projects(author: Path, *folders: Path) -> None:
+    pip = author / "venv/bin/pip"
+    editable = [word for folder in folders for word in ("-e", str(folder))]
+    run(pip, "install", "--quiet", "--no-deps", "--no-build-isolation", *editable, cwd=author)
+
+
+@authoring
+def test_the_wheel_carries_the_contracts(author: Path) -> None:
+    done = run(author / "venv/bin/zaxy", "contracts", "check", cwd=author)
+    assert done.stdout == "no differences\n"
+    listed = run(author / "venv/bin/zaxy", "contracts", "list", cwd=author).stdout
+    assert "plugin-api" in listed
+    assert "plugins/mldsa" in listed
+
+
+@authoring
+def test_a_new_plugin_of_every_point_passes_its_own_tests_as_written(author: Path) -> None:
+    zaxy = author / "venv/bin/zaxy"
+    names = {point: f"made-{point.replace('_', '-')}" for point in POINTS}
+    for point, name in names.items():
+        run(zaxy, "plugins", "new", name, "--point", point, cwd=author)
+    install_projects(author, *(author / name for name in names.values()))
+    run(zaxy, "plugins", "check", cwd=author)
+    tests = [str(author / name / "tests") for name in names.values()]
+    done = run(author / "venv/bin/python", "-m", "pytest", "-q", "--import-mode=importlib", *tests, cwd=author)
+    assert re.search(r"^\d+ passed", done.stdout.splitlines()[-1]), done.stdout
+
+
+@authoring
+def test_a_downstream_project_notices_when_what_it_pinned_changes(author: Path, tmp_path: Path) -> None:
+    zaxy = author / "venv/bin/zaxy"
+    run(zaxy, "plugins", "new", "acme-notes", "--point", "capture_adapters", cwd=tmp_path)
+    project = tmp_path / "acme-notes"
+    install_projects(author, project)
+    assert "acme-notes" in run(zaxy, "plugins", "list", cwd=project).stdout
+    written = (project / "zaxy-contract.json").read_bytes()
+    run(zaxy, "contracts", "pin", cwd=project)
+    assert (project / "zaxy-contract.json").read_bytes() == written, "pinning again gives the same file"
+    assert run(zaxy, "contracts", "check", "zaxy-contract.json", cwd=project).stdout == "no differences\n"
+    (points,) = author.glob("venv/lib/*/site-packages/zaxy/api/points.py")
+    source = points.read_text()
+    try:
+        points.write_text(source.replace("def sources(self, workspace: Path)", "def sources(self, workspace: str)"))
+        broken = subprocess.run(
+            [str(zaxy), "contracts", "check", "zaxy-contract.json"], cwd=project, capture_output=True, text=True
+        )
+        tests = subprocess.run(
+            [str(author / "venv/bin/python"), "-m", "pytest", "-q"], cwd=project, capture_output=True, text=True
+        )
+    finally:
+        points.write_text(source)
+    assert broken.returncode == 1
+    assert "plugin-api: method CaptureAdapter.sources: parameter workspace: type 'Path' became 'str'" in broken.stdout
+    assert "test_the_contract_that_it_pinned_still_holds" in tests.stdout

@@ -1,0 +1,515 @@
+"""Checks of `projection_backends`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TypeVar
+
+from zaxy.api.checks import Case, Workbench, check, expect, followers
+from zaxy.api.checks.followers import follow, moment, sample_event
+from zaxy.api.checks.shape import expect_shape
+from zaxy.api.models import (
+    AsOf,
+    Closing,
+    Edge,
+    EdgeRow,
+    Entity,
+    EntityRef,
+    EntityRow,
+    ExtractedEvent,
+    Extraction,
+    GraphStats,
+)
+from zaxy.api.points import ProjectionBackend
+
+Row = TypeVar("Row", EntityRow, EdgeRow)
+
+POINT = "projection_backends"
+SESSION = "graph"
+NOW = AsOf()  # what is open now
+ADA = EntityRef("person", "ada")
+
+
+@dataclass(frozen=True)
+class ProjectionBackendCase(Case):
+    """Nothing but how to make it: the graph that it is tried on is told by the checks."""
+
+
+def told(seq: int, *rows: Entity | Edge, closings: Sequence[Closing] = (), session: str = SESSION) -> ExtractedEvent:
+    """The event `seq`, of the time `moment(seq)`, and what was extracted from it."""
+    entities = tuple(row for row in rows if isinstance(row, Entity))
+    edges = tuple(row for row in rows if isinstance(row, Edge))
+    event = sample_event(session, seq, "note.taken", "tester", {"text": f"note {seq}"})
+    return ExtractedEvent(event, Extraction(entities, edges, tuple(closings)))
+
+
+def tell(backend: ProjectionBackend, *events: ExtractedEvent) -> None:
+    """Feed the events to the backend, with events that tell nothing in between: a batch has no gaps."""
+    known = {extracted.event.seq: extracted for extracted in events}
+    session = events[0].event.session
+    cursor = backend.cursor(session)
+    seqs = range(cursor.seq + 1 if cursor else 1, max(known) + 1)
+    follow(backend, [known.get(seq) or told(seq, session=session) for seq in seqs])
+
+
+def person(name: str, summary: str = "somebody", observed_at: str = "") -> Entity:
+    return Entity(name, "person", summary, observed_at=observed_at)
+
+
+def link(source: str, target: str, relation: str = "knows", evidence: str = "") -> Edge:
+    return Edge(EntityRef("person", source), EntityRef("person", target), relation, evidence=evidence)
+
+
+def summaries(rows: Iterable[EntityRow]) -> list[str]:
+    return [row.entity.summary for row in rows]
+
+
+def names(rows: Iterable[EntityRow]) -> list[str]:
+    return [row.entity.name for row in rows]
+
+
+def steps(rows: Iterable[EdgeRow]) -> list[tuple[int, str]]:
+    return [(row.depth, f"{row.edge.source.name}-{row.edge.target.name}") for row in rows]
+
+
+def only(rows: Sequence[Row], what: str) -> Row:
+    expect(len(rows) == 1, f"one row was expected, {what}, and there are {len(rows)}: {list(rows)}")
+    return rows[0]
+
+
+def ada(backend: ProjectionBackend, as_of: AsOf = NOW) -> list[str]:
+    """What the backend says of Ada at a moment."""
+    return summaries(backend.entities(SESSION, ["ada"], as_of, 10))
+
+
+def expect_windows(backend: ProjectionBackend, wanted: dict[str, tuple[str, str, int, int | None]]) -> None:
+    """Fail unless Ada's versions have these windows: summary to valid_from, valid_to, opened_seq, closed_seq."""
+    for summary, window in wanted.items():
+        rows = [r for r in backend.entities(SESSION, ["ada"], AsOf(window[0]), 10) if r.entity.summary == summary]
+        row = only(rows, f"{summary!r} at its beginning, {window[0]}")
+        found = (row.valid_from, row.valid_to, row.opened_seq, row.closed_seq)
+        expect(found == window, f"{summary!r} was expected with (from, to, opened, closed) {window}, and has {found}")
+
+
+@check(POINT)
+def it_has_the_methods_of_its_protocol(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Compare your class with zaxy.api.ProjectionBackend: a method is missing or takes other parameters."""
+    expect_shape(POINT, bench.make(case))
+
+
+for each in followers.CHECKS:
+    check(POINT)(each)
+
+
+@check(POINT)
+def a_row_carries_what_was_told_and_by_which_event(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Keep every field of an entity, its properties as nested as they came, and the seq, hash and time of its event."""
+    properties: dict[str, object] = {"born": 1815, "of": ["London", None], "works": {"écrit": True, "share": 0.5}}
+    event = told(3, Entity("Ada Lovelace", "person", "wrote the first program", properties))
+    with closing(bench.make(case)) as backend:
+        tell(backend, event)
+        row = only(backend.entities(SESSION, ["Ada Lovelace"], NOW, 10), "the one that was told")
+    found = (row.entity.name, row.entity.entity_type, row.entity.summary, dict(row.entity.properties))
+    wanted = ("Ada Lovelace", "person", "wrote the first program", properties)
+    expect(found == wanted, f"the entity was told as {wanted} and came back as {found}")
+    window = (row.valid_from, row.valid_to, row.opened_seq, row.closed_seq, row.event_hash)
+    expected = (moment(3), "", 3, None, event.event.hash)
+    expect(window == expected, f"(from, to, opened, closed, hash) must be {expected}, and is {window}")
+
+
+@check(POINT)
+def an_edge_carries_what_was_told_and_by_which_event(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Keep every field of an edge, and the seq, hash and time of its event: answers cite them."""
+    edge = Edge(ADA, EntityRef("engine", "Analytical Engine"), "wrote_for", 0.75, True, "co-occurrence", "letter 12")
+    event = told(3, edge)
+    with closing(bench.make(case)) as backend:
+        tell(backend, event)
+        row = only(backend.neighbours(SESSION, [ADA], [], 1, NOW, 10), "the one that was told")
+    fields = ("source", "target", "relation_type", "confidence", "inferred", "inference_method", "evidence")
+    found, wanted = ([getattr(of, name) for name in fields] for of in (row.edge, edge))
+    expect(found == wanted, f"the edge was told as {wanted} and came back as {found}")
+    window = (row.valid_from, row.valid_to, row.opened_seq, row.closed_seq, row.event_hash)
+    expected = (moment(3), "", 3, None, event.event.hash)
+    expect(window == expected, f"(from, to, opened, closed, hash) must be {expected}, and is {window}")
+
+
+@check(POINT)
+def a_row_begins_when_it_is_said_to_have_begun(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Use `observed_at` of an entity, `valid_from` and `valid_to` of an edge; the event's time only without them."""
+    past = Edge(ADA, EntityRef("person", "bob"), "knows", valid_from=moment(2), valid_to=moment(4))
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(9, person("ada", observed_at=moment(2)), past))
+        row = only(backend.entities(SESSION, ["ada"], NOW, 10), "the one that was told")
+        expect(row.valid_from == moment(2), f"valid_from must be observed_at, {moment(2)}, and is {row.valid_from}")
+        found = [steps(backend.neighbours(SESSION, [ADA], [], 1, AsOf(moment(t)), 10)) for t in (1, 2, 3, 4)]
+        held = [(1, "ada-bob")]
+        expect(found == [[], held, held, []], f"the edge must hold in minutes 2 and 3 of 1 to 4, and gave {found}")
+        expect(not backend.neighbours(SESSION, [ADA], [], 1, NOW, 10), "an edge told with its end must not be open now")
+
+
+@check(POINT)
+def names_match_after_nfkc_trimming_and_case_folding(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Store unicodedata.normalize("NFKC", name).strip().casefold() beside the name, and look that up."""
+    name = " Große Straße Ⅳ"
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(1, person(name, "first")))
+        for asked in (name, "GROSSE STRASSE IV", "große straße iv  ", "Ｇroße Straße Ⅳ"):
+            found = summaries(backend.entities(SESSION, [asked], NOW, 10))
+            expect(found == ["first"], f"{asked!r} must find {name!r}, and found {found}")
+        for asked in ("große", "große straße i", ""):
+            found = summaries(backend.entities(SESSION, [asked], NOW, 10))
+            expect(found == [], f"{asked!r} is another name than {name!r}, and found {found}")
+        tell(backend, told(2, person("GROSSE STRASSE IV", "second")))
+        found = summaries(backend.entities(SESSION, [name], NOW, 10))
+        expect(
+            found == ["second"], f"another spelling tells of the same thing: only 'second' was expected, not {found}"
+        )
+
+
+@check(POINT)
+def a_name_finds_entities_of_every_type(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Look names up alone, and keep types apart: a person and a ship of one name are two things, not two versions."""
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(1, person("ada"), person("bob")), told(2, Entity("Ada", "ship", "sails")))
+        found = sorted(r.entity.entity_type for r in backend.entities(SESSION, ["ada", "nobody"], NOW, 10))
+    expect(found == ["person", "ship"], f"'ada' is a person and a ship, and gave {found}")
+
+
+@check(POINT)
+def other_content_closes_the_old_version(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """End the version that held when the new one begins: valid_to is the new valid_from, closed_seq the new seq."""
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(1, person("ada", "old")), told(5, person("ada", "new")))
+        expect_windows(backend, {"old": (moment(1), moment(5), 1, 5), "new": (moment(5), "", 5, None)})
+        expect(ada(backend) == ["new"], f"only 'new' must be open now, not {ada(backend)}")
+
+
+@check(POINT)
+def other_properties_are_other_content(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Compare summary and properties, the properties whatever the order of their keys."""
+    one, two = {"a": 1, "b": 2}, {"a": 1, "b": 3}
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(1, Entity("ada", "person", "same", one)), told(2, Entity("ada", "person", "same", two)))
+        stats = backend.stats(SESSION)
+        expect(stats.entities == 2, f"other properties must open a second version, and there are {stats.entities}")
+        tell(backend, told(3, Entity("ada", "person", "same", {"b": 3, "a": 1})))
+        stats = backend.stats(SESSION)
+        expect(stats.entities == 2, f"keys in another order are the same content, and made {stats.entities} versions")
+
+
+@check(POINT)
+def unchanged_content_opens_no_new_version(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Write nothing when an entity or an edge is told again as it is: an actor is told with every event of a log."""
+    again = person("ada"), link("ada", "bob")
+    with closing(bench.make(case)) as backend:
+        tell(backend, *[told(seq, *again) for seq in range(1, 6)])
+        stats = backend.stats(SESSION)
+        expect(stats == GraphStats(1, 1, 1, 1), f"one entity and one edge, told 5 times, must be 1 row each: {stats}")
+        row = only(backend.entities(SESSION, ["ada"], NOW, 10), "the one that was told first")
+        expect(row.opened_seq == 1, f"the row must stay that of event 1, and is of event {row.opened_seq}")
+
+
+@check(POINT)
+def a_new_version_copies_no_edges(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Tie edges to an entity's type and name, not to a version of it: they then need no copy when it changes."""
+    revised = [told(seq, person("ada", f"revision {seq}")) for seq in range(2, 8)]
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(1, person("ada"), link("ada", "bob"), link("eve", "ada")), *revised)
+        stats = backend.stats(SESSION)
+        expect(
+            (stats.edges, stats.open_edges) == (2, 2), f"2 edges were told, and after new versions there are {stats}"
+        )
+        found = sorted(steps(backend.neighbours(SESSION, [ADA], [], 1, NOW, 10)))
+        expect(found == [(1, "ada-bob"), (1, "eve-ada")], f"both edges must still be there, and there are {found}")
+
+
+@check(POINT)
+def an_edge_with_other_content_closes_the_old_one(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Treat edges like entities: the same ends and relation with other content are a new version of one edge."""
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(1, link("ada", "bob", evidence="old")), told(5, link("ada", "bob", evidence="new")))
+        found = {t: backend.neighbours(SESSION, [ADA], [], 1, AsOf(moment(t)), 10) for t in (4, 5)}
+        evidence = {t: [row.edge.evidence for row in rows] for t, rows in found.items()}
+        expect(
+            evidence == {4: ["old"], 5: ["new"]}, f"'old' until minute 5 and then 'new' was expected, not {evidence}"
+        )
+        old = (found[4][0].valid_to, found[4][0].closed_seq)
+        expect(old == (moment(5), 5), f"the old edge must end at {moment(5)} by event 5, and has {old}")
+
+
+@check(POINT)
+def it_tells_what_was_true_at_a_time(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """A row holds at t if valid_from <= t and its valid_to is empty or t < valid_to: the end itself is outside."""
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(2, person("ada", "old")), told(5, person("ada", "new")))
+        found = {minute: ada(backend, AsOf(moment(minute))) for minute in (1, 2, 4, 5, 9)}
+    wanted = {1: [], 2: ["old"], 4: ["old"], 5: ["new"], 9: ["new"]}
+    expect(found == wanted, f"by minute {wanted} was true, and the answers are {found}")
+
+
+@check(POINT)
+def it_tells_what_was_known_after_an_event(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Leave out rows opened after `known_at`; show rows closed after it as open, valid_to empty and closed_seq None."""
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(2, person("ada", "old")), told(5, person("ada", "new")))
+        found = {seq: ada(backend, AsOf(known_at=seq)) for seq in (0, 1, 2, 4, 5, 9)}
+        wanted = {0: [], 1: [], 2: ["old"], 4: ["old"], 5: ["new"], 9: ["new"]}
+        expect(found == wanted, f"after these events {wanted} was known, and the answers are {found}")
+        row = only(backend.entities(SESSION, ["ada"], AsOf(known_at=4), 10), "known after event 4")
+        window = (row.valid_to, row.closed_seq)
+        expect(window == ("", None), f"after event 4 the row was open, ('', None), and is shown with {window}")
+
+
+@check(POINT)
+def it_combines_what_was_true_with_what_was_known(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Apply both conditions at once: a later event may tell what was true long before it."""
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(6, person("ada", "believed")), told(9, person("ada", "true", observed_at=moment(7))))
+        moments = [AsOf(moment(8), 8), AsOf(moment(8), 9), AsOf(moment(6), 9), AsOf(moment(5), 9), AsOf(moment(8), 5)]
+        found = [ada(backend, as_of) for as_of in moments]
+    wanted = [["believed"], ["true"], ["believed"], [], []]
+    expect(found == wanted, f"at {moments} the answers must be {wanted}, and are {found}")
+
+
+@check(POINT)
+def a_closing_of_an_entity_closes_its_open_rows(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Set valid_to and closed_seq of the entity's open rows, found by type and folded name, and delete nothing."""
+    ends = Closing(moment(4), entity=EntityRef("person", "ADA"))
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(1, person("ada"), person("bob"), Entity("ada", "ship", "sails")), told(6, closings=[ends]))
+        found = [(r.entity.entity_type, r.entity.name) for r in backend.current(SESSION, ["person", "ship"], NOW, 10)]
+        expect(
+            found == [("person", "bob"), ("ship", "ada")], f"all but the person 'ada' must stay open, and {found} did"
+        )
+        row = only(backend.entities(SESSION, ["ada"], AsOf(moment(3), 9), 10)[:1], "before the closing")
+        window = (row.valid_to, row.closed_seq)
+        expect(window == (moment(4), 6), f"(valid_to, closed_seq) must be {(moment(4), 6)}, and is {window}")
+        expect(backend.stats(SESSION).entities == 3, f"3 rows were told, and now there are {backend.stats(SESSION)}")
+
+
+@check(POINT)
+def a_closing_of_an_entity_leaves_its_edges(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Do not touch edges when an entity is closed: there may be any number of them, and what they say stays true."""
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(1, person("ada"), link("ada", "bob")), told(2, closings=[Closing(moment(2), entity=ADA)]))
+        found = steps(backend.neighbours(SESSION, [ADA], [], 1, NOW, 10))
+    expect(found == [(1, "ada-bob")], f"the closed entity's edge must still be open, and there is {found}")
+
+
+@check(POINT)
+def a_closing_of_an_event_closes_the_rows_it_opened(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Set valid_to and closed_seq of the open rows with that opened_seq, edges included, and of no others."""
+    rows = person("ada"), person("bob"), link("ada", "bob")
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(1, *rows), told(2, person("eve"), link("eve", "bob")))
+        tell(backend, told(6, closings=[Closing(moment(4), seq=1)]))
+        stats = backend.stats(SESSION)
+        expect(
+            stats == GraphStats(3, 2, 1, 1), f"of 3 entities and 2 edges 1 each must stay open, and there are {stats}"
+        )
+        before = AsOf(moment(3))
+        closed = [*backend.entities(SESSION, ["ada", "bob"], before, 10)]
+        edges = [r for r in backend.neighbours(SESSION, [ADA], [], 1, before, 10) if r.opened_seq == 1]
+        expect((len(closed), len(edges)) == (2, 1), f"before the closing its rows held, and there are {closed} {edges}")
+        windows = {(r.valid_to, r.closed_seq) for r in (*closed, *edges)}
+        expect(windows == {(moment(4), 6)}, f"(valid_to, closed_seq) must be {(moment(4), 6)}, and is {windows}")
+
+
+@check(POINT)
+def a_closing_spares_what_its_own_event_opens(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Carry out an event's closings before you open its rows: it may end a thing and tell it anew."""
+    anew = told(3, person("ada", "new"), closings=[Closing(moment(3), entity=ADA)])
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(1, person("ada", "old")), anew)
+        expect(ada(backend) == ["new"], f"'new' must be open after its own event, and there is {ada(backend)}")
+
+
+@check(POINT)
+def a_closing_dated_before_a_row_closes_it_too(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Close every open row that a closing names, whenever it began: closed before it began, it holds at no time."""
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(5, person("ada")), told(6, closings=[Closing(moment(2), entity=ADA)]))
+        found = [ada(backend, as_of) for as_of in (NOW, AsOf(moment(3)), AsOf(moment(5)), AsOf(moment(9)))]
+        expect(found == [[], [], [], []], f"a row closed before it began holds at no time, and there is {found}")
+        found = [ada(backend, AsOf(known_at=5)), ada(backend, AsOf(moment(5), 5))]
+        expect(found == [["somebody"], ["somebody"]], f"before it was closed the row held, and there is {found}")
+
+
+@check(POINT)
+def a_closed_entity_is_opened_anew_when_told_again(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Compare with the version that holds, not with the last one: what was closed and is told again opens a version."""
+    with closing(bench.make(case)) as backend:
+        tell(
+            backend, told(1, person("ada")), told(3, closings=[Closing(moment(3), entity=ADA)]), told(5, person("ada"))
+        )
+        found = {minute: len(ada(backend, AsOf(moment(minute)))) for minute in (2, 3, 4, 5)}
+        expect(found == {2: 1, 3: 0, 4: 0, 5: 1}, f"it held in minutes 2 and 5, not in 3 and 4, and gave {found}")
+
+
+@check(POINT)
+def a_back_dated_event_is_filed_in_its_place(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Leave a later version open, and end the new one where that begins; its closed_seq is then its own opened_seq."""
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(5, person("ada", "current")), told(9, person("ada", "earlier", observed_at=moment(2))))
+        expect(ada(backend) == ["current"], f"only 'current' must be open now, not {ada(backend)}")
+        expect_windows(backend, {"earlier": (moment(2), moment(5), 9, 9), "current": (moment(5), "", 5, None)})
+
+
+@check(POINT)
+def a_back_dated_event_ends_the_version_it_falls_into(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Shorten the version that held at that time to where the new one begins, so that one version holds at a time."""
+    between = told(9, person("ada", "between", observed_at=moment(4)))
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(2, person("ada", "first")), told(6, person("ada", "last")), between)
+        found = {minute: ada(backend, AsOf(moment(minute))) for minute in (2, 3, 4, 5, 6)}
+        wanted = {2: ["first"], 3: ["first"], 4: ["between"], 5: ["between"], 6: ["last"]}
+        expect(found == wanted, f"by minute {wanted} was true, and the answers are {found}")
+        expect_windows(backend, {"first": (moment(2), moment(4), 2, 6), "between": (moment(4), moment(6), 9, 9)})
+
+
+@check(POINT)
+def rows_come_newest_first_then_by_type_then_by_name(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Order by opened_seq descending, then entity_type, then name, in every read: answers must not differ by engine."""
+    first = [person("dora"), Entity("carl", "zebra", "z"), person("bert")]
+    second = [Entity("alma", "zebra", "z"), person("emil"), person("cleo")]
+    wanted = ["cleo", "emil", "alma", "bert", "dora", "carl"]
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(1, *first), told(2, *second))
+        reads = {
+            "entities": backend.entities(SESSION, sorted(wanted), NOW, 10),
+            "rows_of_events": backend.rows_of_events(SESSION, [1, 2], NOW),
+            "current": backend.current(SESSION, ["zebra", "person"], NOW, 10),
+        }
+    for read, rows in reads.items():
+        expect(names(rows) == wanted, f"{read} must come in the order {wanted}, and came as {names(rows)}")
+
+
+@check(POINT)
+def a_limit_keeps_the_first_rows(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Order first, then cut: a limit that cuts first returns whatever the engine happened to find."""
+    people = ["dora", "bert", "emil", "cleo", "alma"]
+    events = [told(seq, person(name), link("hub", name)) for seq, name in enumerate(people, start=1)]
+    wanted = ["alma", "cleo"]
+    with closing(bench.make(case)) as backend:
+        tell(backend, *events)
+        found = {
+            "entities": names(backend.entities(SESSION, people, NOW, 2)),
+            "current": names(backend.current(SESSION, ["person"], NOW, 2)),
+            "neighbours": [
+                row.edge.target.name for row in backend.neighbours(SESSION, [EntityRef("person", "hub")], [], 1, NOW, 2)
+            ],
+        }
+    for read, rows in found.items():
+        expect(rows == wanted, f"{read} with a limit of 2 must give the newest, {wanted}, and gave {rows}")
+
+
+@check(POINT)
+def rows_of_events_are_those_that_the_events_opened(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Select by opened_seq, and leave out what does not hold at the moment asked for."""
+    events = [told(1, person("ada", "old"), person("bob")), told(2, person("eve")), told(3, person("ada", "new"))]
+    with closing(bench.make(case)) as backend:
+        tell(backend, *events)
+        asked = [([1, 3], NOW), ([1], NOW), ([1], AsOf(moment(2))), ([2, 7], NOW), ([], NOW)]
+        found = [summaries(backend.rows_of_events(SESSION, seqs, as_of)) for seqs, as_of in asked]
+    wanted = [["new", "somebody"], ["somebody"], ["old", "somebody"], ["somebody"], []]
+    expect(found == wanted, f"for {asked} the rows must be {wanted}, and are {found}")
+
+
+@check(POINT)
+def current_rows_are_of_the_types_asked_for(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Select by entity_type, exactly as written, and by what holds at the moment; no type asked for gives no row."""
+    rows = [Entity(kind, kind, kind) for kind in ("task", "goal", "Task", "decision")]
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(2, *rows), told(4, Entity("goal", "goal", "changed")))
+        asked = [(["task", "goal"], NOW), (["goal"], AsOf(moment(3))), (["goal"], AsOf(moment(1))), ([], NOW)]
+        found = [summaries(backend.current(SESSION, types, as_of, 10)) for types, as_of in asked]
+    wanted = [["changed", "task"], ["goal"], [], []]
+    expect(found == wanted, f"for {asked} the rows must be {wanted}, and are {found}")
+
+
+@check(POINT)
+def neighbours_are_found_either_way_along_an_edge(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Follow edges from source to target and from target to source, and compare names folded here too."""
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(1, link("ada", "bob"), link("eve", "ada"), link("eve", "bob")))
+        found = sorted(steps(backend.neighbours(SESSION, [EntityRef("person", " ADA ")], [], 1, NOW, 10)))
+    wanted = [(1, "ada-bob"), (1, "eve-ada")]
+    expect(found == wanted, f"the edges of 'ada' are {wanted}, and {found} came")
+
+
+@check(POINT)
+def neighbours_keep_to_the_relations_asked_for(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Walk only edges of the given relations, at every step; an empty list means all of them."""
+    edges = [link("ada", "bob", "knows"), link("bob", "eve", "knows"), link("ada", "dan", "hired"), link("dan", "eve")]
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(1, *edges))
+        asked: list[list[str]] = [["hired"], ["knows"], ["hired", "knows"], ["met"], []]
+        found = {" ".join(of): len(backend.neighbours(SESSION, [ADA], of, 2, NOW, 10)) for of in asked}
+    wanted = {"hired": 1, "knows": 2, "hired knows": 4, "met": 0, "": 4}
+    expect(found == wanted, f"so many edges by relation were expected: {wanted}, and came: {found}")
+
+
+@check(POINT)
+def neighbours_reach_as_far_as_the_depth(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Take as many steps as `depth` says and no more, and number each edge with the step that reached it."""
+    chain = [link(*pair) for pair in ("ab", "bc", "cd", "de")]
+    start = [EntityRef("person", "a")]
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(1, *chain))
+        found = {depth: steps(backend.neighbours(SESSION, start, [], depth, NOW, 10)) for depth in (1, 2, 3)}
+    whole = [(1, "a-b"), (2, "b-c"), (3, "c-d")]
+    wanted = {depth: whole[:depth] for depth in (1, 2, 3)}
+    expect(found == wanted, f"by depth {wanted} was expected, and {found} came")
+
+
+@check(POINT)
+def neighbours_come_nearest_first_and_once(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Order by step, then by newest event; give an edge at its nearest step only, also in a graph with circles."""
+    events = [told(1, link("a", "b")), told(2, link("b", "c")), told(3, link("c", "a")), told(4, link("b", "d"))]
+    with closing(bench.make(case)) as backend:
+        tell(backend, *events)
+        found = steps(backend.neighbours(SESSION, [EntityRef("person", "a")], [], 4, NOW, 10))
+    wanted = [(1, "c-a"), (1, "a-b"), (2, "b-d"), (2, "b-c")]
+    expect(found == wanted, f"{wanted} was expected, nearest first, and {found} came")
+
+
+@check(POINT)
+def neighbours_hold_at_the_moment_asked_for(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Walk only over edges that hold at the moment: what lies behind a closed edge is not reached through it."""
+    ends = told(5, closings=[Closing(moment(5), seq=2)])
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(2, link("ada", "bob")), told(3, link("bob", "eve")), ends)
+        asked = [NOW, AsOf(moment(4)), AsOf(moment(2)), AsOf(known_at=4), AsOf(known_at=2)]
+        found = [[name for _, name in steps(backend.neighbours(SESSION, [ADA], [], 2, of, 10))] for of in asked]
+    both = ["ada-bob", "bob-eve"]
+    wanted = [[], both, both[:1], both, both[:1]]
+    expect(found == wanted, f"at {asked} the edges must be {wanted}, and are {found}")
+
+
+@check(POINT)
+def stats_count_all_rows_and_the_open_ones(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Count closed rows too in `entities` and `edges`; `open_entities` and `open_edges` are those that hold now."""
+    events = [told(1, person("ada", "old"), person("bob"), link("ada", "bob")), told(2, person("ada", "new"))]
+    with closing(bench.make(case)) as backend:
+        tell(backend, *events, told(3, link("eve", "bob"), closings=[Closing(moment(3), seq=1)]))
+        found = backend.stats(SESSION)
+    wanted = GraphStats(entities=3, edges=2, open_entities=1, open_edges=1)
+    expect(found == wanted, f"the graph has {wanted}, and stats says {found}")
+
+
+@check(POINT)
+def reads_see_only_their_own_session(case: ProjectionBackendCase, bench: Workbench) -> None:
+    """Put the session into the condition of every read; a session that was never applied has no rows, and no error."""
+    with closing(bench.make(case)) as backend:
+        tell(backend, told(1, person("ada"), link("ada", "bob"), session="other"))
+        found = [
+            *backend.entities(SESSION, ["ada"], NOW, 10),
+            *backend.rows_of_events(SESSION, [1], NOW),
+            *backend.current(SESSION, ["person"], NOW, 10),
+            *backend.neighbours(SESSION, [ADA], [], 2, NOW, 10),
+        ]
+        stats = backend.stats(SESSION)
+    expect(not found, f"a session without events has no rows, and {found} came from another one")
+    expect(stats == GraphStats(0, 0, 0, 0), f"a session without events has no rows, and stats says {stats}")
