@@ -501,7 +501,10 @@ def test_an_unknown_provider_is_refused_with_the_names_that_are_installed(site: 
     with pytest.raises(ZaxyError, match=r"no retrieval_lanes provider is named 'souned'.*sound, steady") as failure:
         host_over(site).get(LANES, "souned")
     assert failure.value.code == "not_found"
-    assert "pip install" in failure.value.remediation
+    assert "spelling" in failure.value.remediation
+    with pytest.raises(ZaxyError) as failure:
+        host_over(site).get("signing_algorithms", "ml-dsa-99")
+    assert "pip install" not in failure.value.remediation, "a name that nobody knows is not looked up in an index"
 
 
 # The check, which imports and calls every one of them

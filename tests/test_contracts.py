@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import zaxy.api
 from conftest import Zaxy
 from installed import install_plugin
 from zaxy.api.catalog import POINTS, STABILITIES
@@ -211,3 +212,22 @@ def test_contracts_list_counts_items_by_stability(zaxy: Zaxy) -> None:
     lines = zaxy("contracts", "list").stdout.splitlines()
     assert any(line.startswith("plugin-api") and "experimental" in line for line in lines)
     assert json.loads(zaxy("contracts", "list", "--json").stdout)["contracts"]
+
+
+def test_a_snapshot_is_not_taken_for_a_pin(zaxy: Zaxy, tmp_path: Path) -> None:
+    zaxy("contracts", "snapshot", str(tmp_path / "snap"))
+    done = zaxy("contracts", "check", str(tmp_path / "snap" / "errors.json"))
+    assert done.returncode == 2
+    assert "is a snapshot, not a pin" in done.stderr
+
+
+def test_a_contract_that_cannot_be_written_is_no_defect(zaxy: Zaxy, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = zaxy("contracts", "snapshot", str(tmp_path / "file"))
+    assert done.returncode == 1
+    assert "cannot be written" in done.stderr
+
+
+def test_everything_that_the_api_exports_is_in_the_contract() -> None:
+    described = {name.split()[-1].split(".")[0] for name in API}
+    assert set(dir(zaxy.api)) <= described

@@ -15,9 +15,9 @@ SECRET = Setting("ACME_TOKEN", "string", None, "A token.", secret=True)
 
 def test_the_environment_wins_over_the_workspace_and_that_over_the_default() -> None:
     stored = {"ZAXY_PLUGINS_BUDGET": 3}
-    assert Settings({}).find("ZAXY_PLUGINS_BUDGET")[1:] == (10.0, "default")
-    assert Settings({}, stored).find("ZAXY_PLUGINS_BUDGET")[1:] == (3.0, "workspace")
-    assert Settings({"ZAXY_PLUGINS_BUDGET": "2"}, stored).find("ZAXY_PLUGINS_BUDGET")[1:] == (2.0, "environment")
+    assert Settings({}).find("ZAXY_PLUGINS_BUDGET")[1:3] == (10.0, "default")
+    assert Settings({}, stored).find("ZAXY_PLUGINS_BUDGET")[1:3] == (3.0, "workspace")
+    assert Settings({"ZAXY_PLUGINS_BUDGET": "2"}, stored).find("ZAXY_PLUGINS_BUDGET")[1:3] == (2.0, "environment")
 
 
 def test_a_secret_is_read_from_the_file_that_its_file_variant_names(tmp_path: Path) -> None:
@@ -126,3 +126,28 @@ def test_a_value_that_cannot_be_kept_is_refused_and_nothing_is_written(
     done = zaxy("config", *arguments)
     assert (done.returncode, said in done.stderr.lower() or said in done.stderr) == (code, True), done.stderr
     assert not (tmp_path / "here" / ".eventloom").exists()
+
+
+def test_a_malformed_value_is_listed_with_what_is_wrong(zaxy: Zaxy) -> None:
+    done = zaxy("config", "list", ZAXY_PLUGINS_BUDGET="soon", ZAXY_PLUGINS_PREFER="nonsense")
+    assert done.returncode == 1
+    assert "ZAXY_PLUGINS_BUDGET is 'soon', which is not a number" in done.stdout
+    assert "nonsense" in done.stdout
+
+
+def test_an_empty_variable_counts_as_unset() -> None:
+    assert Settings({"ZAXY_PLUGINS_BUDGET": ""}).find("ZAXY_PLUGINS_BUDGET").source == "default"
+
+
+def test_a_path_default_is_kept_as_written_and_expanded_when_read() -> None:
+    setting = Setting("ACME_FOLDER", "path", "~/notes", "Where.")
+    assert Settings({}).resolve(setting).value == str(Path("~/notes").expanduser())
+
+
+def test_a_setting_that_no_plugin_declares_any_more_can_be_unset(zaxy: Zaxy, tmp_path: Path) -> None:
+    install_plugin(
+        tmp_path / "site", "acme", settings=[{"env": "ACME_LIMIT", "type": "integer", "meaning": "How many."}]
+    )
+    assert zaxy("config", "set", "ACME_LIMIT", "3", site=tmp_path / "site").returncode == 0
+    assert zaxy("config", "unset", "ACME_LIMIT").returncode == 0
+    assert json.loads((tmp_path / "here" / ".eventloom" / "workspace.json").read_text())["settings"] == {}

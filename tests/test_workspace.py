@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,13 +59,12 @@ def test_the_identity_survives_moving_the_folder(tmp_path: Path) -> None:
     assert len(identity) == 32
 
 
-def _identity(root: str) -> str:
-    return find_workspace(workspace=root).identity()
-
-
 def test_processes_that_make_the_identity_at_once_agree_on_it(tmp_path: Path) -> None:
-    with multiprocessing.get_context("spawn").Pool(4) as pool:
-        identities = pool.map(_identity, [str(tmp_path / "shared")] * 16)
+    program = "import sys; from zaxy.workspace import find_workspace; print(find_workspace(sys.argv[1]).identity())"
+    command = [sys.executable, "-c", program, str(tmp_path / "shared")]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(8)]
+    identities = [process.communicate()[0].strip() for process in running]
+    assert len(identities[0]) == 32
     assert len(set(identities)) == 1
     assert [file.name for file in (tmp_path / "shared" / ".eventloom").iterdir()] == ["workspace.json"]
 

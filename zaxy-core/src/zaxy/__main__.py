@@ -92,10 +92,10 @@ def _dispatch(words: list[str]) -> int:
         print(f"zaxy {__version__}")
         return 0
     if any(command.words.startswith(f"{words[0]} ") for command in COMMANDS) and (
-        len(words) == 1 or words[1] in ("--help", "-h")
+        len(words) == 1 or words[1].startswith("-")
     ):
         print(_help(words[:1]))
-        return 0 if len(words) > 1 else 2
+        return 0 if words[1:2] in (["--help"], ["-h"]) else 2
     for command in COMMANDS:
         typed = command.words.split()
         if words[: len(typed)] == typed:

@@ -38,6 +38,8 @@ class Value(NamedTuple):
     value: object
     source: str
     """Where it came from: `default`, `workspace`, `environment` or `file <path>`."""
+    problem: str = ""
+    """Why there is no value, in a listing of all of them."""
 
     @property
     def shown(self) -> object:
@@ -111,7 +113,15 @@ class Settings:
         )
 
     def all(self) -> list[Value]:
-        return [self.resolve(setting) for setting in sorted(self._known.values(), key=_listing_order)]
+        """Every setting, also those whose value is wrong: these carry the problem instead."""
+        return [self._listed(setting) for setting in sorted(self._known.values(), key=_listing_order)]
+
+    def _listed(self, setting: Setting) -> Value:
+        try:
+            return self.resolve(setting)
+        except ZaxyError as error:
+            source = "environment" if self._environ.get(setting.env) else "workspace"
+            return Value(setting, None, source, error.message)
 
     def lenient(self) -> Settings:
         """The same, without strictness: for the command that looks for what is broken."""
@@ -122,19 +132,20 @@ class Settings:
     def resolve(self, setting: Setting) -> Value:
         direct = self._environ.get(setting.env)
         named_file = self._environ.get(setting.env + "_FILE") if setting.secret else None
-        if direct is not None and named_file is not None:
+        if direct and named_file:
             raise ZaxyError(
                 "invalid_request",
                 f"{setting.env} and {setting.env}_FILE are both set",
                 f"Unset {setting.env}: a secret in a file does not show in process listings.",
             )
-        if named_file is not None:
+        if named_file:
             return Value(setting, parse(setting, _read_secret(setting, named_file)), f"file {named_file}")
-        if direct is not None:
+        if direct:
             return Value(setting, parse(setting, direct), "environment")
         if setting.env in self._stored and not setting.environment_only and not setting.secret:
             return Value(setting, parse(setting, self._stored[setting.env]), "workspace")
-        return Value(setting, setting.default, "default")
+        default = setting.default
+        return Value(setting, parse(setting, default) if isinstance(default, str) else default, "default")
 
 
 def parse(setting: Setting, given: object) -> object:

@@ -91,7 +91,7 @@ class Workspace(NamedTuple):
             raise ZaxyError(
                 "unavailable",
                 f"{self.identity_file} cannot be written: {error.strerror}",
-                "Make the folder writable, or choose another with --workspace or EVENTLOOM_PATH.",
+                "Make the folder writable, or choose another with EVENTLOOM_PATH.",
             ) from None
 
     def _damaged(self, reason: str) -> ZaxyError:
@@ -133,7 +133,7 @@ def find_workspace(
     raise ZaxyError(
         "invalid_request",
         f"{here} is not taken as a workspace: memory would span everything below it",
-        "Change into a project's folder, or name one with --workspace or EVENTLOOM_PATH.",
+        "Change into a project's folder, or name one with EVENTLOOM_PATH.",
     )
 
 

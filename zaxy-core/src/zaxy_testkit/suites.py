@@ -10,7 +10,7 @@ import pytest
 
 from zaxy.api.catalog import POINTS
 from zaxy.api.checks import Case, Check, Workbench, checks_of
-from zaxy.contracts.check import check_pin, read_contract
+from zaxy.contracts.check import check_pin, read_pin
 from zaxy.contracts.diff import BREAKING
 from zaxy.plugins.check import check_plugin
 from zaxy.plugins.host import PluginHost
@@ -117,7 +117,7 @@ class PluginSuite:
         """The core changed something that this plugin relies on: adapt, then run 'zaxy contracts pin' again."""
         if self.contract is None:
             pytest.skip("the suite names no pinned contract; 'zaxy contracts pin' writes one")
-        broken = [change for change in check_pin(read_contract(self.contract)) if change.verdict == BREAKING]
+        broken = [change for change in check_pin(read_pin(self.contract)) if change.verdict == BREAKING]
         assert not broken, "; ".join(f"{change.item}: {change.what}" for change in broken)
 
 

@@ -144,7 +144,7 @@ class AsOf:
     valid_at: str = ""
     """Empty: what is open now."""
     known_at: int | None = None
-    """None: everything known."""
+    """None: everything known. Rows closed later are shown as they were then: open."""
 
 
 @dataclass(frozen=True, slots=True)

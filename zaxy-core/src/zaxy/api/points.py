@@ -63,7 +63,16 @@ class Follower(Protocol):
 
 @runtime_checkable
 class ProjectionBackend(Follower, Protocol):
-    """A graph store. Rows come newest `opened_seq` first, then by type, then by name."""
+    """A graph store that keeps every version of an entity or an edge, and when it held.
+
+    A new version ends the one that holds at its `valid_from`; where a later one is there already it ends where that
+    begins, known from the first as closed. Told again unchanged, nothing is written. Content is the summary and the
+    properties of an entity, and of an edge all but its ends, its relation and `valid_from`. Closings come before the
+    rows of their event; one of an entity leaves its edges.
+
+    Rows come newest `opened_seq` first, then by type, then by name; edges nearest first, then newest, then by relation,
+    source and target. Names are ordered in the form in which they match: NFKC, trimmed, case-folded.
+    """
 
     def entities(self, session: str, names: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
         """The entities whose names match, compared after NFKC, trimming and case folding."""
@@ -105,12 +114,17 @@ class EventStore(Protocol):
     def append(self, session: str, drafts: Sequence[Draft]) -> Sequence[Event]:
         """Append all of them or none, and return only when they would survive a loss of power.
 
-        A draft whose idempotency key was seen before returns the first event; with other content it is a conflict.
+        A draft whose idempotency key the session has seen before returns the first event, erased or not; with other
+        content than one that can still be compared it is a conflict.
         """
         ...
 
     def read(self, session: str, after: Cursor | None, limit: int) -> Page:
-        """The durable events after a cursor (None: from the first), oldest first."""
+        """The durable events after a cursor (None: from the first), oldest first; at the end, the cursor given.
+
+        A cursor from before an erasure still reads on; one whose event is not in this log, or has another hash, is a
+        conflict: the log was cut back or replaced.
+        """
         ...
 
     def get(self, session: str, seq: int) -> Event | None:
@@ -122,7 +136,10 @@ class EventStore(Protocol):
         ...
 
     def erase(self, session: str, seq: int, actor: str, reason: str) -> Event:
-        """Erase one event's payload for good and return the event that records it; the chain still verifies."""
+        """Erase one event's payload for good; the chain still verifies.
+
+        Returns the `event.erased` event that records it, whose payload has `seq`, `hash` and `reason`.
+        """
         ...
 
     def close(self) -> None:

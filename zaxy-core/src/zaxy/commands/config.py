@@ -24,12 +24,13 @@ def list_settings(as_json: AsJson = False) -> None:
     values = _settings().all()
     if as_json:
         typer.echo(json.dumps({"settings": [_described(value) for value in values]}, indent=2, ensure_ascii=False))
-        return
-    width = max(len(value.setting.env) for value in values)
-    for value in values:
-        shown = "-" if value.value in (None, ()) else _text(value.shown)
-        typer.echo(f"{value.setting.env.ljust(width)}  {shown}  [{value.source}]")
-        typer.echo(f"{' ' * width}  {value.setting.meaning} ({value.setting.kind}, {value.setting.owner})")
+    else:
+        width = max(len(value.setting.env) for value in values)
+        for value in values:
+            shown = value.problem or ("-" if value.value in (None, ()) else _text(value.shown))
+            typer.echo(f"{value.setting.env.ljust(width)}  {shown}  [{value.source}]")
+            typer.echo(f"{' ' * width}  {value.setting.meaning} ({value.setting.kind}, {value.setting.owner})")
+    raise typer.Exit(1 if any(value.problem for value in values) else 0)
 
 
 @command(app, "config set")
@@ -42,25 +43,33 @@ def set_value(
     workspace = find_workspace()
     parsed = parse(setting, value)
     workspace.store_setting(name, list(parsed) if isinstance(parsed, tuple) else parsed)
-    _confirm(name, as_json, f"{name} is {_text(parsed)} in {workspace.root}")
+    now = _settings().find(name)
+    if as_json:
+        typer.echo(json.dumps(_described(now), indent=2, ensure_ascii=False))
+        return
+    overridden = "" if now.source == "workspace" else f"; the {now.source} overrides it with {_text(now.shown)}"
+    typer.echo(f"{name} is {_text(parsed)} in {workspace.root}{overridden}")
 
 
 @command(app, "config unset")
 def unset(name: Name, as_json: AsJson = False) -> None:
-    _storable(name)
     workspace = find_workspace()
     if name not in workspace.stored_settings():
         raise ZaxyError(
             "not_found", f"{workspace.root} does not keep {name}", "'zaxy config list' shows what it keeps."
         )
     workspace.store_setting(name, None)
-    _confirm(name, as_json, f"{name} is no longer kept in {workspace.root}")
+    kept = {"env": name, "kept": False}
+    typer.echo(json.dumps(kept) if as_json else f"{name} is no longer kept in {workspace.root}")
 
 
 def _settings() -> Settings:
     """The core's settings and those that installed plugins declare."""
     stored = stored_settings_here()
-    rows = take_roll(Settings(stored=stored)).rows
+    try:
+        rows = take_roll(Settings(stored=stored)).rows
+    except ZaxyError:
+        rows = ()  # a setting about plugins is wrong: this is where one looks for it
     declared = [setting for row in rows if row.manifest for setting in row.manifest.settings]
     return Settings(stored=stored, declared=declared)
 
@@ -74,10 +83,6 @@ def _storable(name: str) -> Setting:
     return setting
 
 
-def _confirm(name: str, as_json: bool, message: str) -> None:
-    typer.echo(json.dumps(_described(_settings().find(name)), indent=2, ensure_ascii=False) if as_json else message)
-
-
 def _described(value: Value) -> dict[str, object]:
     setting = value.setting
     return {
@@ -86,6 +91,7 @@ def _described(value: Value) -> dict[str, object]:
         "value": value.shown,
         "default": setting.default,
         "source": value.source,
+        "problem": value.problem,
         "secret": setting.secret,
         "stability": setting.stability,
         "owner": setting.owner,

@@ -15,8 +15,8 @@ from zaxy.contracts.check import (
     check_pin,
     check_snapshots,
     compare_all,
-    read_contract,
     read_contracts,
+    read_pin,
     shipped_folder,
     write_contract,
 )
@@ -44,18 +44,17 @@ def list_contracts(as_json: AsJson = False) -> None:
         typer.echo(json.dumps({"contracts": list(published.values())}, indent=2, ensure_ascii=False))
         return
     width = max(map(len, published), default=0)
+    packages = max((len(contract["distribution"]) for contract in published.values()), default=0)
     for name, contract in published.items():
-        typer.echo(f"{name.ljust(width)}  {contract['distribution']}  {_grades(contract)}")
+        typer.echo(f"{name.ljust(width)}  {contract['distribution'].ljust(packages)}  {_grades(contract)}")
 
 
 @command(app, "contracts check")
 def check(
-    pinned: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="A pinned contract. Default: the published snapshots.")
-    ] = None,
+    file: Annotated[Path | None, typer.Argument(help="A pinned contract. Default: the published snapshots.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    if pinned is None:
+    if file is None:
         changes = check_snapshots(_roster(), shipped_folder())
         broken = bool(changes)
         advice = (
@@ -65,8 +64,8 @@ def check(
         if _breaks_stable(changes):
             advice += "\nA breaking change of a stable item needs a new major of the plugin API."
     else:
-        changes = {str(pinned): check_pin(read_contract(pinned))}
-        broken = any(change.verdict == BREAKING for change in changes[str(pinned)])
+        changes = {str(file): check_pin(read_pin(file))}
+        broken = any(change.verdict == BREAKING for change in changes[str(file)])
         advice = "This core breaks what was pinned: adapt the plugin and pin again, or stay with the older zaxy-core."
     _print_changes(changes, as_json, broken, advice)
 
@@ -88,12 +87,12 @@ def pin(
     output: Annotated[Path, typer.Option("--output", help="The file to write.")] = Path(CONTRACT_FILE),
     as_json: AsJson = False,
 ) -> None:
-    row = _roster().row(name or plugin_of_project(Path.cwd()))
+    row = _roster().row(name) if name else _row_of_project()
     pinned = make_pin(_manifest(row), row.package, python_sources(row.module))
-    if as_json:
-        typer.echo(json.dumps(pinned, indent=2, ensure_ascii=False))
-        return
     write_contract(output, pinned)
+    if as_json:
+        typer.echo(json.dumps({"written": [str(output)], "items": len(pinned["items"])}, indent=2))
+        return
     typer.echo(f"wrote {output}: {len(pinned['items'])} items that {row.name} relies on")
     typer.echo(f"next: run 'zaxy contracts check {output}' in its CI")
 
@@ -115,6 +114,15 @@ def snapshot(
         write_contract(folder / f"{name}.json", contract)
     written = [str(folder / f"{name}.json") for name in contracts]
     typer.echo(json.dumps({"written": written}, indent=2) if as_json else "\n".join(f"wrote {w}" for w in written))
+
+
+def _row_of_project() -> Row:
+    """The plugin of the project in the current folder, which must be installed to be read."""
+    name = plugin_of_project(Path.cwd())
+    try:
+        return _roster().row(name)
+    except ZaxyError as error:
+        raise ZaxyError(error.code, error.message, "Install the project first: pip install -e .") from None
 
 
 def _roster() -> Roster:

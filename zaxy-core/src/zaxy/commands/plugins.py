@@ -11,6 +11,7 @@ import typer
 
 from zaxy.api.catalog import POINTS
 from zaxy.commands import command, new_app
+from zaxy.contracts.check import contract_text
 from zaxy.contracts.pin import pin_of_files
 from zaxy.plugins.check import Finding, check_plugin
 from zaxy.plugins.host import PluginHost
@@ -65,7 +66,7 @@ def new(
 ) -> None:
     folder = output or Path(name)
     files = plugin_files(name, point)
-    files[CONTRACT_FILE] = json.dumps(pin_of_files(name, files), indent=2, ensure_ascii=False) + "\n"
+    files[CONTRACT_FILE] = contract_text(pin_of_files(name, files))
     write_files(folder, files)
     if as_json:
         typer.echo(json.dumps({"folder": str(folder), "files": list(files)}, indent=2))
@@ -92,7 +93,8 @@ def _about(row: Row) -> str:
     lines.append("settings:" if row.manifest.settings else "settings: none")
     for setting in row.manifest.settings:
         secret = ", secret" if setting.secret else ""
-        lines.append(f"  {setting.env} ({setting.kind}{secret}, default {setting.default}): {setting.meaning}")
+        default = "no default" if setting.default is None else f"default {setting.default}"
+        lines.append(f"  {setting.env} ({setting.kind}{secret}, {default}): {setting.meaning}")
     return "\n".join(lines)
 
 

@@ -54,9 +54,16 @@ def read_contracts(path: Path) -> dict[str, Contract]:
     return found
 
 
+def contract_text(contract: Contract) -> str:
+    return json.dumps(contract, indent=2, ensure_ascii=False) + "\n"
+
+
 def write_contract(path: Path, contract: Contract) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(contract, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(contract_text(contract), encoding="utf-8")
+    except OSError as error:
+        raise ZaxyError("unavailable", f"{path} cannot be written: {error.strerror}", "Name another place.") from None
 
 
 def compare_all(old: dict[str, Contract], new: dict[str, Contract]) -> dict[str, list[Change]]:
@@ -79,6 +86,17 @@ def check_snapshots(roster: Roster, folder: Path) -> dict[str, list[Change]]:
             live[name] = plugin_contract(row.manifest, row.package)
     present = {name: found for name, found in published.items() if "/" not in name or name in live}
     return compare_all(present, live)
+
+
+def read_pin(path: Path) -> Contract:
+    pin = read_contract(path)
+    if pin.get("kind") != "pin":
+        raise ZaxyError(
+            "invalid_request",
+            f"{path} is a snapshot, not a pin",
+            "Compare snapshots with 'zaxy contracts diff'; 'zaxy contracts pin' writes pins.",
+        )
+    return pin
 
 
 def check_pin(pin: Contract) -> list[Change]:

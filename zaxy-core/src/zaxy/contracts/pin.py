@@ -15,7 +15,7 @@ from zaxy.contracts.snapshot import FORMAT, Contract, Item, Items
 from zaxy.errors import ZaxyError
 from zaxy.plugins.manifest import FILE_NAME as MANIFEST_FILE, Manifest, parse_manifest
 
-ALWAYS = ("Provider", "ProviderContext", "ZaxyError")
+ALWAYS = ("Provider", "ProviderContext", "ZaxyError", "hookimpl")
 
 
 def pin(manifest: Manifest, package: str, sources: Iterable[str]) -> Contract:
@@ -31,7 +31,8 @@ def pin(manifest: Manifest, package: str, sources: Iterable[str]) -> Contract:
     words = {*ALWAYS, *(word for source in sources for word in imported_names(source))}
     items = _closure(live, wanted, words)
     return {
-        "contract": f"pin of {manifest.name}",
+        "contract": manifest.name,
+        "kind": "pin",
         "format": FORMAT,
         "distribution": package,
         "api": version_text(API_CURRENT),
@@ -82,7 +83,9 @@ def plugin_of_project(folder: Path) -> str:
 
 def _closure(live: Items, wanted: set[str], words: set[str]) -> Items:
     """The wanted items, and every model or function that their types mention, and so on."""
-    nouns = {name.rpartition(" ")[2]: name for name in live if re.match(r"plugin-api: (model|function) ", name)}
+    nouns = {
+        name.rpartition(" ")[2]: name for name in live if re.match(r"plugin-api: (model|function|constant) ", name)
+    }
     items: Items = {}
     pending = [*wanted, *(nouns[word] for word in words if word in nouns)]
     while pending:

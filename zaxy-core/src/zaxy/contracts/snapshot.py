@@ -29,6 +29,12 @@ MODEL_SIDES = {
     "plugin": "Candidate EdgeRow EntityRow GraphStats KeyPair Observation Page Provider Reading Receipt Source Tool",
     "both": "Closing Cursor Draft Edge Entity EntityRef Event Extraction",
 }
+CONSTANTS = {
+    "API_CURRENT": "tuple[int, int]",
+    "API_FLOOR": "tuple[int, int]",
+    "JsonObject": "Mapping[str, object]",
+    "POINTS": "Mapping[str, Point]",
+}
 PROTOCOLS = ("Follower", *(point.protocol for point in POINTS.values()))
 EXPERIMENTAL = {"stability": "experimental", "since": "0.1"}
 
@@ -66,6 +72,7 @@ def plugin_contract(manifest: Manifest, package: str) -> Contract:
 def contract(name: str, distribution: str, items: Items) -> Contract:
     return {
         "contract": name,
+        "kind": "snapshot",
         "format": FORMAT,
         "distribution": distribution,
         "api": version_text(API_CURRENT),
@@ -74,7 +81,7 @@ def contract(name: str, distribution: str, items: Items) -> Contract:
 
 
 def _plugin_api() -> Items:
-    return _items([*_hooks(), *_protocols(), *_models(), *_cases(), _error_type(), _memory_access()])
+    return _items([*_hooks(), *_protocols(), *_models(), *_cases(), *_names(), _error_type(), _memory_access()])
 
 
 def _hooks() -> Iterator[tuple[str, Item]]:
@@ -137,6 +144,16 @@ def _cases() -> Iterator[tuple[str, Item]]:
         checks = import_module(f"zaxy.api.checks.{point.name}")
         name = f"{point.protocol}Case"
         yield f"case {name}", {"side": "plugin", **EXPERIMENTAL, "fields": _fields(getattr(checks, name))}
+
+
+def _names() -> Iterator[tuple[str, Item]]:
+    """What `zaxy.api` offers besides: the marker of hook implementations, and plain values."""
+    yield (
+        "function hookimpl",
+        {"side": "core", **EXPERIMENTAL, "summary": "Marks a function as a hook's implementation."},
+    )
+    for name, kind in CONSTANTS.items():
+        yield f"constant {name}", {"side": "core", **EXPERIMENTAL, "type": kind}
 
 
 def _error_type() -> tuple[str, Item]:

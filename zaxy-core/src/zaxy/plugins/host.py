@@ -20,7 +20,7 @@ from zaxy.errors import ZaxyError
 from zaxy.plugins.discovery import Announcement
 from zaxy.plugins.guard import PluginHung, PluginLeft, Runner, told
 from zaxy.plugins.manifest import Provided
-from zaxy.plugins.roster import CORE, Roster, Row, may_provide, owner_of, take_roll
+from zaxy.plugins.roster import CORE, Roster, Row, install_advice, may_provide, owner_of, take_roll
 from zaxy.settings import Settings
 from zaxy.workspace import Workspace
 
@@ -45,6 +45,8 @@ class PluginHost:
         self._state_root = state_root
         self._workspace_id = workspace_id
         self._budget = float(settings["ZAXY_PLUGINS_BUDGET"])  # type: ignore[arg-type]
+        if self._budget <= 0:
+            raise ZaxyError("invalid_request", "ZAXY_PLUGINS_BUDGET must be above 0", "Set it to seconds, such as 10.")
         self._strict = bool(settings["ZAXY_PLUGINS_STRICT"])
         self._manager = pluggy.PluginManager(hookspecs.PROJECT)
         self._manager.add_hookspecs(hookspecs)
@@ -212,7 +214,7 @@ class PluginHost:
         return ZaxyError(
             "not_found",
             f"no {point} provider is named {name!r} (installed: {known})",
-            f"Install the package that brings it, such as: pip install zaxy-{name}",
+            install_advice(name),
         )
 
     def _failed(self, row: Row, stage: str, code: str, error: str, reason: str) -> ZaxyError:

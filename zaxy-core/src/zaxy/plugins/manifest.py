@@ -139,9 +139,11 @@ def _setting(item: object, where: str, package: str) -> Setting:
     if setting.secret:
         raise ManifestError(f"{FILE_NAME}: {where}.default must be absent: a secret has none")
     try:
-        return setting._replace(default=parse(setting, setting.default))
+        parsed = parse(setting, setting.default)
     except ZaxyError as error:
         raise ManifestError(f"{FILE_NAME}: {where}.default: {error}") from None
+    # A path's default stays as written: `~` is somebody else's home on another machine.
+    return setting if setting.kind == "path" else setting._replace(default=parsed)
 
 
 def _fields(value: object, where: str, fields: tuple[Field, ...]) -> tuple[dict[str, Any], dict[str, object]]:

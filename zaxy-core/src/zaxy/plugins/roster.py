@@ -16,7 +16,21 @@ if TYPE_CHECKING:
     from zaxy.settings import Settings
 
 CORE = Announcement("core", "zaxy.plugins.builtin", "zaxy-core", __version__)
+PUBLISHED = {
+    "mldsa": "zaxy-mldsa",
+    "ml-dsa-44": "zaxy-mldsa",
+    "ml-dsa-65": "zaxy-mldsa",
+    "ml-dsa-87": "zaxy-mldsa",
+}
+"""The packages that we publish ourselves, by the plugin and by what it provides."""
 STATES = ("ready", "loaded", "disabled", "incompatible", "failed")
+
+
+def install_advice(name: str) -> str:
+    """How to get a plugin or a provider; a name we do not know is not looked up in an index."""
+    if name in PUBLISHED:
+        return f"Install the package that brings it: pip install {PUBLISHED[name]}"
+    return "Check the spelling, or install the package that brings it."
 
 
 class Row(NamedTuple):
@@ -74,9 +88,7 @@ class Roster(NamedTuple):
             raise ZaxyError("conflict", f"{packages} all ship a plugin named {name}", "Name one by its package.")
         installed = ", ".join(row.name for row in self.rows)
         raise ZaxyError(
-            "not_found",
-            f"no plugin named {name} is installed (installed: {installed})",
-            f"Install the package that brings it: pip install zaxy-{name}, or see 'zaxy plugins list'.",
+            "not_found", f"no plugin named {name} is installed (installed: {installed})", install_advice(name)
         )
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from zaxy.api.checks import Case, CheckFailed, Workbench, check, expect, expect_refusal
@@ -405,3 +405,14 @@ def a_key_outlives_the_erasure_of_its_event(case: EventStoreCase, bench: Workben
         (again,) = store.append(SESSION, [note("private", key="k")])
         expect((again.seq, again.payload) == (1, None), f"event 1 without payload was expected, and {again} came")
         expect(len(log(store)) == 2, f"the log must keep its 2 events, and has {texts(log(store))}")
+
+
+@check(POINT)
+def a_cursor_of_another_history_is_a_conflict(case: EventStoreCase, bench: Workbench) -> None:
+    """Look at the event that the cursor names: reading on after a log was cut back would skip or repeat events."""
+    with closing(bench.make(case)) as store:
+        store.append(SESSION, notes(3))
+        head = store.head(SESSION)
+        for other in (replace(head, hash="0" * 64), replace(head, seq=head.seq + 5, offset=head.offset + 500)):
+            refused = expect_refusal(partial(store.read, SESSION, other, 10), f"reading after {other}")
+            expect(refused.code == "conflict", f"reading after {other} must be a conflict, and is {refused.code}")

@@ -99,6 +99,10 @@ class Store:
 
     def read(self, session: str, after: Cursor | None, limit: int) -> Page:
         place = after.seq if after else 0
+        known = self.get(session, place) if after else None
+        if after and (known is None or known.hash != after.hash):
+            message = f"{session} has no event {place} with the hash {after.hash[:12]}: its log is another one"
+            raise ZaxyError("conflict", message, "Read it from the start.")
         events = self._events("session = ? AND seq > ? ORDER BY seq LIMIT ?", session, place, limit)
         return Page(tuple(events), Cursor(events[-1].seq, events[-1].hash, events[-1].seq) if events else after)
 

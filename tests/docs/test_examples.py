@@ -1,0 +1,56 @@
+"""The `console` blocks of the docs, run as written, print what the page shows; a line of `...` stands for any lines."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TREE = Path(__file__).parents[2]
+DEMO = "/tmp/demo"
+BLOCK = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
+BLOCKS = [
+    pytest.param(match[1], id=f"{page.relative_to(TREE)}:{page.read_text()[: match.start()].count(chr(10)) + 1}")
+    for page in sorted(TREE.glob("docs/**/*.md"))
+    for match in BLOCK.finditer(page.read_text())
+]
+
+
+def steps(block: str) -> list[tuple[str, str]]:
+    """Each command of a block with the output that is shown for it."""
+    found: list[tuple[str, str]] = []
+    for line in block.splitlines(keepends=True):
+        if line.startswith("$ "):
+            found.append((line[2:].rstrip("\n"), ""))
+        else:
+            command, shown = found[-1]
+            found[-1] = (command, shown + line)
+    return found
+
+
+def matches(shown: str, printed: str) -> bool:
+    pattern = "".join(
+        r"(.*\n)*?" if line.strip() == "..." else re.escape(line) for line in shown.splitlines(keepends=True)
+    )
+    pattern = re.sub(r"[0-9a-f]{32}", "[0-9a-f]{32}", pattern)  # the workspace's id is random
+    return re.fullmatch(pattern, printed) is not None
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_the_example_prints_what_the_page_shows(block: str, tmp_path: Path) -> None:
+    environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "80"}
+    for command, shown in steps(block):
+        done = subprocess.run(
+            ["bash", "-c", command.replace(DEMO, str(tmp_path))],
+            cwd=tmp_path,
+            env=environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        printed = done.stdout.replace(str(tmp_path), DEMO)
+        assert matches(shown, printed), f"$ {command}\n{printed}"
