@@ -22,6 +22,7 @@ def test_a_right_manifest_is_read_with_its_defaults() -> None:
                 settings=[{"env": "ACME_LIMIT", "type": "integer", "default": 5, "meaning": "How many."}],
                 needs=["network"],
                 homepage="unknown keys are kept in mind",
+                provides=[{"point": "export_sinks", "name": "acme", "colour": "blue"}],
             )
         ).encode(),
         "acme-package",
@@ -31,7 +32,7 @@ def test_a_right_manifest_is_read_with_its_defaults() -> None:
     assert manifest.settings[0].default == 5
     assert manifest.settings[0].owner == "acme-package"
     assert manifest.needs == ("network",)
-    assert manifest.unknown_keys == ("homepage",)
+    assert manifest.unknown_keys == ("homepage", "provides[0].colour")
 
 
 @pytest.mark.parametrize(

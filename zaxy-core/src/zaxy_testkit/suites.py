@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 from zaxy.api.catalog import POINTS
-from zaxy.api.checks import Case, Check, Workbench, checks_of
+from zaxy.api.checks import Case, Check, CheckFailed, Workbench, checks_of
 from zaxy.contracts.check import check_pin, read_pin
 from zaxy.contracts.diff import BREAKING
 from zaxy.plugins.check import check_plugin
@@ -43,7 +43,11 @@ def _test_of(known: Check) -> Callable[..., None]:
     def test(self: Suite, case: Case, bench: Workbench) -> None:
         if known.needs and known.needs not in case.capabilities:
             pytest.skip(f"needs the capability {known.needs!r}, which the case does not declare")
-        known.run(case, bench)
+        try:
+            known.run(case, bench)
+        except CheckFailed as failed:
+            failed.add_note(known.troubleshooting)
+            raise
 
     test.__name__ = f"test_{known.name}"
     test.__doc__ = known.troubleshooting

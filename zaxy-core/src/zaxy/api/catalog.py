@@ -18,6 +18,8 @@ class Point(NamedTuple):
     summary: str
     follows: bool = False
     """Whether its state is derived from the log, and so lives among the disposable followers."""
+    capabilities: tuple[str, ...] = ()
+    """The optional abilities that a provider may declare."""
     stability: str = "experimental"
     since: str = "0.1"
 
@@ -31,7 +33,7 @@ POINTS = {
     for point in (
         Point("projection_backends", "ProjectionBackend", "a graph store that follows the log", follows=True),
         Point("event_stores", "EventStore", "where the log itself lives"),
-        Point("retrieval_lanes", "RetrievalLane", "ranked candidates for a question", follows=True),
+        Point("retrieval_lanes", "RetrievalLane", "ranked candidates for a question", True, ("follower",)),
         Point("extractors", "Extractor", "more entities and edges out of one event"),
         Point("capture_adapters", "CaptureAdapter", "a client's session files, read as observations"),
         Point("ide_config_writers", "IdeConfigWriter", "a client's MCP configuration, rendered and edited"),

@@ -32,7 +32,8 @@ class ProviderContext:
     settings: Mapping[str, object]
     """The plugin's own settings by environment name, parsed to their types."""
     state_dir: Path
-    """A folder of the provider's own; for followers it may be deleted at any time while nothing runs."""
+    """Where it may keep files. A follower has a folder of its own, which may be deleted while nothing runs; the other
+    providers of a plugin share the plugin's."""
     workspace_id: str
     warn: Callable[[str], None] = field(repr=False)
     """Tell the user something without failing; shown as a notice beside the answer."""

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from zaxy.api.catalog import POINTS
 from zaxy.api.checks import shape
 from zaxy.api.models import Event, Query, ServerEntry
 from zaxy.errors import ZaxyError
@@ -68,9 +69,18 @@ def _problems(host: PluginHost, row: Row) -> Iterator[tuple[str, str, str]]:
     for key in row.manifest.unknown_keys:
         yield "manifest", f"{FILE_NAME} has an unknown key {key!r}", "Remove it: nothing reads it."
     for provided in row.manifest.provides:
+        yield from _unknown_capabilities(provided)
         owner = owner_of(host.roster, provided.point, provided.name)
         if owner is not None and owner[0].package == row.package:
             yield from _provider_problems(host, provided)
+
+
+def _unknown_capabilities(provided: Provided) -> Iterator[tuple[str, str, str]]:
+    known = POINTS[provided.point].capabilities
+    for capability in provided.capabilities:
+        if capability not in known:
+            message = f"{provided.point} knows no capability {capability!r}, which {provided.name!r} declares"
+            yield "manifest", message, f"It knows {', '.join(known)}." if known else "It knows none."
 
 
 def _provider_problems(host: PluginHost, provided: Provided) -> Iterator[tuple[str, str, str]]:

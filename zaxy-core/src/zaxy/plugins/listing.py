@@ -36,6 +36,6 @@ def as_table(roster: Roster) -> str:
 
 def _cells(row: Row) -> tuple[str, ...]:
     manifest = row.manifest
-    points = ", ".join(manifest.points) if manifest else "-"
+    points = ", ".join(manifest.points) if manifest and manifest.points else "-"
     hint = "see below" if row.error else row.hint
     return (row.name, row.version, row.package, points, manifest.api if manifest else "-", row.state, hint)

@@ -94,7 +94,7 @@ def parse_manifest(data: bytes, package: str) -> Manifest:
     except (ValueError, RecursionError) as error:
         raise ManifestError(f"{FILE_NAME} is not JSON: {error}") from None
     header, rest = _fields(manifest, "", HEADER)
-    api, _ = _fields(header["api"], "api", API)
+    api, api_rest = _fields(header["api"], "api", API)
     if header["manifest"] != FORMAT:
         raise ManifestError(f"{FILE_NAME}: 'manifest' must be {FORMAT}, the only format this zaxy-core reads")
     if api["min"] > api["max"]:
@@ -106,23 +106,26 @@ def parse_manifest(data: bytes, package: str) -> Manifest:
         # Written for a later core, so the rest may well say things that this one cannot understand.
         return Manifest(*known, (), (), (), ())
     body, rest = _fields(rest, "", BODY)
-    provides = tuple(_provided(item, f"provides[{i}]") for i, item in enumerate(body["provides"]))
+    unknown = set(rest) | {f"api.{key}" for key in api_rest}
+    provides = tuple(_provided(item, f"provides[{i}]", unknown) for i, item in enumerate(body["provides"]))
     if not provides:
         raise ManifestError(f"{FILE_NAME}: 'provides' is empty; name at least one extension point")
     twice = [p for i, p in enumerate(provides) if (p.point, p.name) in {(q.point, q.name) for q in provides[:i]}]
     if twice:
         raise ManifestError(f"{FILE_NAME}: it provides {twice[0].name!r} twice at {twice[0].point}")
-    settings = tuple(_setting(item, f"settings[{i}]", package) for i, item in enumerate(body["settings"]))
-    return Manifest(*known, provides, settings, tuple(body["needs"]), tuple(sorted(rest)))
+    settings = tuple(_setting(item, f"settings[{i}]", package, unknown) for i, item in enumerate(body["settings"]))
+    return Manifest(*known, provides, settings, tuple(body["needs"]), tuple(sorted(unknown)))
 
 
-def _provided(item: object, where: str) -> Provided:
-    fields, _ = _fields(item, where, PROVIDES)
+def _provided(item: object, where: str, unknown: set[str]) -> Provided:
+    fields, rest = _fields(item, where, PROVIDES)
+    unknown |= {f"{where}.{key}" for key in rest}
     return Provided(fields["point"], fields["name"], fields["stability"], tuple(fields["capabilities"]))
 
 
-def _setting(item: object, where: str, package: str) -> Setting:
-    fields, _ = _fields(item, where, SETTING)
+def _setting(item: object, where: str, package: str, unknown: set[str]) -> Setting:
+    fields, rest = _fields(item, where, SETTING)
+    unknown |= {f"{where}.{key}" for key in rest}
     setting = Setting(
         fields["env"],
         fields["type"],
