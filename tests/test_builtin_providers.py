@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from zaxy.api.checks import Case, Check, Workbench, checks_of
+from zaxy.api.checks.event_stores import EventStoreCase
 from zaxy.api.checks.export_sinks import ExportSinkCase
 from zaxy.api.checks.signing_algorithms import SigningAlgorithmCase
+from zaxy.eventloom.store import JsonlStore
 from zaxy.export.ed25519 import Ed25519
 from zaxy.export.file_sink import FileSink
 
@@ -28,7 +30,15 @@ def ed25519(scratch: Path) -> SigningAlgorithmCase:
     return SigningAlgorithmCase(Ed25519)
 
 
-BUILT_IN: list[tuple[str, Callable[[Path], Case]]] = [("export_sinks", file_sink), ("signing_algorithms", ed25519)]
+def jsonl_store(scratch: Path) -> EventStoreCase:
+    return EventStoreCase(JsonlStore)
+
+
+BUILT_IN: list[tuple[str, Callable[[Path], Case]]] = [
+    ("event_stores", jsonl_store),
+    ("export_sinks", file_sink),
+    ("signing_algorithms", ed25519),
+]
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,8 @@ def test_no_typer_command_is_missing_from_the_table() -> None:
     words = {command.words for command in COMMANDS}
     for module in {command.module for command in COMMANDS if not command.hot}:
         group = module.rpartition(".")[2]
-        assert {f"{group} {name}" for name in get_command(import_module(module).app).commands} <= words
+        for name in get_command(import_module(module).app).commands:
+            assert {name, f"{group} {name}"} & words, f"{name} of {module}"
 
 
 def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ def test_what_is_passed_wins_over_everything(project: Path, tmp_path: Path) -> N
     assert find_workspace(workspace=str(project), environ=environ).root == str(project)
     named = find_workspace(eventloom_path=str(tmp_path / "x" / "log"), environ=environ)
     assert (named.root, named.eventloom) == (str(tmp_path / "x"), str(tmp_path / "x" / "log"))
+    both = find_workspace(workspace=str(project), eventloom_path=str(tmp_path / "x" / "log"), environ=environ)
+    assert (both.root, both.eventloom) == (str(project), str(tmp_path / "x" / "log"))
 
 
 def test_the_environment_then_the_nearest_log_then_the_client_then_git_then_here(project: Path, tmp_path: Path) -> None:

@@ -48,6 +48,7 @@ COMMANDS = [
     Measured("zaxy --version", _zaxy("--version"), TARGET),
     Measured("zaxy --help", _zaxy("--help"), TARGET),
     Measured(f"zaxy plugins list ({PLUGINS} plugins)", _zaxy("plugins", "list"), TARGET),
+    Measured("zaxy hook-event", _zaxy("hook-event", "heartbeat", "--source", "bench"), TARGET),
     Measured("zaxy config list", _zaxy("config", "list"), None),
     Measured("zaxy plugins check core", _zaxy("plugins", "check", "core"), None),
 ]

@@ -27,6 +27,22 @@ class Command:
 
 
 COMMANDS = (
+    Command("append", "Append one event to a session's log.", "zaxy.commands.log"),
+    Command("replay", "Print a session's events from its log, or from a log file.", "zaxy.commands.log"),
+    Command("tail", "Print the last events of a session, and new ones as they come.", "zaxy.commands.log"),
+    Command("sessions", "List the sessions of the workspace.", "zaxy.commands.log"),
+    Command("verify", "Prove that a log is whole: every byte, digest, hash and link.", "zaxy.commands.log"),
+    Command("repair", "Cut what an interrupted writer left, and let a session be written again.", "zaxy.commands.log"),
+    Command("forget", "Erase one event's payload for good; the chain still verifies.", "zaxy.commands.log"),
+    Command(
+        "hook-event",
+        "Record what a client's hook tells; silent, and never in a client's way.",
+        "zaxy.commands.hook_event",
+        hot=True,
+    ),
+    Command("refs list", "List the refs of a session.", "zaxy.commands.refs"),
+    Command("refs update", "Make a ref name an event.", "zaxy.commands.refs"),
+    Command("refs resolve", "Print the event that a ref names.", "zaxy.commands.refs"),
     Command(
         "plugins list",
         "List the installed plugins, without importing any.",

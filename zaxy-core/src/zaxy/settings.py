@@ -55,6 +55,18 @@ SETTINGS = (
         environment_only=True,
     ),
     Setting(
+        "EVENTLOOM_THREAD",
+        "string",
+        None,
+        "The session that is used when none is named. Default: the domain and `-default`.",
+    ),
+    Setting(
+        "ZAXY_DOMAIN",
+        "string",
+        None,
+        "Keeps the default sessions of projects apart. Default: made from the name of the workspace's folder.",
+    ),
+    Setting(
         "ZAXY_PLUGINS_DISABLE",
         "list",
         (),

@@ -6,6 +6,7 @@ import json
 import os
 
 from zaxy.errors import ZaxyError
+from zaxy.settings import Settings
 from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -91,7 +92,7 @@ class Workspace(NamedTuple):
             raise ZaxyError(
                 "unavailable",
                 f"{self.identity_file} cannot be written: {error.strerror}",
-                "Make the folder writable, or choose another with EVENTLOOM_PATH.",
+                "Make the folder writable, or choose another with --workspace or EVENTLOOM_PATH.",
             ) from None
 
     def _damaged(self, reason: str) -> ZaxyError:
@@ -112,7 +113,10 @@ def find_workspace(
     environ = os.environ if environ is None else environ
     if workspace:
         root = os.path.abspath(os.path.expanduser(workspace))
-        return Workspace(root, os.path.join(root, FOLDER), "--workspace")
+        eventloom = (
+            os.path.abspath(os.path.expanduser(eventloom_path)) if eventloom_path else os.path.join(root, FOLDER)
+        )
+        return Workspace(root, eventloom, "--workspace")
     for path, chosen_by in (
         (eventloom_path, "--eventloom-path"),
         (environ.get("EVENTLOOM_PATH"), "EVENTLOOM_PATH"),
@@ -133,7 +137,7 @@ def find_workspace(
     raise ZaxyError(
         "invalid_request",
         f"{here} is not taken as a workspace: memory would span everything below it",
-        "Change into a project's folder, or name one with EVENTLOOM_PATH.",
+        "Change into a project's folder, or name one with --workspace or EVENTLOOM_PATH.",
     )
 
 
@@ -150,6 +154,25 @@ def _too_wide(folder: str) -> bool:
     """Whether it is a file system's root or the home folder, which are workspaces only when named."""
     real = os.path.realpath(folder)
     return os.path.dirname(real) == real or real == os.path.realpath(os.path.expanduser("~"))
+
+
+def default_session(workspace: Workspace, environ: Mapping[str, str] | None = None) -> str:
+    """The session that every surface uses when none is named."""
+    named = Settings(environ, workspace.stored_settings())["EVENTLOOM_THREAD"]
+    return str(named) if named else f"{domain_of(workspace, environ)}-default"
+
+
+def domain_of(workspace: Workspace, environ: Mapping[str, str] | None = None) -> str:
+    """What keeps one project's default session apart from another's: set, or made from the folder's name."""
+    named = Settings(environ, workspace.stored_settings())["ZAXY_DOMAIN"]
+    slug = _slug(str(named) if named else os.path.basename(workspace.root))
+    return slug or f"ws-{workspace.identity()[:8]}"
+
+
+def _slug(name: str) -> str:
+    """Lower-case ASCII letters and digits, with single hyphens for all else; empty if nothing is left."""
+    plain = "".join(letter if letter.isascii() and letter.isalnum() else " " for letter in name.lower())
+    return "-".join(plain.split())[:100].rstrip("-")
 
 
 def stored_settings_here() -> dict[str, object]:

@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 
 
 def run_app(module: str, words: Sequence[str]) -> int:
-    """Run the typer app of a command group; `words` begins with the group's own name."""
+    """Run the typer app of a command group; `words` begins with the group's name, or with a command of one word."""
     from zaxy.plugins.guard import keep_stdout
 
     app = import_module(module).app
     keep_stdout()
     try:
-        app(list(words[1:]), prog_name=f"zaxy {words[0]}")
+        grouped = words[0] == module.rpartition(".")[2]
+        app(list(words[1:] if grouped else words), prog_name=f"zaxy {words[0]}" if grouped else "zaxy")
     except SystemExit as leaving:  # typer leaves this way, also when all went well
         return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
     return 0

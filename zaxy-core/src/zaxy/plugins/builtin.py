@@ -7,6 +7,11 @@ from zaxy.api.provider import Provider
 
 
 @hookimpl
+def zaxy_event_stores() -> list[Provider]:
+    return [Provider("jsonl", "zaxy.eventloom.store:JsonlStore", "A file per session, in the workspace's .eventloom.")]
+
+
+@hookimpl
 def zaxy_export_sinks() -> list[Provider]:
     return [Provider("file", "zaxy.export.file_sink:FileSink", "Writes the bundle to a file, whole or not at all.")]
 

@@ -182,7 +182,9 @@ class PluginHost:
         return self.run(row, "make", f"making the {point} provider {provider.name!r}", make)
 
     def _state_dir(self, row: Row, point: str, name: str) -> Path:
-        if POINTS[point].follows:
+        if (row.package, point) == (CORE.package, "event_stores"):
+            folder = self._state_root  # the log itself lies at the root of everything
+        elif POINTS[point].follows:
             folder = self._state_root / "followers" / f"{point}-{name}"
         else:
             folder = self._state_root / "plugins" / row.name

@@ -1,0 +1,277 @@
+"""`zaxy append | replay | tail | sessions | verify | repair | forget`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import deque
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from zaxy.commands import command, new_app
+from zaxy.commands.events import (
+    AsJson,
+    EventloomPath,
+    SessionId,
+    WorkspaceFolder,
+    event_row,
+    event_view,
+    open_loom,
+    reply_of,
+    session_of,
+)
+from zaxy.errors import ZaxyError
+from zaxy.eventloom.admission import admit
+from zaxy.eventloom.citation import Citation, parse_citation
+from zaxy.eventloom.loom import Eventloom
+from zaxy.eventloom.verify import Report
+
+app = new_app("log")
+
+Session = Annotated[str | None, typer.Argument(help="The session. Default: the workspace's default session.")]
+
+
+@command(app, "append")
+def append(
+    event_type: Annotated[str, typer.Argument(help="The event's type, such as decision.made.")],
+    payload: Annotated[str, typer.Option("--payload", help="A JSON object, or - to read one from standard input.")],
+    actor: Annotated[str, typer.Option("--actor", help="Who says it.")] = "user",
+    session_id: SessionId = None,
+    sensitivity: Annotated[str, typer.Option("--sensitivity", help="public, internal, confidential, restricted.")] = "",
+    caused_by: Annotated[str, typer.Option("--caused-by", help="The citation or id of the event that led to it.")] = "",
+    idempotency_key: Annotated[str, typer.Option("--idempotency-key", help="The same key again writes nothing.")] = "",
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    loom, found = open_loom(workspace, eventloom_path)
+    session = session_of(session_id, found)
+    entry = admit(event_type, actor, _json_object(payload), sensitivity, caused_by, idempotency_key)
+    before = loom.end(session).seq if idempotency_key else 0
+    line = loom.append(session, [entry])[0]
+    reply = reply_of(line, replayed=bool(idempotency_key) and line.seq <= before)
+    typer.echo(json.dumps(reply) if as_json else reply["citation"])
+
+
+@command(app, "replay")
+def replay(
+    source: Annotated[
+        str | None, typer.Argument(help="A session, or a log file such as .eventloom/work.jsonl.")
+    ] = None,
+    from_seq: Annotated[int, typer.Option("--from-seq", min=1, help="The first event.")] = 1,
+    to_seq: Annotated[
+        int | None, typer.Option("--to-seq", min=1, help="The last event. Default: the log's end.")
+    ] = None,
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    if to_seq is not None and to_seq < from_seq:
+        raise ZaxyError("invalid_request", "--to-seq is before --from-seq", "Swap them.")
+    loom, session = _source(source, workspace, eventloom_path)
+    events = (line.record for line in loom.read(session, from_seq, to_seq))
+    if as_json:
+        _print_events_json(session, events)
+        return
+    for record in events:
+        typer.echo(event_row(record))
+
+
+@command(app, "tail")
+def tail(
+    session: Session = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on as new events come.")] = False,
+    lines: Annotated[int, typer.Option("--lines", "-n", min=0, help="How many of the last events.")] = 10,
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    loom, name = _source(session, workspace, eventloom_path)
+    last = loom.end(name).seq
+    shown = loom.follow(name, max(1, last - lines + 1)) if follow else loom.read(name, max(1, last - lines + 1))
+    for line in shown:
+        typer.echo(json.dumps(event_view(line.record), ensure_ascii=False) if as_json else event_row(line.record))
+        sys.stdout.flush()
+
+
+@command(app, "sessions")
+def sessions(workspace: WorkspaceFolder = None, eventloom_path: EventloomPath = None, as_json: AsJson = False) -> None:
+    loom, _ = open_loom(workspace, eventloom_path)
+    found = [_about_session(loom, session) for session in loom.sessions()]
+    if as_json:
+        typer.echo(json.dumps({"sessions": found}, indent=2))
+        return
+    width = max((len(row["session_id"]) for row in found), default=0)
+    for row in found:
+        state = f"  {row['state']}" if row["state"] != "ok" else ""
+        typer.echo(f"{row['session_id'].ljust(width)}  {row['events']:>8} events  last {row['last'] or '-'}{state}")
+
+
+@command(app, "verify")
+def verify(
+    session: Session = None,
+    everything: Annotated[bool, typer.Option("--all", help="Every session of the workspace.")] = False,
+    since: Annotated[str | None, typer.Option("--since", help="A citation that must be in the log.")] = None,
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    remembered = parse_citation(since) if since else None
+    if everything and (session or remembered):
+        raise ZaxyError("invalid_request", "--all goes without a session and --since", "Leave one of them out.")
+    if everything:
+        loom, _ = open_loom(workspace, eventloom_path)
+        names = loom.sessions()
+    else:
+        loom, name = _source(session or (remembered.session if remembered else None), workspace, eventloom_path)
+        names = [name]
+        _refuse_other_session(remembered, name)
+    reports = [loom.verify(name, _progress(name), remembered) for name in names]
+    if as_json:
+        typer.echo(json.dumps({"ok": all(r.ok for r in reports), "sessions": [_report(r) for r in reports]}, indent=2))
+    else:
+        for report in reports:
+            typer.echo(_verdict(report))
+    raise typer.Exit(0 if all(report.ok for report in reports) else 1)
+
+
+@command(app, "repair")
+def repair(
+    session: Session = None,
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    loom, name = _source(session, workspace, eventloom_path)
+    report, cut = loom.repair(name)
+    if as_json:
+        typer.echo(json.dumps({**_report(report), "cut": cut}, indent=2))
+    elif report.ok:
+        kept = f"; {cut} bytes of an interrupted write are kept in {name}.torn" if cut else ""
+        typer.echo(f"{name} can be written again{kept}")
+    else:
+        typer.echo(_verdict(report))
+        typer.echo(
+            "Damage in the middle is never cut. Restore the file from a copy, or go on in another session.", err=True
+        )
+    raise typer.Exit(0 if report.ok else 1)
+
+
+@command(app, "forget")
+def forget(
+    citation: Annotated[str, typer.Argument(help="The event, as eventloom://session/events/42#hash.")],
+    hard: Annotated[bool, typer.Option("--hard", help="Yes, erase it: there is no way back.")] = False,
+    reason: Annotated[str, typer.Option("--reason", help="Why, for the record of the erasure.")] = "asked for",
+    actor: Annotated[str, typer.Option("--actor", help="Who asked for it.")] = "user",
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    cited = parse_citation(citation)
+    if not hard:
+        raise ZaxyError(
+            "invalid_request",
+            "forgetting erases the payload for good, and --hard was not given",
+            "Add --hard if that is meant. To correct a fact and keep its history, append a new event instead.",
+        )
+    loom, _ = open_loom(workspace, eventloom_path)
+    line = loom.resolve(cited)
+    recorded = loom.erase(cited.session, line.seq, actor, reason)
+    reply = {"erased": str(Citation(cited.session, line.seq, line.hash)), **reply_of(recorded)}
+    typer.echo(json.dumps(reply) if as_json else f"erased {cited.short}; recorded as {reply['citation']}")
+
+
+def _source(source: str | None, workspace: str | None, eventloom_path: str | None) -> tuple[Eventloom, str]:
+    """The log and the session that were named: by session, by file, or by default."""
+    if source and (source.endswith(".jsonl") or "/" in source):
+        file = Path(source)
+        if not file.is_file():
+            raise ZaxyError("not_found", f"{source} is not a file", "Name a session, or a file that ends in .jsonl.")
+        return Eventloom(str(file.absolute().parent)), file.name.removesuffix(".jsonl")
+    loom, found = open_loom(workspace, eventloom_path)
+    session = session_of(source, found)
+    if session not in loom.sessions():
+        known = ", ".join(loom.sessions()[:8]) or "none yet"
+        raise ZaxyError(
+            "not_found", f"there is no session {session} (there are: {known})", "'zaxy sessions' lists them."
+        )
+    return loom, session
+
+
+def _refuse_other_session(remembered: Citation | None, session: str) -> None:
+    if remembered and remembered.session != session:
+        raise ZaxyError("invalid_request", f"{remembered} is not of the session {session}", "Leave the session out.")
+
+
+def _json_object(text: str) -> Any:
+    try:
+        return json.loads(sys.stdin.read() if text == "-" else text)
+    except (ValueError, RecursionError) as error:
+        raise ZaxyError(
+            "invalid_request", f"the payload is not JSON: {error}", 'Pass an object, such as \'{"text": "..."}\'.'
+        ) from None
+
+
+def _print_events_json(session: str, events: Iterable[dict[str, Any]]) -> None:
+    """One object, written event by event: a log may be larger than memory."""
+    typer.echo(f'{{"session_id": {json.dumps(session)}, "events": [', nl=False)
+    for index, record in enumerate(events):
+        typer.echo(f"{',' if index else ''}\n{json.dumps(event_view(record), ensure_ascii=False)}", nl=False)
+    typer.echo("\n]}")
+
+
+def _about_session(loom: Eventloom, session: str) -> dict[str, Any]:
+    try:
+        end = loom.end(session)
+    except ZaxyError as error:
+        return {"session_id": session, "events": 0, "last": None, "head": None, "state": error.message}
+    last = end.line.record if end.line else None
+    return {
+        "session_id": session,
+        "events": end.seq,
+        "last": last["time"] if last else None,
+        "head": str(Citation(session, end.seq, end.hash or "")) if last else None,
+        "state": loom.state(session),
+    }
+
+
+def _report(report: Report) -> dict[str, Any]:
+    damage = report.damage
+    return {
+        "session_id": report.session,
+        "ok": report.ok,
+        "events": report.events,
+        "head": str(Citation(report.session, report.events, report.head)) if report.events else None,
+        "erased": report.erased,
+        "torn": report.torn,
+        "damage": damage._asdict() if damage else None,
+    }
+
+
+def _verdict(report: Report) -> str:
+    if report.damage is not None:
+        seq, offset, reason = report.damage
+        return f"{report.session}: DAMAGED at event {seq}, byte {offset}: {reason}"
+    notes = f", {report.erased} erased" if report.erased else ""
+    notes += f", {report.torn} bytes of an interrupted write at the end" if report.torn else ""
+    head = Citation(report.session, report.events, report.head).short if report.events else "no events"
+    return f"{report.session}: ok, {report.events} events{notes}, head {head}"
+
+
+def _progress(session: str) -> Any:
+    """A line that counts up on a terminal; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        return None
+    shown: deque[int] = deque([-1], maxlen=1)
+
+    def show(done: int, total: int) -> None:
+        percent = 100 * done // total if total else 100
+        if percent != shown[0]:
+            shown.append(percent)
+            sys.stderr.write(f"\r{session}: {percent:3} %" + ("\r\033[K" if done >= total else ""))
+            sys.stderr.flush()
+
+    return show

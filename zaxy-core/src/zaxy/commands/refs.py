@@ -1,0 +1,82 @@
+"""`zaxy refs list | update | resolve`."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from zaxy.commands import command, new_app
+from zaxy.commands.events import (
+    AsJson,
+    EventloomPath,
+    SessionId,
+    WorkspaceFolder,
+    event_row,
+    event_view,
+    open_loom,
+    reply_of,
+    session_of,
+)
+from zaxy.eventloom.citation import Citation, parse_citation
+
+app = new_app("refs")
+
+Name = Annotated[str, typer.Argument(help="HEAD, or a name such as refs/heads/main.")]
+
+
+@command(app, "refs list")
+def list_refs(
+    session_id: SessionId = None,
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    loom, found = open_loom(workspace, eventloom_path)
+    session = session_of(session_id, found)
+    refs = {}
+    for name, line in sorted(loom.refs(session).items()):
+        payload = line.record["payload"]
+        refs[name] = Citation(session, payload["target_seq"], payload["target_hash"])
+    if as_json:
+        typer.echo(
+            json.dumps({"session_id": session, "refs": {name: str(cited) for name, cited in refs.items()}}, indent=2)
+        )
+        return
+    for name, cited in refs.items():
+        typer.echo(f"{name}  {cited.short}")
+
+
+@command(app, "refs update")
+def update(
+    name: Name,
+    citation: Annotated[str | None, typer.Argument(help="The event. Default: the session's last one.")] = None,
+    session_id: SessionId = None,
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    loom, found = open_loom(workspace, eventloom_path)
+    if citation is not None:
+        target = loom.resolve(parse_citation(citation))
+    else:
+        target = loom.last_event(session_of(session_id, found))
+    line = loom.set_ref(name, target)
+    cited = Citation(str(target.record["thread"]), target.seq, target.hash)
+    typer.echo(
+        json.dumps({"name": name, "target": str(cited), **reply_of(line)}) if as_json else f"{name}  {cited.short}"
+    )
+
+
+@command(app, "refs resolve")
+def resolve(
+    name: Name,
+    session_id: SessionId = None,
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    loom, found = open_loom(workspace, eventloom_path)
+    line = loom.resolve_ref(session_of(session_id, found), name)
+    typer.echo(json.dumps(event_view(line.record), ensure_ascii=False) if as_json else event_row(line.record))

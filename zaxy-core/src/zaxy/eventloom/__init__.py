@@ -1,0 +1,1 @@
+"""Eventloom: the hash-chained log in which everything that memory says has its origin."""

@@ -1,0 +1,123 @@
+"""What may enter the log, and in which form: bounds, reserved names, sensitivity, and secrets taken out."""
+
+from __future__ import annotations
+
+import re
+
+from zaxy.errors import ZaxyError
+from zaxy.eventloom.canonical import NotCanonical
+from zaxy.eventloom.record import Entry, make_entry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+SENSITIVITIES = ("public", "internal", "confidential", "restricted")
+LONGEST_NAME = 256
+LONGEST_KEY = 256
+LARGEST_PAYLOAD = 1 << 20
+OWN_ACTOR = "zaxy"
+RESERVED_TYPES = frozenset(("memory.bootstrap.shown", "memory.checkout.completed", "memory.reminder.suggested"))
+RESERVED_FAMILIES = ("event.", "memory.ref.", "coordination.")
+
+
+def admit(
+    type_: str,
+    actor: str,
+    payload: object,
+    sensitivity: str = "",
+    caused_by: str = "",
+    idempotency_key: str = "",
+) -> Entry:
+    """An event from outside. Types that only Zaxy writes, and its own actor, are forbidden."""
+    if isinstance(type_, str) and (type_ in RESERVED_TYPES or type_.startswith(RESERVED_FAMILIES)):
+        raise ZaxyError("forbidden", f"only Zaxy itself writes {type_}", "Use an event type of your own.")
+    if actor == OWN_ACTOR:
+        raise ZaxyError(
+            "forbidden", f"the actor {OWN_ACTOR!r} is Zaxy itself", "Name who is speaking, such as assistant."
+        )
+    return admit_own(type_, actor, payload, sensitivity, caused_by, idempotency_key)
+
+
+def admit_own(
+    type_: str,
+    actor: str,
+    payload: object,
+    sensitivity: str = "",
+    caused_by: str = "",
+    idempotency_key: str = "",
+) -> Entry:
+    """An event that one of Zaxy's own functions writes."""
+    from zaxy.security.redaction import redact
+
+    if not isinstance(payload, dict):
+        raise _invalid(f"the payload is a {type(payload).__name__}", 'Send a JSON object, such as {"text": "..."}.')
+    try:
+        clean, found = redact(payload)
+    except RecursionError:
+        raise _invalid("the payload is nested too deep", "Nest at most 64 levels.") from None
+    redacted = [{"kind": kind, "pointer": pointer} for pointer, kind in found]
+    return checked_entry(type_, actor, dict(clean), sensitivity, caused_by, idempotency_key, redacted)
+
+
+def checked_entry(
+    type_: str,
+    actor: str,
+    payload: dict[str, Any],
+    sensitivity: str = "",
+    caused_by: str = "",
+    idempotency_key: str = "",
+    redacted: list[dict[str, str]] | None = None,
+) -> Entry:
+    """An entry whose every part is within its bounds; a payload's own `sensitivity` is lifted to the record."""
+    fields: dict[str, Any] = {
+        "type": _type(type_),
+        "actor": _text("the actor", actor, LONGEST_NAME),
+        "sensitivity": _sensitivity(sensitivity or payload.get("sensitivity", "internal")),
+    }
+    if caused_by:
+        fields["caused_by"] = _text("caused_by", caused_by, LONGEST_NAME)
+    if idempotency_key:
+        fields["idempotency_key"] = _text("the idempotency key", idempotency_key, LONGEST_KEY)
+    if redacted:
+        fields["redacted"] = redacted
+    try:
+        entry = make_entry(payload, fields)
+    except NotCanonical as error:
+        raise _invalid(f"the payload cannot be stored: {error}", "Mend that value and send it again.") from None
+    if len(entry.canonical_payload) > LARGEST_PAYLOAD:
+        raise ZaxyError(
+            "too_large",
+            f"the payload has {len(entry.canonical_payload):,} bytes; at most {LARGEST_PAYLOAD:,} are taken",
+            "Split it into several events, or keep the bulk in a file and record where it is.",
+        )
+    return entry
+
+
+def _type(type_: object) -> str:
+    words = _text("the event type", type_, LONGEST_NAME)
+    if re.fullmatch(r"[a-z0-9_-]+(\.[a-z0-9_-]+)+", words):
+        return words
+    raise _invalid(f"{words!r:.80} is not an event type", "Use dotted lower-case words, such as decision.made.")
+
+
+def _sensitivity(tier: object) -> str:
+    if isinstance(tier, str) and tier in SENSITIVITIES:
+        return tier
+    raise _invalid(f"{tier!r:.80} is not a sensitivity", f"It is one of {', '.join(SENSITIVITIES)}.")
+
+
+def _text(what: str, value: object, longest: int) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise _invalid(f"{what} is empty or not a text", "Give it a value.")
+    if len(value) > longest:
+        raise ZaxyError("too_large", f"{what} has {len(value)} characters; at most {longest} are taken", "Shorten it.")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise _invalid(f"{what} has half of a surrogate pair", "Send valid Unicode.") from None
+    return value
+
+
+def _invalid(message: str, remediation: str) -> ZaxyError:
+    return ZaxyError("invalid_request", message, remediation)

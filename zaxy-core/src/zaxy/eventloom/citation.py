@@ -1,0 +1,43 @@
+"""`eventloom://<session>/events/<seq>#<hash>`: where something that memory says was written down."""
+
+from __future__ import annotations
+
+from zaxy.errors import ZaxyError
+from zaxy.security.session_ids import check_session_id
+from zaxy.tuples import NamedTuple
+
+SCHEME = "eventloom://"
+SHORT = 12
+FULL = 64
+
+
+class Citation(NamedTuple):
+    session: str
+    seq: int
+    hash: str
+    """The first 12 hex digits of the event's hash, or all 64."""
+
+    def __str__(self) -> str:
+        return f"{SCHEME}{self.session}/events/{self.seq}#{self.hash}"
+
+    @property
+    def short(self) -> str:
+        return str(self._replace(hash=self.hash[:SHORT]))
+
+    def names(self, hash_: str) -> bool:
+        """Whether an event with that hash is the one that is cited."""
+        return hash_.startswith(self.hash)
+
+
+def parse_citation(text: str) -> Citation:
+    place, _, hash_ = text.removeprefix(SCHEME).partition("#")
+    session, _, seq = place.partition("/events/")
+    digits = seq.isascii() and seq.isdecimal() and len(seq) < 17 and not seq.startswith("0")
+    hexadecimal = len(hash_) in (SHORT, FULL) and not hash_.strip("0123456789abcdef")
+    if not text.startswith(SCHEME) or not digits or not hexadecimal:
+        raise ZaxyError(
+            "invalid_request",
+            f"{text!r:.120} is not a citation",
+            "A citation looks like eventloom://my-session/events/42#1a2b3c4d5e6f, with 12 or 64 hex digits.",
+        )
+    return Citation(check_session_id(session), int(seq), hash_)

@@ -1,0 +1,33 @@
+"""Erasure: a payload and its salt leave the log for good; the chain still verifies, and the erasure is on record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from zaxy.errors import ZaxyError
+from zaxy.eventloom.record import Line, erased_line
+
+if TYPE_CHECKING:
+    from zaxy.eventloom.reader import Reader
+
+ERASED = "event.erased"
+
+
+def without_payload(reader: Reader, offset: int, line: Line) -> Iterator[bytes]:
+    """The bytes of the log with one line's payload gone; all else is copied as it stands."""
+    after = offset + len(line.data) + 1
+    yield from reader.bytes_between(0, offset)
+    yield erased_line(line).data + b"\n"
+    yield from reader.bytes_between(after, reader.size)
+
+
+def refuse_unerasable(line: Line) -> None:
+    if line.record["type"].startswith("event."):
+        raise ZaxyError(
+            "forbidden",
+            f"event {line.seq} records an erasure itself",
+            "Such records stay: without them the log would count as damaged.",
+        )
+    if "payload" not in line.record:
+        raise ZaxyError("conflict", f"event {line.seq} is erased already", "Nothing is left to do.")

@@ -1,0 +1,338 @@
+"""The log of a workspace: its sessions, and everything that can be done with them.
+
+Only the way of an append is kept light: what reading, indexing and verifying need is imported when it is used.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from threading import Lock
+
+from zaxy.errors import ZaxyError
+from zaxy.eventloom.disk import DISK
+from zaxy.eventloom.log import SessionLog, utc_now
+from zaxy.eventloom.reader import LOCK_TIMEOUT, damage_explained, explained
+from zaxy.security.paths import own_folder
+from zaxy.security.session_ids import check_session_id, refuse_clash
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import TypeVar
+
+    from zaxy.eventloom.citation import Citation
+    from zaxy.eventloom.disk import Disk
+    from zaxy.eventloom.index import LogIndex
+    from zaxy.eventloom.reader import Reader
+    from zaxy.eventloom.record import Entry, Line
+    from zaxy.eventloom.tail import Tail
+    from zaxy.eventloom.verify import Report
+
+    T = TypeVar("T")
+
+INDEX_FOLDER = os.path.join("followers", "log")
+
+
+class Eventloom:
+    """`folder` is the Eventloom path, such as `.eventloom`; it is made when something is first appended."""
+
+    def __init__(self, folder: str, disk: Disk = DISK, clock: Callable[[], str] = utc_now) -> None:
+        self.folder = folder
+        self._disk = disk
+        self._clock = clock
+        self._logs: dict[str, SessionLog] = {}
+        self._indexes: dict[str, LogIndex] = {}
+        self._mutex = Lock()
+
+    # Writing
+
+    def append(self, session: str, entries: Sequence[Entry], timeout: float = LOCK_TIMEOUT) -> list[Line]:
+        """Append all entries or none; returns when they are durable. Entries come from `admission`."""
+        if not entries:
+            return []
+        log = self._log(session)
+        if not log.exists():
+            self._make_folder(session)
+            refuse_clash(self.folder, session)
+        if not any(entry.key for entry in entries):
+            return log.append(entries, timeout=timeout)
+        index = self._index(session)
+        with log.reader(timeout) as reader, damage_explained(session):
+            self._unless_broken(lambda: index.catch_up(reader), None)
+        return log.append(entries, find=lambda key, tail: self._find_key(log, index, key, tail), timeout=timeout)
+
+    def _make_folder(self, session: str) -> None:
+        """The folder, whose name then survives a loss of power like those in it."""
+        own_folder(self.folder, create=True)
+        try:
+            self._disk.sync_folder(os.path.dirname(os.path.abspath(self.folder)))
+        except OSError as error:
+            raise explained(error, session, self.folder) from None
+
+    def _find_key(self, log: SessionLog, index: LogIndex, key: str, tail: Tail) -> Line | None:
+        """Under the lock: the event that a key was used for, by the index or among the lines that are newer than it."""
+        from zaxy.eventloom.bulk import parse_quickly
+        from zaxy.eventloom.reader import Reader
+
+        if not tail.size:
+            return None
+        with Reader(log.path, log.session, None, self._disk) as reader, damage_explained(log.session):
+            unknown: tuple[int, int | None] = (0, None)
+            reach, offset = self._unless_broken(lambda: index.find_key(reader, key), unknown)
+            if offset is not None:
+                return parse_quickly(reader.line_at(offset) or b"")
+            for _, data in reader.lines(reach):
+                if (line := parse_quickly(data)).record.get("idempotency_key") == key:
+                    return line
+        return None
+
+    # Reading
+
+    def sessions(self) -> list[str]:
+        """The sessions that have a log, sorted."""
+        try:
+            names = os.listdir(own_folder(self.folder, create=False))
+        except ZaxyError as error:
+            if error.code == "not_found":
+                return []
+            raise
+        found = []
+        for name in names:
+            session = name.removesuffix(".jsonl")
+            try:
+                if name.endswith(".jsonl") and check_session_id(session):
+                    found.append(session)
+            except ZaxyError:
+                continue  # not a file of ours
+        return sorted(found)
+
+    def end(self, session: str) -> Tail:
+        """The durable end of a session's log."""
+        with self._log(session).reader() as reader:
+            return reader.tail
+
+    def last_event(self, session: str) -> Line:
+        last = self.end(session).line
+        if last is None:
+            raise ZaxyError("not_found", f"the session {session} has no events", "Append one first.")
+        return last
+
+    def state(self, session: str) -> str:
+        """Whether a session can be written: `ok`, or what keeps it from being."""
+        log = self._log(session)
+        return next((kind for kind in ("damaged", "poisoned") if log.marked(kind)), "ok")
+
+    def read(self, session: str, from_seq: int = 1, to_seq: int | None = None) -> Iterator[Line]:
+        """The durable events of a range, oldest first, each proven; the rest of the log is not read."""
+        from zaxy.eventloom.bulk import parse_quickly
+        from zaxy.eventloom.index import lines_from
+        from zaxy.eventloom.record import Damaged, NewerFormat
+
+        with self._log(session).reader(whatever_it_holds=True) as reader:
+            expected = max(from_seq, 1)
+            for offset, data in lines_from(reader, self._seek(session, reader, expected), expected):
+                if to_seq is not None and expected > to_seq:
+                    return
+                try:
+                    line = parse_quickly(data)
+                    if line.seq != expected:
+                        raise Damaged(f"it has the number {line.seq}")
+                except (Damaged, NewerFormat) as error:
+                    raise self._damaged(session, expected, offset, str(error)) from None
+                yield line
+                expected += 1
+
+    def get(self, session: str, seq: int) -> Line | None:
+        return next(self.read(session, seq, seq), None) if seq > 0 else None
+
+    def resolve(self, citation: Citation) -> Line:
+        """The event that a citation names; a wrong hash never resolves."""
+        line = self.get(citation.session, citation.seq)
+        if line is not None and citation.names(line.hash):
+            return line
+        reason = "there is no such event" if line is None else "the event there has another hash"
+        raise ZaxyError(
+            "not_found", f"{citation} does not resolve: {reason}", "Check the citation, or run 'zaxy verify'."
+        )
+
+    def follow(self, session: str, from_seq: int, poll: float = 0.2) -> Iterator[Line]:
+        """Events from a number on, as they become durable; never ends by itself."""
+        while True:
+            for line in self.read(session, from_seq):
+                from_seq = line.seq + 1
+                yield line
+            time.sleep(poll)
+
+    def _seek(self, session: str, reader: Reader, seq: int) -> tuple[int, int]:
+        if seq == 1 or not reader.size:
+            return (1, 0)
+        index = self._index(session)
+
+        def seek() -> tuple[int, int]:
+            index.catch_up(reader)
+            return index.seek(reader, seq)
+
+        return self._unless_broken(seek, (1, 0))
+
+    def _unless_broken(self, use: Callable[[], T], otherwise: T) -> T:
+        """Use the index, or do without: where it cannot be written or followed, the log is read from the start."""
+        from zaxy.eventloom.record import Damaged, NewerFormat
+
+        try:
+            return use()
+        except (OSError, ValueError, Damaged, NewerFormat):
+            return otherwise
+        except Exception as error:  # sqlite3 is only imported with the index
+            if type(error).__module__ != "sqlite3":
+                raise
+            return otherwise
+
+    # Proof, repair, erasure
+
+    def verify(
+        self, session: str, progress: Callable[[int, int], None] | None = None, since: Citation | None = None
+    ) -> Report:
+        """Prove the whole log. Damage makes the session read-only; a log that is whole again may be written again."""
+        from zaxy.eventloom.verify import verify
+
+        log = self._existing(session)
+        with log.reader(whatever_it_holds=True) as reader:
+            report = verify(reader, progress, since)
+        if report.damage is not None and report.spoilt:
+            log.mark("damaged", f"event {report.damage.seq}: {report.damage.reason}")
+        return report
+
+    def repair(self, session: str) -> tuple[Report, int]:
+        """Verify, and if the log is whole cut an interrupted write and lift what keeps it from being written."""
+        from zaxy.eventloom.verify import verify
+
+        log = self._existing(session)
+        with log.reader(whatever_it_holds=True) as reader:
+            report = verify(reader)
+        return (report, log.repair() if report.ok else 0)
+
+    def erase(self, session: str, seq: int, actor: str, reason: str, closings: Sequence[object] = ()) -> Line:
+        """Erase one event's payload and salt for good; the event that records it.
+
+        `closings` are what the erased event had closed, which stays closed.
+        """
+        from zaxy.eventloom.admission import admit_own
+        from zaxy.eventloom.erase import ERASED, refuse_unerasable, without_payload
+
+        log = self._existing(session)
+        line = self.get(session, seq)
+        if line is None:
+            raise ZaxyError("not_found", f"{session} has no event {seq}", "Look the event up before erasing it.")
+        refuse_unerasable(line)
+        payload: dict[str, object] = {"seq": seq, "hash": line.hash, "reason": reason}
+        if closings:
+            payload["closings"] = list(closings)
+        entry = admit_own(ERASED, actor, payload)
+
+        def replaced(reader: Reader) -> Iterator[bytes]:
+            return without_payload(reader, *_locate(reader, line))
+
+        recorded = log.rewrite(replaced, entry)
+        if session in self._indexes:
+            self._indexes.pop(session).close()
+        return recorded
+
+    # Refs
+
+    def refs(self, session: str) -> dict[str, Line]:
+        """Every ref that was set, with the event that set it last."""
+        from zaxy.eventloom.bulk import parse_quickly
+        from zaxy.eventloom.index import REF
+
+        self._existing(session)
+        index = self._index(session)
+        with self._log(session).reader() as reader, damage_explained(session):
+            index.catch_up(reader)
+            reach, offsets = index.ref_offsets(reader)
+            found = [parse_quickly(data) for offset in offsets if (data := reader.line_at(offset))]
+            found += [parse_quickly(data) for _, data in reader.lines(reach) if REF in data]
+        return {line.record["payload"]["name"]: line for line in found if "payload" in line.record}
+
+    def set_ref(self, name: str, target: Line) -> Line:
+        """Make a name mean an event of its session; the event that says so."""
+        from zaxy.eventloom.admission import OWN_ACTOR, admit_own
+        from zaxy.eventloom.refs import UPDATED, check_ref_name, ref_payload
+
+        session = str(target.record["thread"])
+        payload = ref_payload(check_ref_name(name), session, target.seq, target.hash)
+        return self.append(session, [admit_own(UPDATED, OWN_ACTOR, payload)])[0]
+
+    def resolve_ref(self, session: str, name: str) -> Line:
+        """The event that a name means; HEAD, until it is set, is the last event."""
+        from zaxy.eventloom.refs import HEAD, check_ref_name
+
+        check_ref_name(name)
+        setting = self.refs(session).get(name)
+        if setting is not None:
+            payload = setting.record["payload"]
+            line = self.get(session, payload["target_seq"])
+            if line is not None and line.hash == payload["target_hash"]:
+                return line
+            raise ZaxyError("not_found", f"{name} names an event that is not in {session}", "Run 'zaxy verify'.")
+        if name == HEAD:
+            return self.last_event(session)
+        raise ZaxyError(
+            "not_found", f"{session} has no ref {name}", f"'zaxy refs list --session-id {session}' shows those it has."
+        )
+
+    # The sessions' own logs
+
+    def _log(self, session: str) -> SessionLog:
+        check_session_id(session)
+        with self._mutex:
+            if session not in self._logs:
+                if os.path.lexists(self.folder):
+                    own_folder(self.folder, create=False)
+                self._logs[session] = SessionLog(self.folder, session, self._disk, self._clock)
+            return self._logs[session]
+
+    def _existing(self, session: str) -> SessionLog:
+        log = self._log(session)
+        if log.exists():
+            return log
+        known = ", ".join(self.sessions()[:8]) or "none"
+        raise ZaxyError(
+            "not_found", f"there is no session {session} (there are: {known})", "'zaxy sessions' lists them."
+        )
+
+    def _index(self, session: str) -> LogIndex:
+        from zaxy.eventloom.index import LogIndex
+
+        with self._mutex:
+            if session not in self._indexes:
+                self._indexes[session] = LogIndex(os.path.join(self.folder, INDEX_FOLDER), session)
+            return self._indexes[session]
+
+    def _damaged(self, session: str, seq: int, offset: int, reason: str) -> ZaxyError:
+        self._log(session).mark("damaged", f"event {seq}: {reason}")
+        return ZaxyError(
+            "unavailable",
+            f"event {seq} of {session} is damaged, at byte {offset}: {reason}",
+            f"What stands before it is intact. 'zaxy verify {session}' looks at the whole log.",
+        )
+
+    def close(self) -> None:
+        for log in self._logs.values():
+            log.close()
+        for index in self._indexes.values():
+            index.close()
+        self._logs, self._indexes = {}, {}
+
+
+def _locate(reader: Reader, wanted: Line) -> tuple[int, Line]:
+    """Where a line stands in the log as it is now, under the lock."""
+    from zaxy.eventloom.bulk import parse_quickly
+
+    head = b'"hash":"%b"' % wanted.hash.encode()
+    for offset, data in reader.lines():
+        if head in data:
+            line = parse_quickly(data)
+            if line.hash == wanted.hash:
+                return offset, line
+    raise ZaxyError("conflict", f"event {wanted.seq} is no longer in the log", "Look it up again.")

@@ -1,0 +1,184 @@
+"""Reading a session's log: a descriptor of its own, up to the end that was durable when the reading began."""
+
+from __future__ import annotations
+
+import errno
+import os
+from contextlib import contextmanager, nullcontext
+
+from zaxy.errors import ZaxyError
+from zaxy.eventloom.record import Damaged, NewerFormat
+from zaxy.eventloom.tail import EMPTY, Tail, read_tail, unchecked_tail
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+    from zaxy.eventloom.disk import Disk
+    from zaxy.eventloom.lock import SessionLock
+
+LOCK_TIMEOUT = 30.0
+CHUNK = 1 << 20
+LONGEST_LINE = 1 << 23
+
+
+class Reader:
+    """A view of the log that does not change: appends, cuts and erasures after it began are not seen."""
+
+    def __init__(
+        self,
+        path: str,
+        session: str,
+        lock: SessionLock | None,
+        disk: Disk,
+        timeout: float = LOCK_TIMEOUT,
+        whatever_it_holds: bool = False,
+    ) -> None:
+        """No `lock`: the caller holds it. `whatever_it_holds`: the caller looks for damage and is not stopped by it."""
+        self.session = session
+        self._whatever_it_holds = whatever_it_holds
+        self._disk = disk
+        self._fd: int | None = None
+        self.tail: Tail = EMPTY
+        """The durable end."""
+        if disk.identity_at(path) is None:
+            return
+        try:
+            try:
+                with lock.shared(timeout) if lock else nullcontext():
+                    self._open(path)
+            except OSError as error:
+                if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+                    raise
+                self._open(path)  # the folder is read-only, so nobody who shares our rights is writing
+        except OSError as error:
+            raise explained(error, session, os.path.dirname(path)) from None
+
+    def _open(self, path: str) -> None:
+        self._fd = self._disk.open_to_read(path)
+        try:
+            size = self._disk.size(self._fd)
+            if self._whatever_it_holds:
+                self.tail = unchecked_tail(self._disk, self._fd, size)
+                return
+            refuse_foreign(self._disk, self._fd, self.session)
+            self.tail = checked_tail(self._disk, self._fd, size, self.session)
+            # A writer may have died between its write and its sync: what we rely on from here on must not vanish.
+            self._disk.sync(self._fd)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def size(self) -> int:
+        return self.tail.size
+
+    def lines(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
+        """The raw lines from an offset to the durable end, each with its offset, read in large pieces."""
+        pending, position = b"", start
+        while start < self.size and self._fd is not None:
+            chunk = self._disk.read(self._fd, min(CHUNK, self.size - start), start)
+            if not chunk:
+                return
+            start += len(chunk)
+            *whole, pending = (pending + chunk).split(b"\n")
+            for line in whole:
+                yield position, line
+                position += len(line) + 1
+
+    def line_at(self, offset: int) -> bytes | None:
+        """The raw line that begins at an offset, or None if no line begins there.
+
+        It may be newer than this view: an index that another process has brought further is no less right for that.
+        """
+        return None if self._fd is None or offset < 0 else line_at(self._disk, self._fd, offset)
+
+    def bytes_between(self, start: int, end: int) -> Iterator[bytes]:
+        """The raw bytes from one offset to another, in large pieces."""
+        while start < end and self._fd is not None:
+            chunk = self._disk.read(self._fd, min(CHUNK, end - start), start)
+            if not chunk:
+                return
+            yield chunk
+            start += len(chunk)
+
+    def close(self) -> None:
+        if self._fd is not None:
+            self._disk.close(self._fd)
+            self._fd = None
+
+    def __enter__(self) -> Reader:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def line_at(disk: Disk, fd: int, offset: int) -> bytes | None:
+    if offset and disk.read(fd, 1, offset - 1) != b"\n":
+        return None
+    data, step = b"", 1 << 12
+    while len(data) < LONGEST_LINE:
+        chunk = disk.read(fd, step, offset + len(data))
+        found = chunk.find(b"\n")
+        if found >= 0:
+            return data + chunk[:found]
+        if not chunk:
+            return None
+        data, step = data + chunk, 1 << 16
+    return None
+
+
+def checked_tail(disk: Disk, fd: int, size: int, session: str) -> Tail:
+    with damage_explained(session, "its last event"):
+        return read_tail(disk, fd, size)
+
+
+@contextmanager
+def damage_explained(session: str, what: str = "an event") -> Iterator[None]:
+    """Turn what is wrong with a line into an error that says what to do about it."""
+    try:
+        yield
+    except NewerFormat as error:
+        raise unusable(session, f"{what} is from a later version: {error}", "Upgrade zaxy-core.") from None
+    except Damaged as error:
+        raise unusable(
+            session, f"{what} is damaged: {error}", f"Run 'zaxy verify {session}' to see what is intact."
+        ) from None
+
+
+def refuse_foreign(disk: Disk, fd: int, session: str) -> None:
+    """A file that was copied under another session's name would make every citation lie."""
+    first = line_at(disk, fd, 0)
+    if first and b'"thread":"' in first and b'"thread":"%b"' % session.encode() not in first:
+        raise ZaxyError(
+            "conflict",
+            f"{session}.jsonl holds the log of another session",
+            "Rename the file to the session that its first line names.",
+        )
+
+
+def unusable(session: str, reason: str, fix: str) -> ZaxyError:
+    return ZaxyError("unavailable", f"the session {session} cannot be used: {reason}", fix)
+
+
+def explained(error: OSError, session: str, folder: str) -> ZaxyError:
+    """What the system's error means here, and what to do about it."""
+    advice = {
+        errno.ENOSPC: ("the disk is full", "Free some space; nothing was written, and no repair is needed."),
+        errno.EDQUOT: ("the disk quota is used up", "Free some space; nothing was written."),
+        errno.EFBIG: ("the file would exceed the size limit", "Raise the limit; nothing was written."),
+        errno.EACCES: ("permission was denied", f"Make {folder} and its files readable and writable for this user."),
+        errno.EPERM: ("permission was denied", f"Make {folder} and its files readable and writable for this user."),
+        errno.EROFS: ("the file system is read-only", "Mount it writable, or set EVENTLOOM_PATH."),
+        errno.EMFILE: ("too many files are open", "Close some, or raise the limit (ulimit -n)."),
+        errno.ENFILE: ("too many files are open on this machine", "Close some programs."),
+        errno.EIO: ("the disk reported an error", "Check the disk; nothing was acknowledged."),
+        errno.ELOOP: ("the log's file is a link", "Put the file itself there: links are not followed."),
+        errno.ENXIO: ("the log's file is not a regular file", "Move it away."),
+    }
+    reason, fix = advice.get(error.errno or 0, (error.strerror or str(error), "Nothing was acknowledged."))
+    return unusable(session, reason, fix)

@@ -1,0 +1,191 @@
+"""One event as it stands in the log: a line of canonical JSON, its digest, its hash, and how they are checked."""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+
+from zaxy.eventloom.canonical import MAX_DEPTH, NotCanonical, decode, encode, encode_plain
+from zaxy.tuples import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+VERSION = 1
+UNHASHED = ("payload", "salt", "hash")
+"""Not covered by the hash: a payload can be erased, with its salt, and the chain still verifies."""
+REQUIRED = ("v", "seq", "id", "type", "actor", "thread", "time", "sensitivity", "payload_digest", "prev", "hash")
+OPTIONAL = ("payload", "salt", "caused_by", "redacted", "idempotency_key", "batch")
+KNOWN = frozenset(REQUIRED + OPTIONAL)
+TEXTS = ("id", "type", "actor", "thread", "time", "sensitivity", "caused_by", "idempotency_key")
+
+
+class Damaged(Exception):
+    """A line is not what the log wrote; the message says in which way."""
+
+
+class NewerFormat(Exception):
+    """The line was written by a later version of the log's format."""
+
+
+class Line(NamedTuple):
+    """A record and the bytes that it is stored as, without the line end."""
+
+    record: dict[str, Any]
+    data: bytes
+
+    @property
+    def seq(self) -> int:
+        return int(self.record["seq"])
+
+    @property
+    def hash(self) -> str:
+        return str(self.record["hash"])
+
+
+class Entry(NamedTuple):
+    """An event that is ready to be written: all of it that does not depend on its place in the log."""
+
+    fields: dict[str, Any]
+    """type, actor, sensitivity, and those of the optional fields that are not empty."""
+    payload: dict[str, Any]
+    canonical_payload: bytes
+    salt: bytes
+
+    @property
+    def key(self) -> str:
+        return str(self.fields.get("idempotency_key", ""))
+
+
+def make_entry(payload: dict[str, Any], fields: dict[str, Any]) -> Entry:
+    """Raises `NotCanonical` for a payload that the log cannot hold."""
+    return Entry(fields, payload, encode(payload), os.urandom(16))
+
+
+def same_content(entry: Entry, line: Line) -> bool:
+    """Whether an entry says what a line says. Of an erased line only the rest can be compared."""
+    told = {key: line.record.get(key) for key in ("type", "actor", "sensitivity", "caused_by")}
+    again = {key: entry.fields.get(key) for key in told}
+    return told == again and ("payload" not in line.record or encode(line.record["payload"]) == entry.canonical_payload)
+
+
+def make_line(entry: Entry, thread: str, seq: int, prev: str | None, time: str) -> Line:
+    """The line of a new event at its place in the log."""
+    record = {
+        "v": VERSION,
+        "seq": seq,
+        "id": f"evt_{seq}_{os.urandom(4).hex()}",
+        "thread": thread,
+        "time": time,
+        "payload_digest": payload_digest(entry.salt, entry.canonical_payload),
+        "prev": prev,
+        **entry.fields,
+    }
+    hashed = encode_plain(record)
+    record["hash"], record["salt"] = sha256(hashed).hexdigest(), entry.salt.hex()
+    record["payload"] = entry.payload
+    return Line(record, _stored(hashed, record["hash"], record["salt"], entry.canonical_payload))
+
+
+def _stored(hashed: bytes, hash_: str, salt: str, payload: bytes) -> bytes:
+    """The line to store: what was hashed, with hash, payload and salt put where their names sort.
+
+    Splicing saves a second encoding. Quotes inside texts are escaped, so each mark stands in the line only once.
+    """
+    before_id, id_mark, rest = hashed.partition(b'"id":"evt_')
+    before_digest, digest_mark, rest = rest.partition(b'"payload_digest":"')
+    before_tier, tier_mark, rest = rest.partition(b'"sensitivity":"')
+    return b"".join(
+        (
+            *(before_id, b'"hash":"', hash_.encode(), b'",', id_mark),
+            *(before_digest, b'"payload":', payload, b",", digest_mark),
+            *(before_tier, b'"salt":"', salt.encode(), b'",', tier_mark, rest),
+        )
+    )
+
+
+def payload_digest(salt: bytes, payload: bytes) -> str:
+    return sha256(salt + payload).hexdigest()
+
+
+def parse_line(data: bytes) -> Line:
+    """Read a line and prove it: canonical bytes, known fields, payload digest and hash. The chain is the caller's."""
+    try:
+        record = decode(data)
+    except (ValueError, RecursionError):
+        raise Damaged("it is not JSON") from None
+    if not isinstance(record, dict):
+        raise Damaged("it is not a JSON object")
+    if type(record.get("v")) is int and record["v"] > VERSION:
+        raise NewerFormat(f"it has format {record['v']}; this version reads up to {VERSION}")
+    try:
+        canonical = encode(record, MAX_DEPTH + 1) == data
+    except NotCanonical as error:
+        raise Damaged(f"it is not canonical JSON: {error}") from None
+    if not canonical:
+        raise Damaged("its bytes are not the canonical form of what they say")
+    check_record(record)
+    return Line(record, data)
+
+
+def check_record(record: dict[str, Any]) -> None:
+    """Prove a record against its own digest and hash."""
+    check_shape(record)
+    if "payload" in record:
+        salt = bytes.fromhex(record["salt"])
+        if payload_digest(salt, encode(record["payload"])) != record["payload_digest"]:
+            raise Damaged("its payload does not match its digest")
+    hashed = {key: value for key, value in record.items() if key not in UNHASHED}
+    if sha256(encode(hashed)).hexdigest() != record["hash"]:
+        raise Damaged("its hash does not match its content")
+
+
+def erased_line(line: Line) -> Line:
+    """The same event without payload and salt; digest and hash stay what they were."""
+    record = {key: value for key, value in line.record.items() if key not in ("payload", "salt")}
+    return Line(record, encode(record))
+
+
+def check_shape(record: dict[str, Any]) -> None:
+    """Refuse a record whose fields are not those of the format, each of its type."""
+    missing = [key for key in REQUIRED if key not in record]
+    unknown = [key for key in record if key not in KNOWN]
+    if missing or unknown:
+        raise Damaged(f"it lacks {missing[0]}" if missing else f"it has an unknown field {unknown[0]!r:.40}")
+    if type(record["v"]) is not int or record["v"] != VERSION:
+        raise Damaged(f"its format is not {VERSION}")
+    if type(record["seq"]) is not int or record["seq"] < 1:
+        raise Damaged("its seq is not a positive integer")
+    if ("payload" in record) != ("salt" in record):
+        raise Damaged("it has a payload or a salt without the other")
+    if "payload" in record and (type(record["payload"]) is not dict or not _is_hex(record["salt"], 32)):
+        raise Damaged("its payload is not an object or its salt is not 32 hex digits")
+    for key in ("payload_digest", "hash", "prev"):
+        if not _is_hex(record[key], 64) and (key != "prev" or record[key] is not None):
+            raise Damaged(f"its {key} is not 64 hex digits")
+    for key in TEXTS:
+        if type(record.get(key, "")) is not str:
+            raise Damaged(f"its {key} is not a text")
+    if "batch" in record and not _is_batch(record["batch"]):
+        raise Damaged("its batch marker is malformed")
+    if "redacted" in record and not _is_redacted(record["redacted"]):
+        raise Damaged("its list of redactions is malformed")
+
+
+def _is_batch(batch: object) -> bool:
+    if not isinstance(batch, dict) or set(batch) != {"id", "index", "count"}:
+        return False
+    index, count = batch["index"], batch["count"]
+    return type(batch["id"]) is str and type(index) is int and type(count) is int and 0 <= index < count
+
+
+def _is_redacted(redacted: object) -> bool:
+    return isinstance(redacted, list) and all(
+        isinstance(item, dict) and set(item) == {"kind", "pointer"} and all(type(text) is str for text in item.values())
+        for item in redacted
+    )
+
+
+def _is_hex(value: object, length: int) -> bool:
+    return isinstance(value, str) and len(value) == length and not value.strip("0123456789abcdef")

@@ -1,0 +1,116 @@
+"""Prove a whole log: every line's bytes, digest and hash, the chain, the batches, and that erasures are on record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from zaxy.eventloom.bulk import parse_quickly
+from zaxy.eventloom.record import Damaged, Line, NewerFormat
+
+if TYPE_CHECKING:
+    from zaxy.eventloom.citation import Citation
+    from zaxy.eventloom.reader import Reader
+
+ERASED = "event.erased"
+STEP = 4096
+
+
+class Damage(NamedTuple):
+    seq: int
+    """The place in the log that is damaged; everything before it is intact."""
+    offset: int
+    reason: str
+
+
+class Report(NamedTuple):
+    session: str
+    events: int
+    """How many events from the first are intact."""
+    head: str
+    """The hash of the last intact event; empty if there is none."""
+    erased: int
+    torn: int
+    """Bytes after the last whole batch, left by a writer that was interrupted: no damage."""
+    damage: Damage | None
+    spoilt: bool = False
+    """Whether it is the log that is wrong, not the citation that was asked for or the age of this version."""
+
+    @property
+    def ok(self) -> bool:
+        return self.damage is None
+
+
+def verify(reader: Reader, progress: Callable[[int, int], None] | None = None, since: Citation | None = None) -> Report:
+    """Read the log once from the first line to the durable end. `since` is an event that must be in it."""
+    chain = _Chain(reader.session)
+    damage, spoilt = None, True
+    for count, (offset, data) in enumerate(reader.lines()):
+        try:
+            chain.take(parse_quickly(data), offset)
+        except (Damaged, NewerFormat) as error:
+            damage, spoilt = Damage(chain.seq + 1, offset, str(error)), not isinstance(error, NewerFormat)
+            break
+        if since is not None and chain.seq == since.seq and not since.names(chain.hash or ""):
+            damage = Damage(since.seq, offset, "it is not the event that the citation names: the history was replaced")
+            spoilt = False
+            break
+        if progress and not count % STEP:
+            progress(offset, reader.size)
+    if damage is None:
+        damage = chain.unexplained()
+    if damage is None and since is not None and chain.seq < since.seq:
+        damage = Damage(chain.seq + 1, reader.size, f"the log was cut back: it ends before event {since.seq}")
+        spoilt = False
+    if progress:
+        progress(reader.size, reader.size)
+    return Report(
+        *(reader.session, chain.seq, chain.hash or "", len(chain.erased), reader.tail.torn),
+        damage=damage,
+        spoilt=damage is not None and spoilt,
+    )
+
+
+class _Chain:
+    """What the lines so far add up to."""
+
+    def __init__(self, session: str) -> None:
+        self.session = session
+        self.seq = 0
+        self.hash: str | None = None
+        self.erased: dict[int, tuple[str, int]] = {}
+        self._on_record: set[tuple[Any, Any]] = set()
+        self._batch: dict[str, Any] | None = None
+
+    def take(self, line: Line, offset: int) -> None:
+        record = line.record
+        if record["seq"] != self.seq + 1:
+            raise Damaged(f"it has the number {record['seq']}")
+        if record["prev"] != self.hash:
+            raise Damaged("it does not continue the event before it")
+        if record["thread"] != self.session:
+            raise Damaged(f"it belongs to the session {record['thread']!r:.80}")
+        self._follow_batch(record.get("batch"))
+        if "payload" not in record:
+            self.erased[record["seq"]] = (record["hash"], offset)
+        elif record["type"] == ERASED:
+            named = (record["payload"].get("seq"), record["payload"].get("hash"))
+            if (type(named[0]), type(named[1])) == (int, str):
+                self._on_record.add(named)
+        self.seq, self.hash = record["seq"], record["hash"]
+
+    def _follow_batch(self, batch: dict[str, Any] | None) -> None:
+        open_batch = self._batch is not None and self._batch["index"] + 1 < self._batch["count"]
+        if open_batch and (batch is None or self._batch is None or batch != {**self._batch, "index": batch["index"]}):
+            raise Damaged("the batch before it is not complete")
+        expected = self._batch["index"] + 1 if open_batch and self._batch else 0
+        if batch is not None and batch["index"] != expected:
+            raise Damaged(f"it is number {batch['index']} of its batch, and {expected} was expected")
+        self._batch = batch
+
+    def unexplained(self) -> Damage | None:
+        """The first event whose payload is missing without an erasure on record."""
+        for seq, (hash_, offset) in sorted(self.erased.items()):
+            if (seq, hash_) not in self._on_record:
+                return Damage(seq, offset, "its payload is missing, and no erasure of it is on record")
+        return None

@@ -1,0 +1,1 @@
+"""Watching agents at work without standing in their way: what their clients' hooks and session files tell."""

@@ -1,0 +1,234 @@
+"""What a client's hook tells, made into an event: its type, and a payload that is small on purpose.
+
+Only what a trigger is known for is kept. Of a file's content, a tool's arguments and a prompt nothing readable is: a
+path and line counts, the arguments' names, and whether the prompt asks where the work stands.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from zaxy.errors import ZaxyError
+from zaxy.tuples import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ACTOR = "zaxy-hook"
+EXCERPT = 240
+LONGEST_TEXT = 1000
+LONGEST_KEY = 64
+MOST_KEYS = 64
+CUT = " …[cut]… "
+WINDOW = 8192
+"""So much of either end of a text is looked at for secrets; more than an excerpt ever shows."""
+
+
+class Trigger(NamedTuple):
+    type: str
+    keeps: tuple[str, ...]
+    """The fields of its payload besides those that every hook may have."""
+    needs: tuple[str, ...] = ()
+
+
+COMMON = ("workspace", "transcript_path", "hook_event_name", "turn_count")
+MOMENT = ("summary", "reason")
+TRIGGERS = {
+    "session-start": Trigger("hook.session_started", MOMENT),
+    "resume": Trigger("hook.resumed", MOMENT),
+    "user-prompt-submit": Trigger("hook.user_prompt_submitted", (*MOMENT, "reminder_class")),
+    "stop": Trigger("hook.stop", MOMENT),
+    "precompact": Trigger("hook.precompact", MOMENT),
+    "checkpoint": Trigger("hook.checkpoint", MOMENT),
+    "heartbeat": Trigger("hook.heartbeat", MOMENT),
+    "command": Trigger(
+        "command.completed", ("command", "exit_code", "stdout", "stderr", "duration_ms"), needs=("command",)
+    ),
+    "file-edit": Trigger(
+        "file.edit.applied", ("path", "operation", "summary", "lines_added", "lines_removed"), needs=("path",)
+    ),
+    "tool-call": Trigger(
+        "tool.call.completed",
+        ("tool_name", "status", "argument_keys", "result_summary", "duration_ms"),
+        needs=("tool_name",),
+    ),
+    "transcript-turn": Trigger("transcript.turn", ("role", "content", "turn_index"), needs=("role", "content")),
+}
+EXCERPTS = ("stdout", "stderr", "result_summary")
+WHOLE = ("content",)
+"""Never cut: what was said is the source that recall goes back to."""
+
+
+def known_trigger(typed: str) -> str:
+    """The trigger that is meant; `session_start` is `session-start`."""
+    name = typed.strip().lower().replace("_", "-")
+    if name in TRIGGERS:
+        return name
+    if not name:
+        raise ZaxyError("invalid_request", "no trigger was given", f"The triggers are {', '.join(TRIGGERS)}.")
+    # A word in the wrong place may be anything, a prompt too: only what could be a mistyped trigger is repeated.
+    shown = f"{name!r} is not a trigger" if re.fullmatch(r"[a-z-]{1,32}", name) else "that is not a trigger"
+    raise ZaxyError("invalid_request", shown, f"The triggers are {', '.join(TRIGGERS)}.")
+
+
+def payload_of(trigger: str, told: Mapping[str, object]) -> dict[str, object]:
+    """The payload of a known trigger, from what was told. Secrets are still in it, and it is not yet `bounded`."""
+    known = TRIGGERS[trigger]
+    notes = [str(told["note"])] if told.get("note") else []
+    derived: dict[str, object] = {}
+    if told.get("prompt"):
+        derived["reminder_class"] = reminder_class(str(told["prompt"]))
+    if "argument_keys" in known.keeps and told.get("arguments"):
+        derived["argument_keys"], note = argument_keys(told["arguments"])
+        notes += [note] if note else []
+    payload: dict[str, object] = {"trigger": trigger, "source": _readable("source", told.get("source") or "unknown")}
+    for field in (*COMMON, *known.keeps):
+        value = derived.get(field, told.get(field))
+        if value is not None and value not in ("", []):
+            payload[field] = _readable(field, value)
+    missing = [field for field in known.needs if field not in payload]
+    if missing:
+        raise ZaxyError(
+            "invalid_request",
+            f"{trigger} needs --{missing[0].replace('_', '-')}",
+            "Give it; an empty value counts as none.",
+        )
+    return {**payload, "note": "; ".join(notes)} if notes else payload
+
+
+def bounded(payload: Mapping[str, object]) -> dict[str, object]:
+    """The payload with every text cut to its bound. It comes after redaction: half a secret is not recognised."""
+    return {field: _cut(field, value) for field, value in payload.items()}
+
+
+def argument_keys(arguments: object) -> tuple[list[str], str]:
+    """The names of a tool's arguments, never their values, and a note if they could not be read."""
+    given = _decoded(arguments)
+    if not isinstance(given, dict):
+        return ([], "the arguments were not a JSON object")
+    keys = sorted(_well_formed(excerpt(str(key), 2 * WINDOW)) for key in given)
+    return (keys[:MOST_KEYS], f"{len(keys)} arguments" if len(keys) > MOST_KEYS else "")
+
+
+STATUS_QUESTION = (
+    r"where (?:are|were|did) we\b|\bwhat(?:'?s| is| was| else is) (?:left|next|missing|remaining|pending|open)\b"
+    r"|\bwhat remains\b|\bleft to do\b|\broad ?map\b|\bhow far (?:are|did) we\b|\bnext steps?\b|\bcatch me up\b"
+    r"|\b(?:project|current|overall) status\b|\bstatus (?:of|update|report)\b|\bwhat(?:'?s| is) the (?:\w+ )?status\b"
+    r"|\b(?:pick up|continue|resume|carry on|go on) (?:from )?where\b|\bwhat (?:did|have) we (?:do|done|decide)"
+)
+STATUS_WORD = r"\W*(?:please |ok(?:ay)?,? |now |and )*(?:status|continue|resume|carry on|go on|progress)\b"
+SHORT_PROMPT = 40
+
+
+def reminder_class(prompt: str) -> str:
+    """`status_question` for a prompt that asks where the work stands or to go on with it, else `none`."""
+    start = " ".join(prompt[:2000].lower().replace("’", "'").split())
+    asks = re.search(STATUS_QUESTION, start) or (len(start) <= SHORT_PROMPT and re.match(STATUS_WORD, start))
+    return "status_question" if asks else "none"
+
+
+SAME_NAME = ("hook_event_name", "transcript_path", "tool_name", "prompt")
+RESPONSES = ("tool_response", "tool_output", "result_json")
+PATH_KEYS = ("file_path", "path", "notebook_path", "absolute_path")
+OPERATIONS = {"create": "created", "update": "modified"}
+PATCH_TOOL = "apply_patch"
+"""Codex hands a patch over as this tool's `command`: it is file content, and no command."""
+
+
+def told_by_client(data: object) -> dict[str, object]:
+    """What the JSON on a hook's standard input tells, as Claude Code, Codex, Cursor and Gemini CLI write it.
+
+    Whatever is missing or of another kind is passed over. The client's own session id is not taken for ours.
+    """
+    if not isinstance(data, dict):
+        return {"note": "the standard input was not a JSON object"}
+    arguments, roots = _decoded(data.get("tool_input")), data.get("workspace_roots")
+    inputs = arguments if isinstance(arguments, dict) else {}
+    response = next((data[name] for name in RESPONSES if name in data), None)
+    details = response if isinstance(response, dict) else {}
+    told: dict[str, object] = {
+        **{field: _first_text(data.get(field)) for field in SAME_NAME},
+        "workspace": _first_text(data.get("cwd"), *(roots if isinstance(roots, list) else ())),
+        "reason": _first_text(data.get("reason"), data.get("trigger"), data.get("source")),
+        "arguments": arguments,
+        "path": _first_text(*(inputs.get(key) for key in PATH_KEYS), data.get("file_path")),
+        "operation": OPERATIONS.get(_first_text(details.get("type")) or ""),
+        "duration_ms": _whole(data.get("duration_ms", data.get("duration"))),
+    }
+    if response is not None or "error" in data:
+        told["status"] = "error" if _failed(data, details) else "ok"
+        told["result_summary"] = shape_of(response)
+    if data.get("tool_name") != PATCH_TOOL:
+        told["command"] = _first_text(inputs.get("command"), data.get("command"))
+        told["stdout"] = _first_text(details.get("stdout"), response, data.get("output"))
+        told["stderr"] = _first_text(details.get("stderr"))
+        told["exit_code"] = _whole(details.get("exit_code", details.get("exitCode")))
+    return {field: value for field, value in told.items() if value is not None}
+
+
+def _failed(data: Mapping[str, object], details: Mapping[str, object]) -> bool:
+    flags = (data.get("error"), *(details.get(name) for name in ("error", "is_error", "isError")))
+    return any(flags) or details.get("success") is False or str(data.get("hook_event_name")).endswith("Failure")
+
+
+def shape_of(result: object) -> str | None:
+    """What kind of thing a tool answered, without any of it: it may be a file's content."""
+    if result is None:
+        return None
+    if isinstance(result, str):
+        return f"text of {len(result)} characters"
+    if isinstance(result, dict):
+        return f"object with {', '.join(argument_keys(result)[0])}" if result else "empty object"
+    if isinstance(result, list):
+        return f"list of {len(result)}"
+    return type(result).__name__
+
+
+def excerpt(text: str, limit: int = EXCERPT) -> str:
+    """The text, or its two ends with a mark between them: at most `limit` characters."""
+    if len(text) <= limit:
+        return text
+    head = (limit - len(CUT)) // 2
+    return text[:head] + CUT + text[head + len(CUT) - limit :]
+
+
+def _cut(field: str, value: object) -> object:
+    if isinstance(value, list):
+        return [excerpt(str(item), LONGEST_KEY) for item in value]
+    if field in WHOLE or not isinstance(value, str):
+        return value
+    return excerpt(value, EXCERPT if field in EXCERPTS else LONGEST_TEXT)
+
+
+def _readable(field: str, value: object) -> object:
+    """A value that the log takes, and of a very long text the ends only: what is between them is never shown."""
+    if not isinstance(value, str):
+        return value
+    return _well_formed(value if field in WHOLE else excerpt(value, 2 * WINDOW))
+
+
+def _well_formed(text: str) -> str:
+    """Arguments that are not UTF-8 reach Python as halves of surrogate pairs, which the log refuses."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _decoded(value: object) -> object:
+    if not isinstance(value, str | bytes):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _first_text(*values: object) -> str | None:
+    return next((value for value in values if isinstance(value, str) and value), None)
+
+
+def _whole(value: object) -> int | None:
+    """A whole number; clients give durations with fractions."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 2**53:
+        return None
+    return int(value)

@@ -1,0 +1,37 @@
+"""The folder that holds the log: a folder of the user's own, never a link to somewhere else."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from zaxy.errors import ZaxyError
+
+
+def own_folder(path: str, create: bool) -> str:
+    """The folder, made with mode 0700 if asked for; a link in its place is refused."""
+    try:
+        status = os.lstat(path)
+    except FileNotFoundError:
+        if not create:
+            raise ZaxyError(
+                "not_found",
+                f"there is no log in {path}",
+                "Append an event first, or name the folder with --eventloom-path.",
+            ) from None
+        try:
+            os.makedirs(path, mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise _unusable(path, error.strerror or str(error)) from None
+        return own_folder(path, create=False)
+    except (OSError, ValueError) as error:
+        raise _unusable(path, str(error)) from None
+    if stat.S_ISLNK(status.st_mode):
+        raise ZaxyError("forbidden", f"{path} is a link", "Name the folder itself: links are not followed.")
+    if not stat.S_ISDIR(status.st_mode):
+        raise ZaxyError("forbidden", f"{path} is not a folder", "Move it away, or name another place.")
+    return path
+
+
+def _unusable(path: str, reason: str) -> ZaxyError:
+    return ZaxyError("unavailable", f"{path} cannot be used: {reason}", "Make it writable, or set EVENTLOOM_PATH.")

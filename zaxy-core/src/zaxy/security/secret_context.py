@@ -1,0 +1,258 @@
+"""Secrets that only a name beside them gives away: `password = …`, `--token …`, `the api key is …`.
+
+A word that names a secret is looked for together with what leads on to a value, then the value is judged. Every pattern
+is of bounded length and the search goes on behind it, so that the time spent grows with the text and not faster.
+"""
+
+from __future__ import annotations
+
+from zaxy.security.secret_names import Named, is_other_token, secret_named
+from zaxy.security.secret_shapes import Span, compiled, contains_any
+from zaxy.security.secret_values import (
+    PASSWORD_KINDS,
+    counts_something,
+    is_expression,
+    is_login,
+    is_mixed,
+    is_opaque,
+    is_passphrase,
+    is_placeholder,
+    is_sentence,
+    is_variable,
+    is_wordy,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
+
+# Matched against the text in lower case.
+_NAME = (
+    r"(?:pass(?:w(?:or)?d|wort|code|[ -]?phrase|(?![a-z]))|pwd?(?![a-z])|secret|token|(?<=[a-z _-])key(?![a-z])"
+    r"|authorization|cred(?:ential)?s|_?auth(?=[\"'=])|(?:seed|recovery)[ _-]phrase"
+    r"|mnemonic|kennwort|contrase[nñ]a|mot de passe|пароль|密[码碼]|パスワード)[a-z0-9_-]{0,32}+"
+)
+_FOLLOWED = (
+    r"(?:(?P<assigned>\\{0,3}[\"'`]?\]?[ \t]{0,8}+(?::[ \t]?(?:str|string|bytes|any|secretstr|optional\[str\])[ \t]?)?"
+    r"(?P<operator>=>|->|→|:=|\?=|[!=]={1,2}|=|:(?![:=])|%3[ad])[ \t]{0,8}+)(?=\S)"
+    r"|(?P<default>\"\s{0,4}\{[^{}]{0,200}?\bdefault\s{0,16}=\s{0,4})(?=\")"
+    r"|(?P<listed>\\{0,3}[\"'`],[ \t]{0,4}+)(?=\\{0,3}[\"'`])"
+    r"|(?P<tag>>)(?=[^<>\s])"
+    r"|(?P<called>\()(?=[\"'`])"
+    r"|(?P<said>(?:[ \t]\([^()\n]{1,40}\))?(?:[ \t](?:for|of|on|to|at|in|from)[ \t][^\n:=;]{1,48}?)?[ \t]{0,2}"
+    r"(?:[ \t](?:is|was|are|equals|will be|should be|(?:(?:is|was|has been)[ \t])?(?:set|changed|reset|updated|rotated)"
+    r"[ \t](?:to|from)|to|as|now)(?: now| still)?[ \t:]{1,3}|[:=][ \t]{1,4})[*_]{0,2})"
+    r"(?=[\"'`“‘]|\S{0,64}?[0-9@#$%^&+~])"
+    r"|(?P<beside>[ \t]{1,4})(?=[\"'`“‘]|\S{0,64}?[0-9]))"
+)
+_FLAG = (
+    rf"(?<![a-z0-9_-])--?(?:[a-z0-9]{{1,24}}-){{0,3}}+{_NAME}"
+    r"(?P<flag>[ \t]{1,4}|=[ \t]?|[\"'`],[ \t]{0,4}(?=[\"'`]))(?=\S)"
+)
+_PHRASE = (
+    r"(?:(?:pass|seed|recovery)[ _-]?phrase|mnemonic)[\"'`]?[ \t]{0,4}(?::|=|[ \t]is|[ \t]was)[ \t]{1,4}"
+    r"([a-z][a-z ]{8,300}+)"
+)
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789_-"
+_OPENING = r"(?:[bBrRfFuU]{1,2}|String::from\(|Secret(?:Str|String)?\()?(\\{0,3}[\"'`“‘])"
+_CLOSING = {"“": "”", "‘": "’"}
+LONGEST = 128
+"""Of a longer value so much is looked at, so that a text full of names costs no more than its length."""
+_HEAD = rf"[^\s\"'`<>\\]{{1,{LONGEST}}}+"
+_REST = r"[^\s\"'`<>\\;,&|()\[\]{}]*+"
+_CUT = r"[;,&|][\w .-]{0,30}[=:]|%26"
+_OPENED_BY = {")": "(", "]": "[", "}": "{"}
+_PAIR = r"[\w.@+-]{1,64}[ \t]?[/:|][ \t]?(?P<password>[^\s\"'`<>,;]{4,128})"
+_PAIR_NAME = r"(?i)\b(?:id|user|username|login|account) ?/ ?\Z"
+_SCHEME = r"[\"'`]?(?i:(bearer|basic|token|apikey|api-key|bot)[ \t]{1,4})?[\"'`]?([A-Za-z0-9._~+/=:-]{6,}+)"
+_SETTER = r"(?i)\b(?:define|set\w{0,20}|put\w{0,20}|add\w{0,20}|append|header)\([\"'`]\Z"
+_SHELL_WORDS = frozenset(("export", "set", "setx", "env", "local", "declare", "readonly", "-e", "--env"))
+_WORDS_AFTER_FLAGS = frozenset(
+    "option options flag flags argument arguments parameter parameters switch switches and or is are was to for in on "
+    "with without instead if when then must can cannot may should will the a an it from as at by of value".split()
+)
+_HINTS = (
+    *("pass", "pw", "secret", "token", "key", "phrase", "mnemonic", "authoriz", "cred"),
+    *("_auth", 'auth"', "auth ", "kennwort"),
+)
+_FOREIGN_HINTS = ("contrase", "пароль", "密码", "密碼", "パスワード")
+
+
+def may_have_names(lowered: str) -> bool:
+    """Whether looking for names is worth while: quick, and wrong only when it says yes."""
+    return contains_any(lowered, _HINTS) or (not lowered.isascii() and contains_any(lowered, _FOREIGN_HINTS))
+
+
+def find_named(text: str, lowered: str) -> Iterator[Span]:
+    """`lowered` is the text in lower case, each character in its place."""
+    yield from _find(compiled(_NAME + _FOLLOWED), text, lowered)
+    if "-" in text:
+        yield from _find(compiled(_FLAG), text, lowered)
+    for match in compiled(_PHRASE).finditer(lowered) if contains_any(lowered, ("phrase", "mnemonic")) else ():
+        phrase = match[1].rstrip()
+        if is_passphrase(phrase):
+            yield Span(match.start(1), match.start(1) + len(phrase), "passphrase", 0)
+
+
+def _find(pattern: re.Pattern[str], text: str, lowered: str) -> Iterator[Span]:
+    position = 0
+    while match := pattern.search(lowered, position):
+        end = match.start(match.lastgroup or 0)
+        before = lowered[max(0, match.start() - 48) : match.start()]
+        start = match.start() - len(before) + len(before.rstrip(_LETTERS))
+        named = _named(text, lowered, start, end)
+        span = _value_after(text, start, named, match) if named else None
+        if span:
+            yield span
+        position = span.end if span else max(end, match.start() + 1)
+
+
+def _named(text: str, lowered: str, start: int, end: int) -> Named | None:
+    """What the name stands for, with the words before it where these decide: `api key`, `page token`."""
+    name = text[start:end]
+    if lowered[start:end] not in ("key", "token"):
+        return secret_named(name)
+    before = compiled(r"(?:[A-Za-z]{1,16} )?[A-Za-z]{1,16} \Z").search(text[max(0, start - 24) : start])
+    if lowered[start:end] == "key":
+        return secret_named(before[0] + name) if before else None
+    return None if before and is_other_token(before[0]) else secret_named(name)
+
+
+def _value_after(text: str, start: int, named: Named, match: re.Match[str]) -> Span | None:
+    """The value that follows a name, if it is a secret."""
+    at, way = match.end(), match.lastgroup or ""
+    if named.kind == "authorization":
+        return _authorization_at(text, at)
+    if named.kind == "credential" or compiled(_PAIR_NAME).search(text[max(0, start - 12) : start]):
+        return _pair_at(text, at)
+    opening = compiled(_OPENING).match(text, at)
+    if opening:
+        first, last = opening.end(), _end_of_quoted(text, opening)
+        way = "quoted" if way in ("assigned", "default") else way
+    else:
+        first, last = _bare_value(text, at, query=text[start - 1 : start] in ("?", "&"))
+    value = text[first : min(last, first + LONGEST)]
+    if named.kind not in PASSWORD_KINDS and not is_opaque(value, 6):
+        return None
+    if not value or is_placeholder(value) or counts_something(value, text[last : last + 16]):
+        return None
+    if _is_sure(text, start, match, last, value):
+        way = "sure"
+    if not _is_secret(value, named, way, opening is not None):
+        return None
+    if not opening and last - first == LONGEST:
+        rest = compiled(_REST).match(text, last)
+        last = rest.end() if rest else last
+    return Span(first, last, named.kind, 0)
+
+
+def _end_of_quoted(text: str, opening: re.Match[str]) -> int:
+    """Where the quotes close; if they stay open on their line, where the first word ends."""
+    first, mark = opening.end(), opening[1]
+    closing = _CLOSING.get(mark, mark)
+    line = text.find("\n", first, first + 4096)
+    limit = line if line >= 0 else first + 4096
+    last = text.find(closing, first, limit)
+    while last > first and text[last - 1] == "\\" and len(mark) == 1:
+        last = text.find(closing, last + 1, limit)
+    return last if last >= 0 else _bare_value(text, first, query=False)[1]
+
+
+def _bare_value(text: str, position: int, query: bool) -> tuple[int, int]:
+    """From where to where a value without quotes reaches; punctuation around it is not part of it."""
+    run = compiled(_HEAD).match(text, position)
+    if not run:
+        return position, position
+    value = run[0]
+    if cut := compiled("[&#]" if query else _CUT).search(value):
+        value = value[: cut.start()]
+    elif len(value) == LONGEST:
+        return position, run.end()
+    value = value.rstrip(".,;:")
+    while value[-1:] in _OPENED_BY and _OPENED_BY[value[-1]] not in value:
+        value = value[:-1].rstrip(".,;:")
+    bold = len(value) - len(value.lstrip("*"))
+    if bold and value.endswith("*" * bold):
+        return position + bold, position + len(value) - bold
+    return position, position + len(value)
+
+
+def _authorization_at(text: str, position: int) -> Span | None:
+    match = compiled(_SCHEME).match(text, position)
+    if not match or is_placeholder(match[2]) or is_expression(match[2]) or is_wordy(match[2]):
+        return None
+    scheme = (match[1] or "").lower()
+    if scheme == "basic":
+        return Span(*match.span(2), "basic") if is_login(match[2]) else None
+    if not is_opaque(match[2], 6 if scheme else 8):
+        return None
+    return Span(*match.span(2), "bearer" if scheme == "bearer" else "authorization")
+
+
+def _pair_at(text: str, position: int) -> Span | None:
+    """`user/password` or `user:password`, of which the second part is the secret."""
+    pair = compiled(_PAIR).match(text, position)
+    if not pair or not is_mixed(pair["password"]) or is_placeholder(pair["password"]):
+        return None
+    return Span(pair.start("password"), _bare_value(text, pair.start("password"), query=False)[1], "password", 0)
+
+
+def _is_sure(text: str, start: int, match: re.Match[str], last: int, value: str) -> bool:
+    """Whether the place alone says that this is a value, and neither code nor a sentence."""
+    way = match.lastgroup
+    if way == "flag":
+        return value.lower() not in _WORDS_AFTER_FLAGS
+    if way == "tag":
+        return text[start - 1 : start] == "<" and text.startswith("</", last)
+    if way == "listed":
+        return compiled(_SETTER).search(text[max(0, start - 24) : start]) is not None
+    if way == "beside":
+        return compiled(r"\blogin \S{1,64} \Z").search(text[max(0, start - 80) : start]) is not None
+    if way != "assigned":
+        return False
+    before = text[max(0, start - 80) : start].rpartition("\n")[2]
+    ends_line = text[last : last + 1] in ("", "\n", "\r")
+    if match["assigned"] == "=":
+        return (
+            text[start : match.start("assigned")].isupper()
+            or before[-1:] in ("?", "&", ";")
+            or compiled(r";[\w ]{2,30}=").match(text, last) is not None
+            or _follows_setting(before)
+            or (ends_line and compiled(r"[ \t]*[\w./:-]*").fullmatch(before) is not None)
+        )
+    yaml = match["operator"] == ":" and ends_line and compiled(r"[ \t]*(?:- )?[\w.-]*").fullmatch(before)
+    return bool(yaml) and (is_mixed(value, 5) or (value.isalpha() and value.islower() and len(value) > 4))
+
+
+def _follows_setting(before: str) -> bool:
+    """`export`, `-e` and the like, or another `name=value` without a comma."""
+    if not before[-1:].isspace():
+        before = before.rpartition(" ")[0]  # the first parts of a dotted name
+    last = (before.split() or [""])[-1]
+    return last.lower() in _SHELL_WORDS or ("=" in last[1:] and not contains_any(last, (",", "(", ")", "==")))
+
+
+def _is_secret(value: str, named: Named, way: str, quoted: bool) -> bool:
+    if quoted and value[0] in " +,;).|&}]":  # these quotes close a text, they open none
+        return False
+    if not quoted and is_expression(value):
+        return False
+    chosen = named.kind in PASSWORD_KINDS
+    if way == "tag" or (way == "called" and not chosen) or (way == "beside" and chosen and named.generic):
+        return False
+    if " " in value:
+        return quoted and chosen and way in ("quoted", "said") and named.kind != "secret" and not is_sentence(value)
+    if not chosen or (named.kind == "secret" and way in ("beside", "listed")):
+        shortest = {"said": 8, "beside": 20, "listed": 16}.get(way, 6)
+        return is_opaque(value, shortest) and (way in ("sure", "quoted") or not is_wordy(value))
+    if named.generic and way != "sure":
+        return is_mixed(value, 5)
+    if way == "sure" or (quoted and way in ("quoted", "said")):
+        return len(value) > 2
+    if quoted and way == "beside":
+        return len(value) > 3
+    if way in ("beside", "listed", "called"):
+        return is_mixed(value, 6) and not value.isdigit() and not contains_any(value, (".", "/", ":"))
+    return is_mixed(value, 5) and not (way == "assigned" and is_variable(value))

@@ -1,0 +1,148 @@
+"""Secrets that stand in a fixed form: headers, cookies, short options of commands, SQL, `… is the password`."""
+
+from __future__ import annotations
+
+from zaxy.security.secret_shapes import Span, compiled, contains_any
+from zaxy.security.secret_values import is_expression, is_login, is_mixed, is_opaque, is_placeholder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_BEARER = r"(?i:bearer)(?:[ \t]{1,4}|%20)[\"'`]?([A-Za-z0-9._~+/=-]{8,}+)"
+_BASIC = r"(?i:basic)[ \t]{1,4}([A-Za-z0-9+/]{8,1024}+={0,2})"
+_SQL = r"(?i:identified[ \t](?:with[ \t]\w{1,40}[ \t])?by)[ \t](?:(?i:password)[ \t])?['\"]([^'\"\n]{1,256})['\"]"
+_POWERSHELL = r"(?i:convertto-securestring)[ \t](?:(?i:-string)[ \t])?['\"]([^'\"\n]{1,256})['\"]"
+_REVERSED = r" is (?:the|my|our|your) (?:[a-z]{1,20} )?(?:password|passwd|passphrase)\b"
+_PIN = (
+    r"(?<![\w-])(?i:pin)(?i:[ -](?:code|number))?(?: (?:for|of|to) [^\n:=]{1,40}?)?"
+    r"(?:[\"']?[ \t]?[:=][ \t]?| is | was )[\"'`]?([0-9]{4,8})(?![\w-]|\.[0-9])"
+)
+_COOKIES = r"(?i:cookies?)[\"'`]?[ \t]?[:=][ \t]?[\"'`]?([^\n\"'`]{3,4096}+)"
+_COOKIE = r"([\w.!#$%&*+^|~-]{1,80}+)=([^\s;,\"'`\\]{6,2048}+)"
+_COOKIE_NAME = r"(?i)sess|sid|auth|token|jwt|csrf|xsrf|remember|login|identity|__secure|__host"
+_SESSION = (
+    r"(?<![\w.-])(?i:session|sessionid|phpsessid|jsessionid|connect\.sid|laravel_session|sid)"
+    r"=([^\s;,&\"'`\\]{16,1024}+)"
+)
+_UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+
+_ARGUMENT = r"(?:\"([^\"\n]{1,256})\"|'([^'\n]{1,256})'|([^\s\"'`]{1,256}+))"
+_LOGIN_ARGUMENT = r"[\"']?[^\s:\"'$<{]{1,64}+:([^\s\"']{1,256}+)"
+_LOGIN_CALL = (
+    r"(?i:auth|login)(?:[ \t]?=[ \t]?)?\([ \t]?[\"'][^\"'\n]{1,64}[\"'],[ \t]?[\"']([^\"'\n]{3,128})[\"'][ \t]?[,)]"
+)
+_SUDO = rf"\becho[ \t](?:-n[ \t])?{_ARGUMENT}[ \t]{{0,4}}\|[ \t]{{0,4}}sudo[ \t]-\w{{0,8}}S"
+_MYSQL = r"\b(?:mysql|mariadb)[\w-]{0,16}"
+_COMMANDS = (
+    (("mysql", "mariadb"), _MYSQL, rf"[ \t]-p{_ARGUMENT}"),
+    (("sshpass",), r"\bsshpass", rf"[ \t]-p[ \t]{{0,4}}{_ARGUMENT}"),
+    (("login",), r"\b(?:docker|podman|helm|nerdctl|oc|az|skopeo)\b.{1,40}?\blogin", rf"[ \t]-p[ \t]{{1,4}}{_ARGUMENT}"),
+    (("redis-cli",), r"\bredis-cli", rf"[ \t]-a[ \t]{{0,4}}{_ARGUMENT}"),
+    (("ldap",), r"\bldap\w{1,16}", rf"[ \t]-w[ \t]{{1,4}}{_ARGUMENT}"),
+    (("zip",), r"\b(?:un)?zip\b", rf"[ \t]-P[ \t]{{0,4}}{_ARGUMENT}"),
+    (("7z",), r"\b7za?\b", rf"[ \t]-p{_ARGUMENT}"),
+    (("openssl",), r"\bopenssl\b", rf"[ \t](?:-k[ \t]{{1,4}}|-pass(?:in|out)?[ \t]{{1,4}}[\"']?pass:){_ARGUMENT}"),
+    (("keytool", "jarsigner"), r"\b(?:keytool|jarsigner)\b", rf"[ \t]-(?:store|key)pass[ \t]{{1,4}}{_ARGUMENT}"),
+    (
+        ("curl", "wget", "http"),
+        r"\b(?:curl|wget|https?|xh)\b",
+        rf"[ \t](?:-u|-a|-U|--user|--proxy-user|--auth)(?:[ \t]{{1,4}}|=){_LOGIN_ARGUMENT}",
+    ),
+    (("smbclient",), r"\bsmbclient\b", r"[ \t]-U[ \t]?[^\s%]{1,64}+%([^\s\"']{1,256}+)"),
+)
+_SPACED_PASSWORD = rf"[ \t]-p[ \t]{{1,4}}{_ARGUMENT}"
+"""For MySQL the word after `-p` and a space is a database, but people who write a password there mean one."""
+
+_HINTS = ("bearer", "basic ", "identified", "cookie", "pin ", "pin:", "pin=")
+_SESSION_HINTS = ("session=", "sessionid=", "sessid=", "sid=")
+_COMMAND_HINTS = (*(hint for hints, _, _ in _COMMANDS for hint in hints), "mongo", "securestring", "sudo -")
+_CALL_HINTS = ("auth(", "auth=(", "auth = (", "login(")
+_PASSWORD_FORMS = (
+    (("identified",), _SQL),
+    (("securestring",), _POWERSHELL),
+    (("sudo -",), _SUDO),
+    (_CALL_HINTS, _LOGIN_CALL),
+)
+
+
+def may_have_forms(lowered: str) -> bool:
+    """Whether looking for forms is worth while: quick, and wrong only when it says yes."""
+    return (
+        contains_any(lowered, _HINTS)
+        or ("=" in lowered and contains_any(lowered, _SESSION_HINTS))
+        or ("(" in lowered and contains_any(lowered, _CALL_HINTS))
+        or (" -" in lowered and contains_any(lowered, _COMMAND_HINTS))
+    )
+
+
+def find_forms(text: str, lowered: str) -> Iterator[Span]:
+    if "bearer" in lowered:
+        for match in compiled(_BEARER).finditer(text):
+            if is_opaque(match[1], 8) and not is_placeholder(match[1]):
+                yield Span(match.start(1), match.end(1) - len(match[1]) + len(match[1].rstrip(".")), "bearer")
+    if "basic " in lowered:
+        for match in compiled(_BASIC).finditer(text):
+            if is_login(match[1]):
+                yield Span(*match.span(1), "basic")
+    if "cookie" in lowered:
+        yield from _find_cookies(text)
+    if contains_any(lowered, _SESSION_HINTS):
+        for match in compiled(_SESSION).finditer(text):
+            if is_opaque(match[1], 16) and not compiled(_UUID).fullmatch(match[1]):
+                yield Span(*match.span(1), "cookie")
+    for hints, pattern in _PASSWORD_FORMS:
+        for match in compiled(pattern).finditer(text) if contains_any(lowered, hints) else ():
+            group = match.lastindex or 0
+            if not is_placeholder(match[group]):
+                yield Span(*match.span(group), "password")
+    if contains_any(lowered, ("pin ", "pin:", "pin=")):
+        for match in compiled(_PIN).finditer(text):
+            yield Span(*match.span(1), "pin")
+    if contains_any(lowered, (" is the ", " is my ", " is our ", " is your ")) and "pass" in lowered:
+        yield from _find_reversed(text, lowered)
+    if " -" in lowered and contains_any(lowered, _COMMAND_HINTS):
+        yield from _find_in_commands(text, lowered)
+
+
+def _find_cookies(text: str) -> Iterator[Span]:
+    for header in compiled(_COOKIES).finditer(text):
+        for match in compiled(_COOKIE).finditer(text, *header.span(1)):
+            known = compiled(_COOKIE_NAME).search(match[1])
+            if is_opaque(match[2], 6 if known else 24) and not is_placeholder(match[2]):
+                yield Span(*match.span(2), "cookie")
+
+
+def _find_reversed(text: str, lowered: str) -> Iterator[Span]:
+    for match in compiled(_REVERSED).finditer(lowered):
+        words = text[max(0, match.start() - 64) : match.start()].split()
+        value = words[-1].strip("\"'`“”‘’(") if words else ""
+        if is_mixed(value, 6) and not is_placeholder(value) and not is_expression(value):
+            first = text.rindex(value, 0, match.start())
+            yield Span(first, first + len(value), "password")
+
+
+def _find_in_commands(text: str, lowered: str) -> Iterator[Span]:
+    position = 0
+    while position < len(text):
+        end = text.find("\n", position)
+        end = len(text) if end < 0 else end
+        yield from _find_in_command(text, lowered, position, end)
+        position = end + 1
+
+
+def _find_in_command(text: str, lowered: str, first: int, last: int) -> Iterator[Span]:
+    line = lowered[first:last]
+    if " -" not in line:
+        return
+    for hints, command, argument in _COMMANDS:
+        called = compiled(command).search(lowered, first, last) if contains_any(line, hints) else None
+        for match in compiled(argument).finditer(text, called.end(), last) if called else ():
+            group = match.lastindex or 0
+            if not is_placeholder(match[group]):
+                yield Span(*match.span(group), "password")
+    if contains_any(line, ("mysql", "mariadb", "mongo")):
+        for match in compiled(_SPACED_PASSWORD).finditer(text, first, last):
+            group = match.lastindex or 0
+            if is_mixed(match[group]) and not match[group].isdigit() and not is_placeholder(match[group]):
+                yield Span(*match.span(group), "password")

@@ -1,0 +1,161 @@
+"""Whether a value that stands where a secret would stand is one, or a placeholder, a label, a reference or code."""
+
+from __future__ import annotations
+
+import re
+from binascii import a2b_base64
+from functools import cache
+
+PASSWORD_KINDS = frozenset(("password", "passphrase", "secret", "pin"))
+"""Kinds that people choose, so that a plain word may be one; all others are made by machines."""
+
+_FILLERS = frozenset(
+    "password passwd passphrase passwort kennwort pass pwd pw token tokens secret secrets key keys apikey credential "
+    "credentials auth authorization authentication bearer basic jwt oauth api access private public client user "
+    "username login signin field value val string str text char varchar bytes int integer number float bool boolean "
+    "object array list dict any type var let const self this params args data req request res response result form "
+    "label error message prompt input hash hashed encrypted plain plaintext raw env environment config settings "
+    "secretstr name id none null nil undefined nan na true false yes no on off test testing example sample dummy fake "
+    "placeholder changeme changeit change me replace replaceme todo fixme tbd hidden redacted masked removed omitted "
+    "filtered required optional invalid valid missing wrong incorrect correct expired unset set empty unknown default "
+    "disabled enabled encoded sealed my your yours here goes the a an some new old current real actual this that with "
+    "foo bar baz generated auto automatic external inherit inherited provided supplied "
+    "stored needed mandatory protected confidential sensitive shared strong weak short long same different "
+    "contraseña senha motdepasse пароль 密码 密碼 パスワード".split()
+)
+_LEADS = frozenset("your insert enter replace change put add example sample dummy placeholder".split())
+_TAILS = frozenset("password passwd token secret key here".split())
+_SENTENCE_WORDS = frozenset(
+    "the a an is are was were be been to of for in on at by from with without and or not no must should shall can "
+    "cannot could may might will would your you we i they it its this that these those please enter type choose use "
+    "used using has have had do does if when as than too least most characters character required invalid field "
+    "again new current forgot reset confirm repeat hello".split()
+)
+_UNITS = frozenset(
+    "character characters char chars byte bytes bit bits digit digits letter letters symbol symbols word words second "
+    "seconds minute minutes hour hours day days week weeks month months year years time times token tokens attempt "
+    "attempts of percent ms s kb mb".split()
+)
+_TECHNIQUE = (
+    r"(?i:sha|md|aes|rsa|utf|base|oauth|argon|pbkdf|tls|ssl|http|ipv|ed|ec|es|hs|rs|ps|des|rc|blake|crc|x|v|p|h|rfc|"
+    r"iso|hmac|curve)[-_]?[0-9]+(?:[-_.][A-Za-z0-9]+)*"
+)
+_TEMPLATE = (
+    r"\$\{.*|\$\(.*|\$[A-Za-z_][A-Za-z_0-9:.]*[}\])]*|\$[0-9@*#]|\$\{\{.*"  # shell and CI variables
+    r"|\{.*\}|\{[^}]*|<[^<>]*>|\[.*\]|%[A-Za-z_]\w*%|%[sdrvq]|%\(\w+\)[sd]|#\{.*|@[A-Z_]+@|\?|:\w+"  # templates
+    r"|[*•●·.xX_#?…=~|:>\\-]+|#[0-9a-fA-F]{3,8}"  # masks, colours
+    r"|!(?:vault|secret|Ref|Sub|env|ENV)\b.*|ENC\[?.*|(?:env|vault|op|ref|ssm|arn|file|https?|keyring|doppler|sops)"
+    r":\S*|.{0,8}(?:\.\.\.|…)"
+    r"|(?:~|\.{1,2})?(?:/[\w.@{}$+-]{1,24})+/?|[A-Za-z]:\\[\w .\\-]*|[\w.-]+(?:/[\w.-]+)+\.[a-z]{1,5}"  # paths
+)
+_EXPRESSION = (
+    r"[A-Za-z_][\w.]*\??[(\[{].*|(?:[A-Za-z_]+[0-9]{0,2}(?:\.|\?\.|->|::))+[A-Za-z_]+[0-9]{0,2}\W*"
+    r"|[&*!@^-][A-Za-z_]+|[A-Za-z_]\w*\|\w+|0x[0-9a-fA-F]{1,16}|[A-Za-z_]+\[\]|[a-z]+<.*|\W+|new|await|lambda|function"
+)
+_SLOT = r"%[sdrvq]|%\(\w+\)[sd]|\{\w*\}|\$\w+"
+_REGEX = r"\[\^?\w-\w|\(\?|\]\{|\][*+]|\\[wdsSWDb]"
+_VERSION_OR_DATE = r"v?[0-9]+(?:\.[0-9]+)+\S*|[0-9]{4}-[0-9]{2}-[0-9]{2}\S*|[0-9]{1,2}:[0-9]{2}\S*"
+_NUMBERED_NAME = r"[A-Za-z]+(?:[-_. ][A-Za-z]+)+(?:[-_.]?v?[0-9]{1,3})?|[a-z]{1,12}[-_]v?[0-9]{1,3}"
+_WORDS = r"[^\W\d_]+"
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.DOTALL)
+
+
+def is_placeholder(value: str) -> bool:
+    """Empty, masked, a template, a path or address, or only words such as `your-api-key-here`, `changeme`, `None`."""
+    bare = value.strip()
+    if bare.rstrip(".,:;").lower() in _FILLERS:
+        return True
+    if len(bare) < 2 or _compiled(_TEMPLATE).fullmatch(bare) or _compiled(_REGEX).search(bare):
+        return True
+    if len(_compiled(_SLOT).sub("", bare)) < 4 and _compiled(_SLOT).search(bare):
+        return True
+    if len(bare) > 64 or _compiled("[0-9]").search(bare):
+        return bare[:5].lower() in ("your-", "your_", "your ")
+    words = [word.lower() for word in _compiled(_WORDS).findall(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", bare))]
+    if not words or _compiled("[!@#%^&*+=~]").search(bare):
+        return False
+    return (
+        all(word in _FILLERS for word in words)
+        or words[0] in _LEADS
+        or (1 < len(words) <= 3 and words[-1] in _TAILS)
+        or bare.lower().startswith(("your", "my_", "my-"))
+    )
+
+
+def is_expression(value: str) -> bool:
+    """Code rather than a value: a call, an index, an attribute, a type, an operator."""
+    return _compiled(_EXPRESSION).fullmatch(value) is not None
+
+
+def is_variable(value: str) -> bool:
+    """A name such as `token2` or `new_password`: in code, what is assigned is often called what it is assigned to."""
+    name = _compiled(r"([A-Za-z_]+)[0-9]{0,2}").fullmatch(value)
+    return name is not None and all(word.lower() in _FILLERS for word in _compiled(_WORDS).findall(name[1]))
+
+
+def is_sentence(value: str) -> bool:
+    """Several words that say something, such as a label or an error message; a passphrase does not."""
+    words = value.lower().split()
+    if len(words) < 2:
+        return False
+    named = any(word.strip(".,:;!?'\"()") in _SENTENCE_WORDS for word in words)
+    return named or value.rstrip()[-1] in ".:?!" or any(word.strip(".,:") in _TAILS for word in words)
+
+
+def is_passphrase(value: str) -> bool:
+    """Three or more plain words in a row that are no sentence."""
+    words = value.split()
+    return len(words) > 2 and all(word.isalpha() and len(word) < 13 for word in words) and not is_sentence(value)
+
+
+def is_mixed(value: str, shortest: int = 4) -> bool:
+    """Letters with digits or marks, or digits alone: what a chosen password looks like when it is no plain word."""
+    core = value.rstrip("!?.:,*")
+    if len(value) < shortest or _compiled(_TECHNIQUE).fullmatch(core) or _compiled(_VERSION_OR_DATE).fullmatch(core):
+        return False
+    if core.isdigit():
+        return len(core) > 3
+    if not _compiled(_WORDS).search(core):
+        return len(core) > 5 and not _compiled("[^0-9]+|[0-9.,:/ +-]+").fullmatch(core)
+    return _compiled("[0-9@#$%^&*+=~!]").search(core) is not None or core.count("-") > 2
+
+
+def is_opaque(value: str, shortest: int) -> bool:
+    """No words: letters with digits, as machines make them."""
+    if len(value) < shortest or " " in value or (value.islower() and value.isalpha()):
+        return False
+    if value.isdigit():
+        return len(value) > 15
+    if _compiled("[0-9]").search(value):
+        named = (_NUMBERED_NAME, _VERSION_OR_DATE, _TECHNIQUE)
+        return not any(_compiled(pattern).fullmatch(value) for pattern in named) and bool(
+            _compiled(_WORDS).search(value)
+        )
+    if len(value) > 23 and value.isalnum() and value != value.lower() and not is_wordy(value):
+        return True
+    return len(value) > 11 and len(value) % 4 == 0 and is_login(value)
+
+
+def is_wordy(value: str) -> bool:
+    """Mostly words, as in `CertificateKeyTypes2`: a name of something rather than what a machine drew."""
+    words = [word for word in _compiled(r"[A-Z]?[a-z]{3,}").findall(value) if _compiled("[aeiou]").search(word)]
+    return sum(map(len, words)) * 10 >= len(value) * 6
+
+
+def is_login(encoded: str) -> bool:
+    """Whether this is `user:password` in base64."""
+    try:
+        user, _, password = a2b_base64(encoded + "=" * (-len(encoded) % 4)).decode().partition(":")
+    except ValueError:
+        return False
+    return user.isprintable() and password != "" and password.isprintable()
+
+
+def counts_something(value: str, after: str) -> bool:
+    """A number followed by a unit: `8 characters`, `5 minutes`."""
+    following = after.split(None, 1)
+    return value[:1].isdigit() and bool(following) and following[0].strip(".,;:)").lower() in _UNITS

@@ -1,0 +1,54 @@
+"""Session ids, checked before they become part of a path."""
+
+from __future__ import annotations
+
+import os
+
+from zaxy.errors import ZaxyError
+
+LONGEST = 128
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+_ALLOWED = _LETTERS | frozenset("_.-")
+# Windows gives these names to devices, whatever ending follows.
+_DEVICES = frozenset(
+    ("con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(1, 10)))
+)
+
+
+def check_session_id(session: object) -> str:
+    """The id itself, if it is one: safe as a file's name on every system."""
+    if not isinstance(session, str) or not session:
+        raise _refused(session, "it is empty or not a text")
+    if len(session) > LONGEST:
+        raise _refused(session, f"it is longer than {LONGEST} characters")
+    if session[0] not in _LETTERS or not _ALLOWED.issuperset(session):
+        raise _refused(
+            session, "only letters, digits, '_', '.' and '-' are allowed, and the first is a letter or digit"
+        )
+    if session.endswith("."):
+        raise _refused(session, "it ends with a dot")
+    if session.split(".")[0].lower() in _DEVICES:
+        raise _refused(session, "Windows keeps that name for a device")
+    return session
+
+
+def refuse_clash(folder: str, session: str) -> None:
+    """A new session may not differ from an existing one only in case: some file systems take them for the same."""
+    try:
+        names = os.listdir(folder)
+    except FileNotFoundError:
+        return
+    for name in names:
+        other = name.removesuffix(".jsonl")
+        if name.endswith(".jsonl") and other != session and other.casefold() == session.casefold():
+            raise ZaxyError(
+                "conflict", f"the session {session} differs only in case from {other}", f"Use {other}, or another name."
+            )
+
+
+def _refused(session: object, reason: str) -> ZaxyError:
+    return ZaxyError(
+        "invalid_request",
+        f"{session!r:.80} is not a session id: {reason}",
+        "Use a name such as my-project-default.",
+    )
