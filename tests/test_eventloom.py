@@ -407,3 +407,10 @@ def test_opening_a_log_reads_only_its_tail(tmp_path: Path) -> None:
     disk = Metered()
     SessionLog(str(tmp_path), "work", disk).append([note()])
     assert disk.read_bytes < 200_000 < (tmp_path / "work.jsonl").stat().st_size
+
+
+def test_a_list_of_redactions_that_would_make_an_endless_line_is_refused() -> None:
+    places = [{"kind": "password", "pointer": "/" + "k" * 100_000} for _ in range(100)]
+    with pytest.raises(ZaxyError) as refused:
+        checked_entry("note.taken", "tester", {"text": "x"}, redacted=places)
+    assert refused.value.code == "too_large"

@@ -81,6 +81,13 @@ def checked_entry(
         fields["idempotency_key"] = _text("the idempotency key", idempotency_key, LONGEST_KEY)
     if redacted:
         fields["redacted"] = redacted
+        if sum(len(item["pointer"].encode()) + LONGEST_NAME for item in redacted) > LARGEST_PAYLOAD:
+            # Each repeats the path to it: a few long keys above many secrets would make a line that nobody can look up.
+            raise ZaxyError(
+                "too_large",
+                f"{len(redacted):,} secrets were taken out, and where they stood takes too much to say",
+                "Split it into several events.",
+            )
     try:
         entry = make_entry(payload, fields)
     except NotCanonical as error:

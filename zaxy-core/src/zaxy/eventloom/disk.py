@@ -17,7 +17,15 @@ if sys.platform != "win32":
 
 _BINARY = getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
-_sync_data = getattr(os, "fdatasync", os.fsync)
+
+
+def _sync_data(fd: int) -> None:
+    if sys.platform == "darwin":
+        fcntl.fcntl(fd, fcntl.F_FULLFSYNC)  # fsync leaves the data in the drive's own cache there
+    elif sys.platform == "linux":
+        os.fdatasync(fd)
+    else:
+        os.fsync(fd)
 
 
 class Disk:

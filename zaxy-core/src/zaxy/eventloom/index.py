@@ -79,18 +79,18 @@ class LogIndex:
         return self._guarded(ask)
 
     def _follow(self, db: sqlite3.Connection, reader: Reader) -> None:
-        while self._place(db, reader)[2] < reader.size:
-            with db:
-                db.execute("BEGIN IMMEDIATE")
-                seq, start, size = self._place(db, reader)  # another process may have followed meanwhile
-                if not size:
-                    self._clear(db)
-                last = b""
-                for start, last in reader.lines(size):
-                    seq += 1
-                    self._take(db, seq, start, last)
-                if not last:
-                    return
+        if self._place(db, reader)[2] >= reader.size:
+            return
+        with db:
+            db.execute("BEGIN IMMEDIATE")
+            seq, start, size = self._place(db, reader)  # another process may have followed meanwhile
+            if not size:
+                self._clear(db)
+            last = b""
+            for start, last in reader.lines(size):
+                seq += 1
+                self._take(db, seq, start, last)
+            if last:
                 record = parse_quickly(last).record
                 place = (record["seq"], record["hash"], start)
                 db.execute("UPDATE place SET seq = ?, hash = ?, start = ?", place)

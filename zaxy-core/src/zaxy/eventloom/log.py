@@ -265,6 +265,7 @@ class SessionLog:
                 # Before the new file, so that an erasure that is on record has left nothing behind.
                 self._disk.remove(f"{self._beside}.torn")
                 self._disk.sync_folder(self.folder)
+            self._drop()  # Windows does not replace a file that is open
             self._disk.replace(partial, self.path)
         finally:
             if self._disk.identity_at(partial) is not None:

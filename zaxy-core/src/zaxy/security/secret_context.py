@@ -243,7 +243,8 @@ def _is_secret(value: str, named: Named, way: str, quoted: bool) -> bool:
     if way == "tag" or (way == "called" and not chosen) or (way == "beside" and chosen and named.generic):
         return False
     if " " in value:
-        return quoted and chosen and way in ("quoted", "said") and named.kind != "secret" and not is_sentence(value)
+        stated = way == "sure" or (way in ("quoted", "said") and named.kind != "secret" and not is_sentence(value))
+        return quoted and chosen and stated
     if not chosen or (named.kind == "secret" and way in ("beside", "listed")):
         shortest = {"said": 8, "beside": 20, "listed": 16}.get(way, 6)
         return is_opaque(value, shortest) and (way in ("sure", "quoted") or not is_wordy(value))
