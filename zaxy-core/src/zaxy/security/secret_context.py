@@ -102,7 +102,7 @@ def _find(pattern: re.Pattern[str], text: str, lowered: str) -> Iterator[Span]:
         end = match.start(match.lastgroup or 0)
         before = lowered[max(0, match.start() - 48) : match.start()]
         start = match.start() - len(before) + len(before.rstrip(_LETTERS))
-        named = _named(text, lowered, start, end)
+        named = None if text.startswith("[redacted:", start - 10) else _named(text, lowered, start, end)
         span = _value_after(text, start, named, match) if named else None
         if span:
             yield span
