@@ -136,21 +136,24 @@ class SessionLog:
 
     def _place(self, waiting: _Append) -> bytes:
         """Give the entries of one append their places after what is planned so far; the bytes to write for them."""
+        entries = waiting.entries
         try:
-            new = [entry for entry in _first_of_each_key(waiting.entries) if not self._known(entry, waiting.find)]
+            repeats = _repeated_keys(entries)
+            new = [at for at, entry in enumerate(entries) if at not in repeats and not self._known(entry, waiting.find)]
         except ZaxyError as error:
             waiting.fail(error)
             return b""
         batch = os.urandom(8).hex() if len(new) > 1 else ""
         now = self._clock()
-        lines = {}
-        for index, entry in enumerate(new):
+        lines: dict[int, Line] = {}
+        for index, at in enumerate(new):
+            entry = entries[at]
             if batch:
-                entry.fields["batch"] = {"id": batch, "index": index, "count": len(new)}
-            line = make_line(entry, self.session, self._plan.seq + 1, self._plan.hash, now)
-            self._plan.take(entry, line)
-            lines[id(entry)] = line
-        waiting.lines = [lines.get(id(entry)) or self._plan.keys[entry.key] for entry in waiting.entries]
+                marked = {**entry.fields, "batch": {"id": batch, "index": index, "count": len(new)}}
+                entry = entry._replace(fields=marked)
+            lines[at] = make_line(entry, self.session, self._plan.seq + 1, self._plan.hash, now)
+            self._plan.take(entry, lines[at])
+        waiting.lines = [lines.get(at) or self._plan.keys[entry.key] for at, entry in enumerate(entries)]
         return b"".join(line.data + b"\n" for line in lines.values())
 
     def _known(self, entry: Entry, find: Find | None) -> bool:
@@ -370,17 +373,20 @@ class SessionLog:
         self.lock.close()
 
 
-def _first_of_each_key(entries: Sequence[Entry]) -> list[Entry]:
-    """The entries without those that repeat a key of the same append; a repeated key with other content is refused."""
+def _repeated_keys(entries: Sequence[Entry]) -> set[int]:
+    """Where an entry repeats a key of the same append, which makes one event; with other content it is refused."""
     firsts: dict[str, Entry] = {}
-    unique = []
-    for entry in entries:
-        first = firsts.setdefault(entry.key, entry) if entry.key else entry
-        if first is entry:
-            unique.append(entry)
-        elif (first.fields, first.canonical_payload) != (entry.fields, entry.canonical_payload):
+    repeats = set()
+    for at, entry in enumerate(entries):
+        if not entry.key:
+            continue
+        if entry.key not in firsts:
+            firsts[entry.key] = entry
+        elif (firsts[entry.key].fields, firsts[entry.key].canonical_payload) != (entry.fields, entry.canonical_payload):
             raise key_conflict(entry.key, "in the same batch")
-    return unique
+        else:
+            repeats.add(at)
+    return repeats
 
 
 def key_conflict(key: str, where: str) -> ZaxyError:
