@@ -130,7 +130,7 @@ class Eventloom:
         from zaxy.eventloom.record import Damaged, NewerFormat
 
         with self._log(session).reader(whatever_it_holds=True) as reader:
-            expected = max(from_seq, 1)
+            expected, before = max(from_seq, 1), None
             for offset, data in lines_from(reader, self._seek(session, reader, expected), expected):
                 if to_seq is not None and expected > to_seq:
                     return
@@ -138,10 +138,14 @@ class Eventloom:
                     line = parse_quickly(data)
                     if line.seq != expected:
                         raise Damaged(f"it has the number {line.seq}")
+                    if line.record["thread"] != session:
+                        raise Damaged("it belongs to another session")
+                    if line.record["prev"] != (before.hash if before else line.record["prev"]):
+                        raise Damaged("it does not continue the event before it")
                 except (Damaged, NewerFormat) as error:
                     raise self._damaged(session, expected, offset, str(error)) from None
                 yield line
-                expected += 1
+                expected, before = expected + 1, line
 
     def get(self, session: str, seq: int) -> Line | None:
         return next(self.read(session, seq, seq), None) if seq > 0 else None
