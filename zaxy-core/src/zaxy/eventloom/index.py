@@ -10,6 +10,7 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Iterator
+from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zaxy.eventloom.bulk import parse_quickly
@@ -43,6 +44,8 @@ class LogIndex:
         self._path = os.path.join(folder, f"{session}.index")
         self._folder = folder
         self._db: sqlite3.Connection | None = None
+        self._mutex = RLock()
+        self._pid = os.getpid()
 
     def catch_up(self, reader: Reader) -> None:
         """Follow the log to the reader's end."""
@@ -125,14 +128,21 @@ class LogIndex:
             db.execute(f"DELETE FROM {table}")
 
     def _guarded(self, use: Callable[[sqlite3.Connection], T]) -> T:
-        """Use the database; a file that is not one, or of another format, is replaced by a new one."""
-        try:
-            return use(self._opened())
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
-                raise
-            self.remove()
-            return use(self._opened())
+        """Use the database; a file that is not one, or of another format, is replaced by a new one.
+
+        Threads take turns: one connection has one transaction, and closing it under another thread ends the process.
+        """
+        if self._pid != os.getpid():
+            # A connection must not be used after a fork, nor be closed there, as it would be if it were let go of.
+            self._of_parent, self._db, self._mutex, self._pid = self._db, None, RLock(), os.getpid()
+        with self._mutex:
+            try:
+                return use(self._opened())
+            except sqlite3.DatabaseError as error:
+                if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+                    raise
+                self.remove()
+                return use(self._opened())
 
     def _opened(self) -> sqlite3.Connection:
         if self._db is None:
@@ -151,8 +161,11 @@ class LogIndex:
                 os.unlink(self._path + ending)
 
     def close(self) -> None:
-        if self._db is not None:
-            self._db.close()
+        if self._pid != os.getpid():
+            return  # it is the parent's
+        with self._mutex:
+            if self._db is not None:
+                self._db.close()
             self._db = None
 
 

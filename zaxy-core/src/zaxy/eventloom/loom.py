@@ -67,6 +67,8 @@ class Eventloom:
         own_folder(self.folder, create=True)
         try:
             self._disk.sync_folder(os.path.dirname(os.path.abspath(self.folder)))
+        except PermissionError:
+            pass  # a folder that others made, in one that this user may not read
         except OSError as error:
             raise explained(error, session, self.folder) from None
 
