@@ -57,7 +57,11 @@ def _batch_start(disk: Disk, fd: int, line: Line, start: int) -> int:
         if before.record.get("batch") != {**line.record["batch"], "index": index} or before.hash != line.record["prev"]:
             raise Damaged("the batch that it belongs to is not whole")
         line = before
-    return start
+    end = start
+    start = _line_start(disk, fd, end) if end else 0
+    if line.record["prev"] != (parse_line(disk.read(fd, end - 1 - start, start)).hash if end else None):
+        raise Damaged("it does not continue the event before it")
+    return end
 
 
 def unchecked_tail(disk: Disk, fd: int, size: int) -> Tail:
