@@ -14,6 +14,7 @@ from pathlib import Path
 
 PAGE = (Path(__file__).parents[2] / "docs" / "plugins" / "tutorial.md").read_text(encoding="utf-8")
 NEEDS_INSTALLER = ("pip ", "python3 -m venv ", "python -m zipfile ", "/tmp/try-acme/", "ZAXY=")
+MAKES_PYTEST_VERBOSE = ("CI", "BUILD_NUMBER")
 DEPENDS_ON_WHAT_IS_INSTALLED = ("zaxy plugins list",)
 
 
@@ -65,7 +66,11 @@ class Reader:
         self.folder = folder
         self._waiting = steps()
         self._exit = 0
-        self._environ = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+        self._environ = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith("PYTEST_") and name not in MAKES_PYTEST_VERBOSE
+        }
         self._environ |= {
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(folder / "acme-notes" / "src"),
