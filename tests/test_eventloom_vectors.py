@@ -15,7 +15,7 @@ from zaxy.eventloom.bulk import parse_quickly
 from zaxy.eventloom.canonical import NotCanonical, decode, encode
 from zaxy.eventloom.citation import parse_citation
 from zaxy.eventloom.loom import Eventloom
-from zaxy.eventloom.record import TEXTS, UNHASHED, Damaged, NewerFormat, check_record, parse_line, payload_digest
+from zaxy.eventloom.record import KNOWN, UNHASHED, Damaged, NewerFormat, check_record, parse_line, payload_digest
 
 VECTORS = json.loads((Path(__file__).parents[1] / "contracts" / "vectors" / "eventloom-v1.json").read_bytes())
 REASONS = {
@@ -25,7 +25,7 @@ REASONS = {
         *("it lacks ", "it has an unknown field ", "it has a payload or a salt ", "its payload is not an object"),
         *("its format is not", "its batch marker is", "its list of redactions is"),
         *(f"its {name} is not " for name in ("seq", "prev", "hash", "payload_digest")),
-        *(f"its {name} is not a text" for name in TEXTS),
+        *(f"its {name} is not a text" for name in sorted(KNOWN)),
     ),
     "digest_mismatch": ("its payload does not match its digest",),
     "hash_mismatch": ("its hash does not match its content",),

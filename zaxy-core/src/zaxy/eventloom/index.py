@@ -92,7 +92,8 @@ class LogIndex:
             last = b""
             for start, last in reader.lines(size):
                 seq += 1
-                self._take(db, seq, start, last)
+                if seq % EVERY == 1 or KEY in last or REF in last:
+                    self._take(db, seq, start, last)
             if last:
                 record = parse_quickly(last).record
                 place = (record["seq"], record["hash"], start)

@@ -49,6 +49,7 @@ class SessionLog:
         self._identity: tuple[int, int] | None = None
         self._pid = os.getpid()
         self._tail = EMPTY
+        self._synced: str | None = None
         self._plan = _Plan(EMPTY)
         self._waiting: list[_Append] = []
         self._last_group, self._last_took = 1, 0.0
@@ -122,6 +123,7 @@ class SessionLog:
                 if data:
                     self._write(data)
                     self._tail = self._plan.tail(self._tail.size + len(data))
+                    self._synced = self._tail.hash
         except (ZaxyError, OSError) as error:
             failure = error if isinstance(error, ZaxyError) else explained(error, self.session, self.folder)
             for waiting in group:
@@ -206,6 +208,7 @@ class SessionLog:
             self._drop()  # whatever was not proven or not synced is looked at anew
             raise
         self._plan = _Plan(self._tail)
+        self._synced = self._tail.hash
 
     def _sync_others(self) -> None:
         """Make what others wrote durable. It cannot be taken back, and the next sync may succeed without it."""
@@ -258,7 +261,7 @@ class SessionLog:
         try:
             fd = self._disk.open(partial, create=True)
             try:
-                with Reader(self.path, self.session, None, self._disk) as reader:
+                with self.reader_under_lock() as reader:
                     for chunk in replaced(reader):
                         self._write_whole(fd, chunk)
                 self._disk.sync(fd)
@@ -307,7 +310,14 @@ class SessionLog:
 
     def reader(self, timeout: float = LOCK_TIMEOUT, whatever_it_holds: bool = False) -> Reader:
         """The log as it is durable now, to be read and closed; a log without a file has no events."""
-        return Reader(self.path, self.session, self.lock, self._disk, timeout, whatever_it_holds)
+        reader = Reader(self.path, self.session, self.lock, self._disk, timeout, whatever_it_holds, self._synced)
+        if not whatever_it_holds:
+            self._synced = reader.tail.hash
+        return reader
+
+    def reader_under_lock(self) -> Reader:
+        """The same for the writer, who holds the lock."""
+        return Reader(self.path, self.session, None, self._disk, synced=self._synced)
 
     def exists(self) -> bool:
         return self._disk.identity_at(self.path) is not None

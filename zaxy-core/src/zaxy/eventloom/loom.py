@@ -75,11 +75,10 @@ class Eventloom:
     def _find_key(self, log: SessionLog, index: LogIndex, key: str, tail: Tail) -> Line | None:
         """Under the lock: the event that a key was used for, by the index or among the lines that are newer than it."""
         from zaxy.eventloom.bulk import parse_quickly
-        from zaxy.eventloom.reader import Reader
 
         if not tail.size:
             return None
-        with Reader(log.path, log.session, None, self._disk) as reader, damage_explained(log.session):
+        with log.reader_under_lock() as reader, damage_explained(log.session):
             unknown: tuple[int, int | None] = (0, None)
             reach, offset = self._unless_broken(lambda: index.find_key(reader, key), unknown)
             if offset is not None:
@@ -227,9 +226,8 @@ class Eventloom:
         from zaxy.eventloom.erase import ERASED, refuse_unerasable, without_payload
 
         log = self._existing(session)
-        line = self.get(session, seq)
-        if line is None:
-            raise ZaxyError("not_found", f"{session} has no event {seq}", "Look the event up before erasing it.")
+        with log.reader() as reader, damage_explained(session):
+            offset, line = _located(reader, seq)
         refuse_unerasable(line)
         payload: dict[str, object] = {"seq": seq, "hash": line.hash, "reason": reason}
         if closings:
@@ -237,7 +235,13 @@ class Eventloom:
         entry = admit_own(ERASED, actor, payload)
 
         def replaced(reader: Reader) -> Iterator[bytes]:
-            return without_payload(reader, *_locate(reader, line))
+            if reader.line_at(offset) == line.data:
+                return without_payload(reader, offset, line)
+            with damage_explained(session):
+                moved, now = _located(reader, seq)  # by another erasure, meanwhile
+            if now != line:
+                raise ZaxyError("conflict", f"event {seq} is not what it was a moment ago", "Look it up again.")
+            return without_payload(reader, moved, line)
 
         recorded = log.rewrite(replaced, entry)
         if session in self._indexes:
@@ -290,6 +294,8 @@ class Eventloom:
     # The sessions' own logs
 
     def _log(self, session: str) -> SessionLog:
+        if isinstance(session, str) and session in self._logs:
+            return self._logs[session]
         check_session_id(session)
         with self._mutex:
             if session not in self._logs:
@@ -331,14 +337,16 @@ class Eventloom:
         self._logs, self._indexes = {}, {}
 
 
-def _locate(reader: Reader, wanted: Line) -> tuple[int, Line]:
-    """Where a line stands in the log as it is now, under the lock."""
+def _located(reader: Reader, seq: int) -> tuple[int, Line]:
+    """Where an event stands and what it is, without the index, which every erasure puts out of date."""
     from zaxy.eventloom.bulk import parse_quickly
+    from zaxy.eventloom.record import Damaged
 
-    head = b'"hash":"%b"' % wanted.hash.encode()
-    for offset, data in reader.lines():
-        if head in data:
-            line = parse_quickly(data)
-            if line.hash == wanted.hash:
-                return offset, line
-    raise ZaxyError("conflict", f"event {wanted.seq} is no longer in the log", "Look it up again.")
+    offset = reader.offset_of(seq) if seq > 0 else None
+    data = reader.line_at(offset) if offset is not None else None
+    if offset is None or data is None:
+        raise ZaxyError("not_found", f"{reader.session} has no event {seq}", "Look the event up before erasing it.")
+    line = parse_quickly(data)
+    if line.seq != seq:
+        raise Damaged(f"it has the number {line.seq}")
+    return offset, line

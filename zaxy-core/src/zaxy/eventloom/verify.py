@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from zaxy.eventloom.bulk import parse_quickly
-from zaxy.eventloom.record import Damaged, Line, NewerFormat
+from zaxy.eventloom.bulk import prove
+from zaxy.eventloom.record import Damaged, NewerFormat
 
 if TYPE_CHECKING:
     from zaxy.eventloom.citation import Citation
@@ -47,7 +47,7 @@ def verify(reader: Reader, progress: Callable[[int, int], None] | None = None, s
     damage, spoilt = None, True
     for count, (offset, data) in enumerate(reader.lines()):
         try:
-            chain.take(parse_quickly(data), offset)
+            chain.take(prove(data), offset)
         except (Damaged, NewerFormat) as error:
             damage, spoilt = Damage(chain.seq + 1, offset, str(error)), not isinstance(error, NewerFormat)
             break
@@ -82,15 +82,15 @@ class _Chain:
         self._on_record: set[tuple[Any, Any]] = set()
         self._batch: dict[str, Any] | None = None
 
-    def take(self, line: Line, offset: int) -> None:
-        record = line.record
+    def take(self, record: dict[str, Any], offset: int) -> None:
         if record["seq"] != self.seq + 1:
             raise Damaged(f"it has the number {record['seq']}")
         if record["prev"] != self.hash:
             raise Damaged("it does not continue the event before it")
         if record["thread"] != self.session:
             raise Damaged(f"it belongs to the session {record['thread']!r:.80}")
-        self._follow_batch(record.get("batch"))
+        if "batch" in record or self._batch is not None:
+            self._follow_batch(record.get("batch"))
         if "payload" not in record:
             self.erased[record["seq"]] = (record["hash"], offset)
         elif record["type"] == ERASED:
