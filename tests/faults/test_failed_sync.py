@@ -311,6 +311,7 @@ def append_and_die(folder: str, tags: list[str]) -> None:
     Eventloom(folder, DeadlyDisk()).append(SESSION, [event(tag, key=f"key of {tag}") for tag in tags])
 
 
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX")
 @pytest.mark.parametrize("batch", [["only"], ["one", "two", "three"]], ids=["single", "batch"])
 @pytest.mark.parametrize("index_survives", [True, False])
 def test_the_same_key_after_an_unknown_outcome_gives_one_event(

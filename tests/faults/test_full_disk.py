@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from zaxy.errors import ZaxyError
 from zaxy.eventloom.disk import Disk
 from zaxy.eventloom.loom import Eventloom
 
+resource = pytest.importorskip("resource", reason="limits of this kind are POSIX")
 CYCLES = 100
 LARGER_THAN_A_PAGE = 6000
 

@@ -18,6 +18,7 @@ from zaxy.errors import ZaxyError
 from zaxy.eventloom.index import LogIndex
 from zaxy.eventloom.loom import INDEX_FOLDER, Eventloom
 
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="what survives is told for POSIX, where folders are synced")
 KEY = "key-that-was-used"
 ERASED_TEXT = "a-text-that-was-erased"
 FEWEST = 200

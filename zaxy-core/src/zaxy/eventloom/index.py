@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from zaxy.eventloom.bulk import parse_quickly
 from zaxy.eventloom.record import Damaged, NewerFormat
+from zaxy.security.paths import is_own_file, own_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 FORMAT = 1
 EVERY = 64
+FILES = ("", "-wal", "-shm")
 REF = b'"type":"memory.ref.updated"'
 KEY = b'"idempotency_key":"'
 SCHEMA = f"""
@@ -53,6 +55,7 @@ class LogIndex:
 
     def seek(self, reader: Reader, seq: int) -> tuple[int, int]:
         """An event at or before `seq`, and the offset at which it begins."""
+        self.catch_up(reader)
         query = "SELECT seq, offset FROM offsets WHERE seq <= ? ORDER BY seq DESC LIMIT 1"
         _, rows = self._ask(reader, query, seq)
         return rows[0] if rows else (1, 0)
@@ -64,6 +67,7 @@ class LogIndex:
 
     def ref_offsets(self, reader: Reader) -> tuple[int, list[int]]:
         """The size up to which the index speaks, and where the events that set refs begin, oldest first."""
+        self.catch_up(reader)
         reach, rows = self._ask(reader, "SELECT offset FROM refs ORDER BY seq")
         return (reach, [row[0] for row in rows])
 
@@ -147,17 +151,20 @@ class LogIndex:
 
     def _opened(self) -> sqlite3.Connection:
         if self._db is None:
-            os.makedirs(self._folder, mode=0o700, exist_ok=True)
+            own_folder(os.path.dirname(self._folder), create=True)
+            own_folder(self._folder, create=True)
+            if not all(is_own_file(self._path + ending) for ending in FILES):
+                raise sqlite3.DatabaseError("something else stands in its place")
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
             self._db = sqlite3.connect(self._path, timeout=30, isolation_level=None, check_same_thread=False)
             self._db.executescript(SCHEMA)
-            os.chmod(self._path, 0o600)
             if self._db.execute("SELECT format FROM place").fetchone()[0] != FORMAT:
                 raise sqlite3.DatabaseError("another format")
         return self._db
 
     def remove(self) -> None:
         self.close()
-        for ending in ("", "-wal", "-shm"):
+        for ending in FILES:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._path + ending)
 

@@ -320,7 +320,10 @@ class SessionLog:
         return Reader(self.path, self.session, None, self._disk, synced=self._synced)
 
     def exists(self) -> bool:
-        return self._disk.identity_at(self.path) is not None
+        try:
+            return self._disk.identity_at(self.path) is not None
+        except OSError as error:
+            raise explained(error, self.session, self.folder) from None
 
     # The file and its markers
 

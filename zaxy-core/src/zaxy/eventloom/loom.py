@@ -12,8 +12,8 @@ from threading import Lock
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.log import SessionLog, utc_now
-from zaxy.eventloom.reader import LOCK_TIMEOUT, damage_explained, explained
-from zaxy.security.paths import own_folder
+from zaxy.eventloom.reader import LOCK_TIMEOUT, TO_UPGRADE, damage_explained, explained, unusable
+from zaxy.security.paths import own_folder, unusable_folder
 from zaxy.security.session_ids import check_session_id, refuse_clash
 
 TYPE_CHECKING = False
@@ -54,7 +54,7 @@ class Eventloom:
         log = self._log(session)
         if not log.exists():
             self._make_folder(session)
-            refuse_clash(self.folder, session)
+            refuse_clash(session, self.sessions())
         if not any(entry.key for entry in entries):
             return log.append(entries, timeout=timeout)
         index = self._index(session)
@@ -92,12 +92,12 @@ class Eventloom:
 
     def sessions(self) -> list[str]:
         """The sessions that have a log, sorted."""
+        if not self._folder_exists():
+            return []
         try:
-            names = os.listdir(own_folder(self.folder, create=False))
-        except ZaxyError as error:
-            if error.code == "not_found":
-                return []
-            raise
+            names = os.listdir(self.folder)
+        except OSError as error:
+            raise unusable_folder(self.folder, error) from None
         found = []
         for name in names:
             session = name.removesuffix(".jsonl")
@@ -143,7 +143,9 @@ class Eventloom:
                         raise Damaged("it belongs to another session")
                     if line.record["prev"] != (before.hash if before else line.record["prev"]):
                         raise Damaged("it does not continue the event before it")
-                except (Damaged, NewerFormat) as error:
+                except NewerFormat as error:
+                    raise unusable(session, f"event {expected} cannot be read: {error}", TO_UPGRADE) from None
+                except Damaged as error:
                     raise self._damaged(session, expected, offset, str(error)) from None
                 yield line
                 expected, before = expected + 1, line
@@ -173,12 +175,7 @@ class Eventloom:
         if seq == 1 or not reader.size:
             return (1, 0)
         index = self._index(session)
-
-        def seek() -> tuple[int, int]:
-            index.catch_up(reader)
-            return index.seek(reader, seq)
-
-        return self._unless_broken(seek, (1, 0))
+        return self._unless_broken(lambda: index.seek(reader, seq), (1, 0))
 
     def _unless_broken(self, use: Callable[[], T], otherwise: T) -> T:
         """Use the index, or do without: where it cannot be written or followed, the log is read from the start."""
@@ -186,7 +183,7 @@ class Eventloom:
 
         try:
             return use()
-        except (OSError, ValueError, Damaged, NewerFormat):
+        except (OSError, ValueError, ZaxyError, Damaged, NewerFormat):
             return otherwise
         except Exception as error:  # sqlite3 is only imported with the index
             if type(error).__module__ != "sqlite3":
@@ -255,11 +252,10 @@ class Eventloom:
         from zaxy.eventloom.bulk import parse_quickly
         from zaxy.eventloom.index import REF
 
-        self._existing(session)
-        index = self._index(session)
-        with self._log(session).reader() as reader, damage_explained(session):
-            index.catch_up(reader)
-            reach, offsets = index.ref_offsets(reader)
+        log, index = self._existing(session), self._index(session)
+        nothing: tuple[int, list[int]] = (0, [])
+        with log.reader() as reader, damage_explained(session):
+            reach, offsets = self._unless_broken(lambda: index.ref_offsets(reader), nothing)
             found = [parse_quickly(data) for offset in offsets if (data := reader.line_at(offset))]
             found += [parse_quickly(data) for _, data in reader.lines(reach) if REF in data]
         return {line.record["payload"]["name"]: line for line in found if "payload" in line.record}
@@ -299,10 +295,18 @@ class Eventloom:
         check_session_id(session)
         with self._mutex:
             if session not in self._logs:
-                if os.path.lexists(self.folder):
-                    own_folder(self.folder, create=False)
+                self._folder_exists()
                 self._logs[session] = SessionLog(self.folder, session, self._disk, self._clock)
             return self._logs[session]
+
+    def _folder_exists(self) -> bool:
+        try:
+            own_folder(self.folder, create=False)
+        except ZaxyError as error:
+            if error.code != "not_found":
+                raise
+            return False
+        return True
 
     def _existing(self, session: str) -> SessionLog:
         log = self._log(session)

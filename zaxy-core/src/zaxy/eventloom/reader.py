@@ -22,6 +22,7 @@ LOCK_TIMEOUT = 30.0
 FIRST_CHUNK = 1 << 16
 CHUNK = 1 << 20
 LONGEST_LINE = 1 << 23
+TO_UPGRADE = "Upgrade zaxy-core; until then the log is left as it is."
 
 
 class Reader:
@@ -48,9 +49,9 @@ class Reader:
         self._fd: int | None = None
         self.tail: Tail = EMPTY
         """The durable end."""
-        if disk.identity_at(path) is None:
-            return
         try:
+            if disk.identity_at(path) is None:
+                return
             try:
                 with lock.shared(timeout) if lock else nullcontext():
                     self._open(path)
@@ -166,7 +167,7 @@ def damage_explained(session: str, what: str = "an event") -> Iterator[None]:
     try:
         yield
     except NewerFormat as error:
-        raise unusable(session, f"{what} is from a later version: {error}", "Upgrade zaxy-core.") from None
+        raise unusable(session, f"{what} cannot be read: {error}", TO_UPGRADE) from None
     except Damaged as error:
         raise unusable(
             session, f"{what} is damaged: {error}", f"Run 'zaxy verify {session}' to see what is intact."
@@ -175,8 +176,9 @@ def damage_explained(session: str, what: str = "an event") -> Iterator[None]:
 
 def refuse_foreign(disk: Disk, fd: int, session: str) -> None:
     """A file that was copied under another session's name would make every citation lie."""
-    first = line_at(disk, fd, 0)
-    if first and b'"thread":"' in first and b'"thread":"%b"' % session.encode() not in first:
+    first = line_at(disk, fd, 0) or b""
+    own = first.rfind(b'"thread":"')  # keys are sorted, so whatever a payload holds stands before it
+    if own >= 0 and not first.startswith(b'"thread":"%b"' % session.encode(), own):
         raise ZaxyError(
             "conflict",
             f"{session}.jsonl holds the log of another session",

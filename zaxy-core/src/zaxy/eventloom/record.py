@@ -117,7 +117,7 @@ def parse_line(data: bytes) -> Line:
     if not isinstance(record, dict):
         raise Damaged("it is not a JSON object")
     if type(record.get("v")) is int and record["v"] > VERSION:
-        raise NewerFormat(f"it has format {record['v']}; this version reads up to {VERSION}")
+        raise NewerFormat(f"it has format {record['v']}, and this version reads up to {VERSION}: upgrade zaxy-core")
     try:
         canonical = encode(record, MAX_DEPTH + 1) == data
     except NotCanonical as error:

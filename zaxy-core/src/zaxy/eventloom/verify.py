@@ -49,7 +49,9 @@ def verify(reader: Reader, progress: Callable[[int, int], None] | None = None, s
         try:
             chain.take(prove(data), offset)
         except (Damaged, NewerFormat) as error:
-            damage, spoilt = Damage(chain.seq + 1, offset, str(error)), not isinstance(error, NewerFormat)
+            damage = Damage(chain.seq + 1, offset, str(error))
+            # What follows a line of a later format is of that format too: this version would not have written there.
+            spoilt = not all(_is_newer(line) for _, line in reader.lines(offset))
             break
         if since is not None and chain.seq == since.seq and not since.names(chain.hash or ""):
             damage = Damage(since.seq, offset, "it is not the event that the citation names: the history was replaced")
@@ -69,6 +71,16 @@ def verify(reader: Reader, progress: Callable[[int, int], None] | None = None, s
         damage=damage,
         spoilt=damage is not None and spoilt,
     )
+
+
+def _is_newer(data: bytes) -> bool:
+    try:
+        prove(data)
+    except NewerFormat:
+        return True
+    except Damaged:
+        pass
+    return False
 
 
 class _Chain:

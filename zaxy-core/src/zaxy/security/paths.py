@@ -22,10 +22,10 @@ def own_folder(path: str, create: bool) -> str:
         try:
             os.makedirs(path, mode=0o700, exist_ok=True)
         except OSError as error:
-            raise _unusable(path, error.strerror or str(error)) from None
+            raise unusable_folder(path, error) from None
         return own_folder(path, create=False)
     except (OSError, ValueError) as error:
-        raise _unusable(path, str(error)) from None
+        raise unusable_folder(path, error) from None
     if stat.S_ISLNK(status.st_mode):
         raise ZaxyError("forbidden", f"{path} is a link", "Name the folder itself: links are not followed.")
     if not stat.S_ISDIR(status.st_mode):
@@ -33,5 +33,15 @@ def own_folder(path: str, create: bool) -> str:
     return path
 
 
-def _unusable(path: str, reason: str) -> ZaxyError:
+def is_own_file(path: str) -> bool:
+    """Whether a plain file with one name stands there, or nothing."""
+    try:
+        status = os.lstat(path)
+    except FileNotFoundError:
+        return True
+    return stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+
+
+def unusable_folder(path: str, error: OSError | ValueError) -> ZaxyError:
+    reason = getattr(error, "strerror", None) or str(error)
     return ZaxyError("unavailable", f"{path} cannot be used: {reason}", "Make it writable, or set EVENTLOOM_PATH.")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 from zaxy.errors import ZaxyError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 LONGEST = 128
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
@@ -32,15 +34,10 @@ def check_session_id(session: object) -> str:
     return session
 
 
-def refuse_clash(folder: str, session: str) -> None:
+def refuse_clash(session: str, others: Iterable[str]) -> None:
     """A new session may not differ from an existing one only in case: some file systems take them for the same."""
-    try:
-        names = os.listdir(folder)
-    except FileNotFoundError:
-        return
-    for name in names:
-        other = name.removesuffix(".jsonl")
-        if name.endswith(".jsonl") and other != session and other.casefold() == session.casefold():
+    for other in others:
+        if other != session and other.casefold() == session.casefold():
             raise ZaxyError(
                 "conflict", f"the session {session} differs only in case from {other}", f"Use {other}, or another name."
             )
