@@ -14,6 +14,11 @@ CODES = {
 }
 
 
+def shown(value: object) -> str:
+    """What a caller sent, as a message shows it: short and printable, and no more than its kind if it is no text."""
+    return f"{value!r:.80}" if type(value) is str else f"{type(value).__name__} (not a text)"
+
+
 class ZaxyError(Exception):
     """An error to be shown to a person or a model; raised where it is known, rendered once at the edge."""
 

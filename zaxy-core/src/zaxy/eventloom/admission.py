@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from zaxy.errors import ZaxyError
-from zaxy.eventloom.canonical import NotCanonical
-from zaxy.eventloom.record import Entry, make_entry
+import os
+
+from zaxy.errors import ZaxyError, shown
+from zaxy.eventloom.canonical import MAX_DEPTH, NotCanonical, encode
+from zaxy.eventloom.record import Entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,12 +53,13 @@ def admit_own(
 
     if not isinstance(payload, dict):
         raise _invalid(f"the payload is a {type(payload).__name__}", 'Send a JSON object, such as {"text": "..."}.')
-    try:
-        clean, found = redact(payload)
-    except RecursionError:
-        raise _invalid("the payload is nested too deep", "Nest at most 64 levels.") from None
+    canonical = _canonical(payload)
+    clean, found = redact(payload)
+    if found:
+        payload = dict(clean)
+        canonical = _canonical(payload)
     redacted = [{"kind": kind, "pointer": pointer} for pointer, kind in found]
-    return checked_entry(type_, actor, dict(clean), sensitivity, caused_by, idempotency_key, redacted)
+    return checked_entry(type_, actor, payload, sensitivity, caused_by, idempotency_key, redacted, canonical)
 
 
 def checked_entry(
@@ -67,8 +70,12 @@ def checked_entry(
     caused_by: str = "",
     idempotency_key: str = "",
     redacted: list[dict[str, str]] | None = None,
+    canonical: bytes = b"",
 ) -> Entry:
-    """An entry whose every part is within its bounds; a payload's own `sensitivity` is lifted to the record."""
+    """An entry whose every part is within its bounds; a payload's own `sensitivity` is lifted to the record.
+
+    `canonical` is the payload's form, if the caller has it.
+    """
     fields: dict[str, Any] = {
         "type": _type(type_),
         "actor": _text("the actor", actor, LONGEST_NAME),
@@ -87,17 +94,50 @@ def checked_entry(
                 f"{len(redacted):,} secrets were taken out, and where they stood takes too much to say",
                 "Split it into several events.",
             )
+    return Entry(fields, payload, canonical or _canonical(payload), os.urandom(16))
+
+
+def _canonical(payload: dict[str, Any]) -> bytes:
+    _refuse_boundless(payload)
     try:
-        entry = make_entry(payload, fields)
+        canonical = encode(payload)
     except NotCanonical as error:
         raise _invalid(f"the payload cannot be stored: {error}", "Mend that value and send it again.") from None
-    if len(entry.canonical_payload) > LARGEST_PAYLOAD:
-        raise ZaxyError(
-            "too_large",
-            f"the payload has {len(entry.canonical_payload):,} bytes; at most {LARGEST_PAYLOAD:,} are taken",
-            "Split it into several events, or keep the bulk in a file and record where it is.",
-        )
-    return entry
+    if len(canonical) > LARGEST_PAYLOAD:
+        raise _too_large()
+    return canonical
+
+
+def _refuse_boundless(payload: dict[str, Any]) -> None:
+    """Level by level, so that what is too large, too deep or within itself is refused before all of it is looked at."""
+    room = LARGEST_PAYLOAD
+    level: list[Any] = [payload]
+    for _ in range(MAX_DEPTH + 1):
+        below: list[Any] = []
+        for value in level:
+            kind = type(value)
+            if kind is str:
+                room -= len(value)
+            elif kind is dict:
+                room -= sum(len(key) for key in value if type(key) is str)
+                below += value.values()
+            elif kind is list or kind is tuple:
+                below += value
+            if len(below) > room:
+                raise _too_large()
+        if not below:
+            return
+        room -= len(below)
+        level = below
+    raise _invalid(f"the payload is nested more than {MAX_DEPTH} deep", "Nest it less, or send it as a text.")
+
+
+def _too_large() -> ZaxyError:
+    return ZaxyError(
+        "too_large",
+        f"the payload has more than {LARGEST_PAYLOAD:,} bytes",
+        "Split it into several events, or keep the bulk in a file and record where it is.",
+    )
 
 
 def _type(type_: object) -> str:
@@ -110,7 +150,7 @@ def _type(type_: object) -> str:
 def _sensitivity(tier: object) -> str:
     if isinstance(tier, str) and tier in SENSITIVITIES:
         return tier
-    raise _invalid(f"{tier!r:.80} is not a sensitivity", f"It is one of {', '.join(SENSITIVITIES)}.")
+    raise _invalid(f"{shown(tier)} is not a sensitivity", f"It is one of {', '.join(SENSITIVITIES)}.")
 
 
 def _text(what: str, value: object, longest: int) -> str:

@@ -68,11 +68,11 @@ def _check(value: object, levels: int, where: str) -> bool:
         return True
     if kind is int:
         if not -MAX_INTEGER <= value <= MAX_INTEGER:  # type: ignore[operator]
-            raise NotCanonical(f"{where or 'it'} is beyond ±(2^53−1): send it as a string")
+            raise NotCanonical(f"{_place(where)} is beyond ±(2^53−1): send it as a string")
         return True
     if kind is float:
         if value - value != 0:  # type: ignore[operator]
-            raise NotCanonical(f"{where or 'it'} is not a finite number")
+            raise NotCanonical(f"{_place(where)} is not a finite number")
         return False
     if levels <= 0:
         raise NotCanonical(f"it is nested more than {MAX_DEPTH} deep")
@@ -80,7 +80,7 @@ def _check(value: object, levels: int, where: str) -> bool:
     if kind is dict:
         for key, item in value.items():  # type: ignore[attr-defined]
             if type(key) is not str:
-                raise NotCanonical(f"{where or 'it'} has a key that is not a text: {key!r:.40}")
+                raise NotCanonical(f"{_place(where)} has a key that is a {type(key).__name__} and not a text")
             if not key.isascii() and max(key) > "\ud7ff":
                 plain = False
             if not _check(item, levels - 1, f"{where}/{key}" if levels > MAX_DEPTH - 3 else where):
@@ -91,7 +91,11 @@ def _check(value: object, levels: int, where: str) -> bool:
             if not _check(item, levels - 1, where):
                 plain = False
         return plain
-    raise NotCanonical(f"{where or 'it'} is a {kind.__name__}, which JSON does not have")
+    raise NotCanonical(f"{_place(where)} is a {kind.__name__}, which JSON does not have")
+
+
+def _place(where: str) -> str:
+    return f"{where!r:.80}" if where else "it"
 
 
 def _write(value: object) -> Iterator[str]:

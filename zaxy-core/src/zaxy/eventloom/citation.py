@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import ZaxyError, shown
 from zaxy.security.session_ids import check_session_id
 from zaxy.tuples import NamedTuple
 
@@ -37,7 +37,7 @@ def parse_citation(text: str) -> Citation:
     if not text.startswith(SCHEME) or not digits or not hexadecimal:
         raise ZaxyError(
             "invalid_request",
-            f"{text!r:.120} is not a citation",
+            f"{shown(text)} is not a citation",
             "A citation looks like eventloom://my-session/events/42#1a2b3c4d5e6f, with 12 or 64 hex digits.",
         )
     return Citation(check_session_id(session), int(seq), hash_)

@@ -57,11 +57,6 @@ class Entry(NamedTuple):
         return str(self.fields.get("idempotency_key", ""))
 
 
-def make_entry(payload: dict[str, Any], fields: dict[str, Any]) -> Entry:
-    """Raises `NotCanonical` for a payload that the log cannot hold."""
-    return Entry(fields, payload, encode(payload), os.urandom(16))
-
-
 def same_content(entry: Entry, line: Line) -> bool:
     """Whether an entry says what a line says. Of an erased line only the rest can be compared."""
     told = {key: line.record.get(key) for key in ("type", "actor", "sensitivity", "caused_by")}

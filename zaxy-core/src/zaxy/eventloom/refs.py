@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import ZaxyError, shown
 
 HEAD = "HEAD"
 UPDATED = "memory.ref.updated"
@@ -17,7 +17,7 @@ def check_ref_name(name: object) -> str:
         return name
     raise ZaxyError(
         "invalid_request",
-        f"{name!r:.80} is not the name of a ref",
+        f"{shown(name)} is not the name of a ref",
         "Use HEAD, or refs/ and safe parts, such as refs/heads/main.",
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import ZaxyError, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +46,6 @@ def refuse_clash(session: str, others: Iterable[str]) -> None:
 def _refused(session: object, reason: str) -> ZaxyError:
     return ZaxyError(
         "invalid_request",
-        f"{session!r:.80} is not a session id: {reason}",
+        f"{shown(session)} is not a session id: {reason}",
         "Use a name such as my-project-default.",
     )
