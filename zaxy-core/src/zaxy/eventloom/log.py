@@ -16,19 +16,18 @@ from threading import Lock
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
+from zaxy.eventloom.plan import Append, Plan, key_conflict, repeated_keys
 from zaxy.eventloom.reader import LOCK_TIMEOUT, Reader, checked_tail, explained, refuse_foreign, unusable
 from zaxy.eventloom.record import make_line, same_content
-from zaxy.eventloom.tail import EMPTY, Tail
+from zaxy.eventloom.tail import EMPTY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from zaxy.eventloom.disk import Disk
+    from zaxy.eventloom.plan import Find
     from zaxy.eventloom.record import Entry, Line
-
-    Find = Callable[[str, Tail], "Line | None"]
-    """Looks an idempotency key up in what is durable, which ends at the given tail."""
 
 GROUP = 512
 """At most so many waiting appends are written together."""
@@ -50,8 +49,8 @@ class SessionLog:
         self._pid = os.getpid()
         self._tail = EMPTY
         self._synced: str | None = None
-        self._plan = _Plan(EMPTY)
-        self._waiting: list[_Append] = []
+        self._plan = Plan(EMPTY)
+        self._waiting: list[Append] = []
         self._last_group, self._last_took = 1, 0.0
         self._queue = Lock()
         self._led = False
@@ -64,7 +63,7 @@ class SessionLog:
         Where an entry has an idempotency key, `find` is asked under the lock for the event that used it before.
         """
         self._forget_parent()
-        mine = _Append(entries, find)
+        mine = Append(entries, find)
         with self._queue:
             self._waiting.append(mine)
             lead, self._led = not self._led, True
@@ -76,7 +75,7 @@ class SessionLog:
             raise mine.error
         return mine.lines
 
-    def _await_turn(self, mine: _Append, timeout: float) -> bool:
+    def _await_turn(self, mine: Append, timeout: float) -> bool:
         """Wait until somebody has written this append, or until it is its turn to write for all; whether it is done."""
         if not mine.wait(timeout):
             with self._queue:
@@ -114,7 +113,7 @@ class SessionLog:
         while len(self._waiting) < self._last_group and time.monotonic() < patience:
             time.sleep(0.00002)
 
-    def _commit(self, group: list[_Append], timeout: float) -> None:
+    def _commit(self, group: list[Append], timeout: float) -> None:
         """Write the waiting appends together; each learns its own outcome."""
         try:
             with self.lock.exclusive(timeout):
@@ -136,11 +135,11 @@ class SessionLog:
             for waiting in group:
                 waiting.done = True
 
-    def _place(self, waiting: _Append) -> bytes:
+    def _place(self, waiting: Append) -> bytes:
         """Give the entries of one append their places after what is planned so far; the bytes to write for them."""
         entries = waiting.entries
         try:
-            repeats = _repeated_keys(entries)
+            repeats = repeated_keys(entries)
             new = [at for at, entry in enumerate(entries) if at not in repeats and not self._known(entry, waiting.find)]
         except ZaxyError as error:
             waiting.fail(error)
@@ -207,7 +206,7 @@ class SessionLog:
         except BaseException:
             self._drop()  # whatever was not proven or not synced is looked at anew
             raise
-        self._plan = _Plan(self._tail)
+        self._plan = Plan(self._tail)
         self._synced = self._tail.hash
 
     def _sync_others(self) -> None:
@@ -384,78 +383,6 @@ class SessionLog:
     def close(self) -> None:
         self._drop()
         self.lock.close()
-
-
-def _repeated_keys(entries: Sequence[Entry]) -> set[int]:
-    """Where an entry repeats a key of the same append, which makes one event; with other content it is refused."""
-    firsts: dict[str, Entry] = {}
-    repeats = set()
-    for at, entry in enumerate(entries):
-        if not entry.key:
-            continue
-        if entry.key not in firsts:
-            firsts[entry.key] = entry
-        elif (firsts[entry.key].fields, firsts[entry.key].canonical_payload) != (entry.fields, entry.canonical_payload):
-            raise key_conflict(entry.key, "in the same batch")
-        else:
-            repeats.add(at)
-    return repeats
-
-
-def key_conflict(key: str, where: str) -> ZaxyError:
-    return ZaxyError(
-        "conflict",
-        f"the idempotency key {key!r} was used for other content, {where}",
-        "Send a new key with new content; a key names one event.",
-    )
-
-
-class _Plan:
-    """Where the next event goes, and what this group has planned so far."""
-
-    def __init__(self, tail: Tail) -> None:
-        self.seq = tail.seq
-        self.hash = tail.hash
-        self.keys: dict[str, Line] = {}
-        self._last = tail.line
-
-    def take(self, entry: Entry, line: Line) -> None:
-        self.seq, self.hash, self._last = line.seq, line.hash, line
-        if entry.key:
-            self.keys[entry.key] = line
-
-    def tail(self, size: int) -> Tail:
-        """The end of the log once the plan is written."""
-        return Tail(self._last, size - len(self._last.data) - 1 if self._last else 0, size, 0)
-
-
-class _Append:
-    """One caller's append while it waits for its turn."""
-
-    def __init__(self, entries: Sequence[Entry], find: Find | None) -> None:
-        self.entries = entries
-        self.find = find
-        self.lines: list[Line] = []
-        self.error: BaseException | None = None
-        self.done = False
-        self._asleep: Lock | None = None
-
-    def sleep(self) -> None:
-        """From here on `wait` blocks until `wake`."""
-        self._asleep = Lock()
-        self._asleep.acquire()
-
-    def wait(self, timeout: float | None) -> bool:
-        return self._asleep is None or self._asleep.acquire(timeout=-1 if timeout is None else timeout)
-
-    def wake(self) -> None:
-        if self._asleep is not None and self._asleep.locked():
-            self._asleep.release()
-
-    def fail(self, error: BaseException) -> None:
-        if self.error is None:
-            self.error = error
-            self.lines = []
 
 
 def utc_now() -> str:
