@@ -82,6 +82,18 @@ def test_bad_input_is_refused_with_what_to_do_and_nothing_is_written(
     assert not list((tmp_path / "here").rglob("*.jsonl"))
 
 
+def test_replay_of_a_damaged_log_as_json_is_json_with_what_stands_before_the_damage(zaxy: Zaxy, tmp_path: Path) -> None:
+    for text in ("one", "two", "three"):
+        append(zaxy, text, "--session-id", "s")
+    (log,) = tmp_path.rglob("s.jsonl")
+    log.write_bytes(log.read_bytes().replace(b"two", b"two!"))
+    done = zaxy("replay", "s", "--json")
+    assert done.returncode == 1
+    reply = json.loads(done.stdout)
+    assert [event["payload"] for event in reply["events"]] == [{"text": "one"}]
+    assert "event 2 of s is damaged" in reply["error"]["message"]
+
+
 def test_replay_prints_a_bounded_range_of_a_session_or_a_log_file(zaxy: Zaxy, tmp_path: Path) -> None:
     for number in range(5):
         append(zaxy, f"number {number}")

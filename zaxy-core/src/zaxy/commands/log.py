@@ -216,10 +216,14 @@ def _json_object(text: str) -> Any:
 
 
 def _print_events_json(session: str, events: Iterable[dict[str, Any]]) -> None:
-    """One object, written event by event: a log may be larger than memory."""
+    """One object, written event by event: a log may be larger than memory. Damage on the way ends it with the error."""
     typer.echo(f'{{"session_id": {json.dumps(session)}, "events": [', nl=False)
-    for index, record in enumerate(events):
-        typer.echo(f"{',' if index else ''}\n{json.dumps(event_view(record), ensure_ascii=False)}", nl=False)
+    try:
+        for index, record in enumerate(events):
+            typer.echo(f"{',' if index else ''}\n{json.dumps(event_view(record), ensure_ascii=False)}", nl=False)
+    except ZaxyError as error:
+        typer.echo(f'\n], "error": {json.dumps(error.as_dict()["error"])}}}')
+        raise typer.Exit(error.exit_code) from None
     typer.echo("\n]}")
 
 
