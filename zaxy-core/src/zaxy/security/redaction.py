@@ -22,18 +22,22 @@ if TYPE_CHECKING:
 
 NAMING_KEYS = ("name", "key", "header", "variable", "Name", "Key")
 VALUE_KEYS = ("value", "Value")
+MOST_POINTERS = 4 << 20
+"""Characters in all pointers of a payload. Behind many secrets below long keys or very deep, the rest are empty."""
 
 
 class Redacted(NamedTuple):
     """A kind of secret that was replaced in one string of a payload."""
 
     pointer: str
-    """Where the string stands in the redacted payload, as a JSON pointer (RFC 6901)."""
+    """Where the string stands in the redacted payload, as a JSON pointer (RFC 6901); empty, which is the payload as a
+    whole, where too many others take too much room."""
     kind: str
 
 
 class _Member(NamedTuple):
-    key: str
+    key: Any
+    """A string, or what a caller gave instead of one: it stays, to be refused by whoever stores the payload."""
     value: object
     named: Named | None
     """The kind of secret that its name says it is."""
@@ -41,12 +45,24 @@ class _Member(NamedTuple):
     """What stands before it where order means something, as in the arguments of a command."""
 
 
+class _Copying(NamedTuple):
+    """An object or list on the way down, with those of its members that are still to come."""
+
+    source: Any
+    target: dict[str, Any] | list[Any]
+    members: Iterator[_Member]
+    name: str
+    """Its own key or index in the object or list around it."""
+    replaced: dict[str, int]
+    """How often each key without its secret was there already: the next one gets a number without a search for it."""
+
+
 def redact(payload: JsonObject) -> tuple[JsonObject, list[Redacted]]:
     """The payload with every secret replaced by `[redacted:<kind>]`, and what was replaced, in order.
 
     The payload given is not changed. If there is nothing to replace, it is what comes back, itself.
     """
-    if not _may_have_secrets(" ".join(_texts(payload))):
+    if not _may_have_secrets(_all_texts(payload if isinstance(payload, dict) else dict(payload))):
         return payload, []
     found: list[Redacted] = []
     copy = _redacted_copy(payload, found)
@@ -65,8 +81,8 @@ def _may_have_secrets(text: str) -> bool:
     return may_have_names(lowered) or may_have_forms(lowered) or may_have_shapes(text)
 
 
-def _texts(payload: object) -> list[str]:
-    """All strings of a payload, keys too, however deep."""
+def _all_texts(payload: object) -> str:
+    """All strings of a payload, keys too, however deep, with spaces around each: some hints have a space in them."""
     texts: list[str] = []
     waiting = [payload]
     while waiting:
@@ -76,39 +92,54 @@ def _texts(payload: object) -> list[str]:
         elif isinstance(value, dict):
             texts += value
             waiting += value.values()
-        elif isinstance(value, list | tuple):
+        elif isinstance(value, (list, tuple)):
             waiting += value
-    return texts
+    try:
+        return f" {' '.join(texts)} "
+    except TypeError:  # keys that are no strings
+        return f" {' '.join([text for text in texts if isinstance(text, str)])} "
 
 
 def _redacted_copy(payload: JsonObject, found: list[Redacted]) -> dict[str, Any]:
     """A deep copy in the same order. It keeps its own stack, so that a deep payload is only slow."""
     root: dict[str, Any] = {}
-    stack: list[tuple[dict[str, Any] | list[Any], Iterator[_Member], str]] = [(root, _members_of(payload, None), "")]
+    room = MOST_POINTERS
+    stack: list[_Copying] = [_Copying(payload, root, _members_of(payload, None), "", {})]
     while stack:
-        target, members, pointer = stack[-1]
+        target, members = (copying := stack[-1]).target, copying.members
         for key, value, named, before in members:
-            name = key if isinstance(target, list) else _redacted_key(key, target, pointer, found)
-            here = f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
+            name, kinds = key, list[str]()
+            if isinstance(target, dict) and isinstance(key, str):
+                name, kinds = _redacted_key(key, copying)
             new: Any = value
             if isinstance(value, str):
-                new, kinds = _redacted_value(value, named, before)
-                found += [Redacted(here, kind) for kind in kinds]
+                new, more = _redacted_value(value, named, before)
+                kinds = [*kinds, *more]
             elif isinstance(value, dict):
                 new = {}
-                stack.append((new, _members_of(value, named), here))
-            elif isinstance(value, list | tuple):
+                stack.append(_Copying(value, new, _members_of(value, named), str(name), {}))
+            elif isinstance(value, (list, tuple)):
                 new = []
-                stack.append((new, _items_of(value, named), here))
-            if isinstance(target, list):
-                target.append(new)
-            else:
+                stack.append(_Copying(value, new, _items_of(value, named), str(name), {}))
+            if kinds:
+                pointer = _pointer(stack, copying, str(name)) if room > 0 else ""
+                room -= len(pointer)
+                found += [Redacted(pointer, kind) for kind in dict.fromkeys(kinds)]
+            if isinstance(target, dict):
                 target[name] = new
-            if stack[-1][0] is not target:
+            else:
+                target.append(new)
+            if stack[-1] is not copying:
                 break
         else:
             stack.pop()
     return root
+
+
+def _pointer(stack: list[_Copying], last: _Copying, name: str) -> str:
+    """Where the member of this name of `last` stands; `stack` may go one further, into that member."""
+    around = stack[1:] if stack[-1] is last else stack[1:-1]
+    return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in (*(one.name for one in around), name))
 
 
 def _members_of(value: JsonObject, inherited: Named | None) -> Iterator[_Member]:
@@ -116,39 +147,41 @@ def _members_of(value: JsonObject, inherited: Named | None) -> Iterator[_Member]
     label = next((secret_named(str(value[key])) for key in NAMING_KEYS if isinstance(value.get(key), str)), None)
     loosely = inherited and inherited._replace(generic=True)
     for key, item in value.items():
-        named = secret_named(key) or (label if key in VALUE_KEYS else None) or loosely
-        yield _Member(key, item, named, "Cookie: " if key.lower() in ("cookie", "set-cookie", "cookies") else "")
+        named = (
+            (secret_named(key) if isinstance(key, str) else None) or (label if key in VALUE_KEYS else None) or loosely
+        )
+        yield _Member(key, item, named, "Cookie: " if str(key).lower() in ("cookie", "set-cookie", "cookies") else "")
 
 
 def _items_of(value: list[Any] | tuple[Any, ...], inherited: Named | None) -> Iterator[_Member]:
     """The items of a list: arguments of a command with those before them, and `["x-api-key", …]` with its name."""
-    arguments: list[str] = []
+    command, last = "", ""
     for number, item in enumerate(value):
         named, before = inherited, ""
-        if arguments and arguments[-1].startswith("-"):
-            before = " ".join(arguments)[-256:] + " "
-        elif len(value) == 2 and arguments and number == 1:
-            named = named or secret_named(arguments[0])
+        if last.startswith("-") and isinstance(item, str) and not item.startswith("-"):
+            before = f"{command} {last} "
+        elif len(value) == 2 and number == 1:
+            named = named or secret_named(last)
         yield _Member(str(number), item, named, before)
         if isinstance(item, str):
-            arguments = [*arguments[-7:], item[:64]]
+            last = item[:64]
+            command = f"{command} {last}" if number < 3 else command
 
 
-def _redacted_key(key: str, target: dict[str, Any], pointer: str, found: list[Redacted]) -> str:
-    """The key without secrets, and unlike every key before it."""
-    name, kinds = (key, []) if key.isidentifier() and len(key) < SHORTEST else redact_text(key)
-    if not kinds:
-        return key
-    unique, number = name, 1
-    while unique in target:
-        number += 1
+def _redacted_key(key: str, copying: _Copying) -> tuple[str, list[str]]:
+    """The key without secrets, unlike any other key of the object, and the kinds found in it."""
+    if key.isidentifier() and len(key) < SHORTEST:
+        return key, []
+    name, kinds = redact_text(key)
+    unique = name
+    while kinds and (unique in copying.target or unique in copying.source):
+        number = copying.replaced[name] = copying.replaced.get(name, 1) + 1
         unique = f"{name} ({number})"
-    found += [Redacted(f"{pointer}/{unique.replace('~', '~0').replace('/', '~1')}", kind) for kind in kinds]
-    return unique
+    return unique, kinds
 
 
 def _redacted_value(value: str, named: Named | None, before: str) -> tuple[str, list[str]]:
-    if named is None and not before and not _may_have_secrets(value):
+    if named is None and not _may_have_secrets(before + value):
         return value, []
     spans = _spans(value, before)
     if named is not None and _is_secret_member(value, named):
@@ -162,6 +195,7 @@ def _is_secret_member(value: str, named: Named) -> bool:
     if named.kind == "authorization":
         scheme, _, rest = value.strip().partition(" ")
         value = rest if rest and scheme.isalpha() else scheme
+        return len(value) > 5 and not is_placeholder(value) and not is_sentence(value)
     if is_placeholder(value) or is_sentence(value):
         return False
     if named.kind == "pin":
@@ -174,18 +208,19 @@ def _is_secret_member(value: str, named: Named) -> bool:
 
 def _spans(text: str, before: str = "") -> list[Span]:
     """The secrets of a text, in order and apart from each other, read as if `before` stood before it."""
+    after = ""
     if before and " " in text and not before.startswith("Cookie"):
-        before += '"'
-    whole, skipped = before + text, len(before)
+        after = "'" if '"' in text else '"'
+    whole, skipped = before + after + text + after, len(before + after)
     lowered = _in_lower_case(whole)
-    spans = find_shapes(whole) if may_have_shapes(whole) or "PRIVATE" in whole else []
+    spans = find_shapes(whole) if may_have_shapes(whole) else []
     spans += find_forms(whole, lowered)
     spans += find_named(whole, lowered) if may_have_names(lowered) else ()
     apart: list[Span] = []
     for span in sorted(spans):
         if span.start < skipped:
             continue
-        span = span._replace(start=span.start - skipped, end=span.end - skipped)
+        span = span._replace(start=span.start - skipped, end=min(span.end - skipped, len(text)))
         if apart and span.start < apart[-1].end:
             last = apart.pop()
             kind = span.kind if span.rank > last.rank else last.kind

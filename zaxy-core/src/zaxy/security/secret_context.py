@@ -29,20 +29,24 @@ if TYPE_CHECKING:
 
 # Matched against the text in lower case.
 _NAME = (
-    r"(?:pass(?:w(?:or)?d|wort|code|[ -]?phrase|(?![a-z]))|pwd?(?![a-z])|secret|token|(?<=[a-z _-])key(?![a-z])"
+    r"(?:pass(?:w(?:or)?d|wort|code|[ -]?phrase|(?![a-z]))|pwd?(?![a-z])|psk|secret|token|(?<=[a-z _-])key(?![a-z])"
     r"|authorization|cred(?:ential)?s|_?auth(?=[\"'=])|(?:seed|recovery)[ _-]phrase"
-    r"|mnemonic|kennwort|contrase[nñ]a|mot de passe|пароль|密[码碼]|パスワード)[a-z0-9_-]{0,32}+"
+    r"|mnemonic|contrase[nñ]a|mot de passe|пароль|密[码碼]|パスワード)[a-z0-9_-]{0,32}+"
 )
 _FOLLOWED = (
     r"(?:(?P<assigned>\\{0,3}[\"'`]?\]?[ \t]{0,8}+(?::[ \t]?(?:str|string|bytes|any|secretstr|optional\[str\])[ \t]?)?"
-    r"(?P<operator>=>|->|→|:=|\?=|[!=]={1,2}|=|:(?![:=])|%3[ad])[ \t]{0,8}+)(?=\S)"
+    r"(?P<operator>=>|->|→|:=|:-(?=\w)|\?=|[!=]={1,2}|=|:(?![:=])|%3[ad])[ \t]{0,8}+)(?=\S)"
     r"|(?P<default>\"\s{0,4}\{[^{}]{0,200}?\bdefault\s{0,16}=\s{0,4})(?=\")"
     r"|(?P<listed>\\{0,3}[\"'`],[ \t]{0,4}+)(?=\\{0,3}[\"'`])"
-    r"|(?P<tag>>)(?=[^<>\s])"
-    r"|(?P<called>\()(?=[\"'`])"
-    r"|(?P<said>(?:[ \t]\([^()\n]{1,40}\))?(?:[ \t](?:for|of|on|to|at|in|from)[ \t][^\n:=;]{1,48}?)?[ \t]{0,2}"
+    r"|(?P<fallback>[\"'`)\]]{0,3}[ \t]{0,2}(?:\?\?|\|\||[ \t]or)[ \t]{0,2})(?=[\"'`])"
+    r"|(?P<attribute>[\"'][ \t]{1,4}value=)(?=[\"'])"
+    r"|(?P<tag>[\"']?>)(?=[^<>\s])"
+    r"|(?P<called>(?:[\"'`)\]]{1,3}\.(?:type|fill|send_?keys|set_?value))?\()(?=[\"'`])"
+    r"|(?P<said>(?:[ \t]\([^()\n]{1,40}\)|[ \t](?:value|base|string))?"
+    r"(?:[ \t](?:for|of|on|to|at|in|from|i|you|we|they|he|she|that|which)[ \t][^\n:=;]{1,48}?)?[ \t]{0,2}"
     r"(?:[ \t](?:is|was|are|equals|will be|should be|(?:(?:is|was|has been)[ \t])?(?:set|changed|reset|updated|rotated)"
-    r"[ \t](?:to|from)|to|as|now)(?: now| still)?[ \t:]{1,3}|[:=][ \t]{1,4})[*_]{0,2})"
+    r"[ \t](?:to|from)|to|as|now|ist|war|lautet|est|es)(?: now| still)?[ \t:]{1,3}"
+    r"|(?:[:=]|->|=>|→)[ \t]{1,4})[*_]{0,2})"
     r"(?=[\"'`“‘]|\S{0,64}?[0-9@#$%^&+~])"
     r"|(?P<beside>[ \t]{1,4})(?=[\"'`“‘]|\S{0,64}?[0-9]))"
 )
@@ -51,7 +55,7 @@ _FLAG = (
     r"(?P<flag>[ \t]{1,4}|=[ \t]?|[\"'`],[ \t]{0,4}(?=[\"'`]))(?=\S)"
 )
 _PHRASE = (
-    r"(?:(?:pass|seed|recovery)[ _-]?phrase|mnemonic)[\"'`]?[ \t]{0,4}(?::|=|[ \t]is|[ \t]was)[ \t]{1,4}"
+    r"(?:(?:pass|seed|recovery)[ _-]?phrase|mnemonic)[\"'`]?[ \t]{0,4}(?:[:=]|[ \t](?:is|was):?)[ \t]{1,4}"
     r"([a-z][a-z ]{8,300}+)"
 )
 
@@ -62,27 +66,39 @@ LONGEST = 128
 """Of a longer value so much is looked at, so that a text full of names costs no more than its length."""
 _HEAD = rf"[^\s\"'`<>\\]{{1,{LONGEST}}}+"
 _REST = r"[^\s\"'`<>\\;,&|()\[\]{}]*+"
-_CUT = r"[;,&|][\w .-]{0,30}[=:]|%26"
+_APP_PASSWORD = r"[a-z]{4}(?: [a-z]{4}){3}(?![\w ])"
+_CUT = r"[;,&|][\w .-]{0,30}[=:]|%26|&(?:quot|lt|gt|apos|#x?[0-9a-fA-F]{2,4})(?:;|\Z)"
 _OPENED_BY = {")": "(", "]": "[", "}": "{"}
-_PAIR = r"[\w.@+-]{1,64}[ \t]?[/:|][ \t]?(?P<password>[^\s\"'`<>,;]{4,128})"
+_PAIR = r"[\w.@+-]{1,64}[ \t]?[/:|][ \t]?(?P<password>[^\s\"'`<>,;/][^\s\"'`<>,;]{3,127})"
 _PAIR_NAME = r"(?i)\b(?:id|user|username|login|account) ?/ ?\Z"
 _SCHEME = r"[\"'`]?(?i:(bearer|basic|token|apikey|api-key|bot)[ \t]{1,4})?[\"'`]?([A-Za-z0-9._~+/=:-]{6,}+)"
+_PREPOSITION = r"\b(?:to|as|in|for|of|on|at|from)\b"
+_ELSEWHERE = (
+    r"\A[ \t](?:for|of|on|to|at|in|from)[ \t].*(?:[ \t](?:to|as)[ \t:]+|\b(?:user|username|account|name)[:=][ \t]+)"
+    r"[*_]*\Z"
+)
+"""Between a name and a value: what follows is another thing, as in "the passphrase of the signing key to `sign`"."""
 _SETTER = r"(?i)\b(?:define|set\w{0,20}|put\w{0,20}|add\w{0,20}|append|header)\([\"'`]\Z"
+_NAMED_TAG = r"<[\w:-]{1,24}[ \t](?:name|key)=[\"'][\w.:-]{0,32}\Z"
+_USER = r"(?i)\b(?:user|username|login)[:=]?[ \t]\S{1,32}?(?:,|;|[ \t]/|[ \t]and)[ \t]\Z"
 _SHELL_WORDS = frozenset(("export", "set", "setx", "env", "local", "declare", "readonly", "-e", "--env"))
 _WORDS_AFTER_FLAGS = frozenset(
     "option options flag flags argument arguments parameter parameters switch switches and or is are was to for in on "
     "with without instead if when then must can cannot may should will the a an it from as at by of value".split()
 )
-_HINTS = (
-    *("pass", "pw", "secret", "token", "key", "phrase", "mnemonic", "authoriz", "cred"),
-    *("_auth", 'auth"', "auth ", "kennwort"),
-)
+_HINTS = ("pw", "psk", "secret", "token", "key", "phrase", "mnemonic", "cred")
+_AUTH_HINTS = ("authoriz", "_auth", 'auth"', "auth ")
 _FOREIGN_HINTS = ("contrase", "пароль", "密码", "密碼", "パスワード")
 
 
 def may_have_names(lowered: str) -> bool:
     """Whether looking for names is worth while: quick, and wrong only when it says yes."""
-    return contains_any(lowered, _HINTS) or (not lowered.isascii() and contains_any(lowered, _FOREIGN_HINTS))
+    return (
+        contains_any(lowered, _HINTS)
+        or ("pass" in lowered and "pass" in lowered.replace("passed", ""))  # tests passed: in every other tool's result
+        or ("auth" in lowered and contains_any(lowered, _AUTH_HINTS))
+        or (not lowered.isascii() and contains_any(lowered, _FOREIGN_HINTS))
+    )
 
 
 def find_named(text: str, lowered: str) -> Iterator[Span]:
@@ -101,8 +117,9 @@ def _find(pattern: re.Pattern[str], text: str, lowered: str) -> Iterator[Span]:
     while match := pattern.search(lowered, position):
         end = match.start(match.lastgroup or 0)
         before = lowered[max(0, match.start() - 48) : match.start()]
+        before = before[before.rfind("--") + 1 :]
         start = match.start() - len(before) + len(before.rstrip(_LETTERS))
-        named = None if text.startswith("[redacted:", start - 10) else _named(text, lowered, start, end)
+        named = None if text.endswith("[redacted:", 0, start) else _named(text, lowered, start, end)
         span = _value_after(text, start, named, match) if named else None
         if span:
             yield span
@@ -123,14 +140,21 @@ def _named(text: str, lowered: str, start: int, end: int) -> Named | None:
 def _value_after(text: str, start: int, named: Named, match: re.Match[str]) -> Span | None:
     """The value that follows a name, if it is a secret."""
     at, way = match.end(), match.lastgroup or ""
+    if text.endswith("::" if way != "assigned" or match[way] != ":" else ":", 0, start) and way != "flag":
+        return None  # part of a name: `arn:aws:secretsmanager:…:secret:…`, `"AWS::IAM::AccessKey": …`
+    if way == "beside" and text.endswith("/", 0, start):  # the end of a path
+        return None
     if named.kind == "authorization":
         return _authorization_at(text, at)
     if named.kind == "credential" or compiled(_PAIR_NAME).search(text[max(0, start - 12) : start]):
         return _pair_at(text, at)
     opening = compiled(_OPENING).match(text, at)
     if opening:
+        opening = _unpacked(text, start, opening) if way == "assigned" and match["operator"] == "=" else opening
         first, last = opening.end(), _end_of_quoted(text, opening)
-        way = "quoted" if way in ("assigned", "default") else way
+        way = "quoted" if way in ("assigned", "default", "attribute") else way
+    elif way == "assigned" and match["operator"] in ("==", "===", "!=", "!=="):
+        return None
     else:
         first, last = _bare_value(text, at, query=text[start - 1 : start] in ("?", "&"))
     value = text[first : min(last, first + LONGEST)]
@@ -138,14 +162,26 @@ def _value_after(text: str, start: int, named: Named, match: re.Match[str]) -> S
         return None
     if not value or is_placeholder(value) or counts_something(value, text[last : last + 16]):
         return None
+    if way == "said" and compiled(_PREPOSITION if named.generic else _ELSEWHERE).search(match["said"]):
+        return None
     if _is_sure(text, start, match, last, value):
         way = "sure"
     if not _is_secret(value, named, way, opening is not None):
         return None
-    if not opening and last - first == LONGEST:
-        rest = compiled(_REST).match(text, last)
-        last = rest.end() if rest else last
-    return Span(first, last, named.kind, 0)
+    return Span(first, last if opening else _end_of_bare(text, first, last), named.kind, 0)
+
+
+def _unpacked(text: str, start: int, first: re.Match[str]) -> re.Match[str]:
+    """Of `user, password = "bob", "…"` the value that belongs to the name."""
+    names = compiled(r"(?:\w{1,32},[ \t]?){1,4}\Z").search(text[max(0, start - 80) : start])
+    opening = first
+    for _ in range(names[0].count(",") if names else 0):
+        comma = compiled(r"[\"'`],[ \t]{0,2}").match(text, _end_of_quoted(text, opening))
+        following = compiled(_OPENING).match(text, comma.end()) if comma else None
+        if not following:
+            return first
+        opening = following
+    return opening
 
 
 def _end_of_quoted(text: str, opening: re.Match[str]) -> int:
@@ -179,11 +215,25 @@ def _bare_value(text: str, position: int, query: bool) -> tuple[int, int]:
     return position, position + len(value)
 
 
+def _end_of_bare(text: str, first: int, last: int) -> int:
+    """Where a value without quotes ends that turned out to be a secret: no part of it may stay."""
+    if last - first == LONGEST and (rest := compiled(_REST).match(text, last)):
+        last = rest.end()
+    if last - first == 4 and (rest := compiled(_APP_PASSWORD).match(text, first)):
+        last = rest.end()
+    while text[last : last + 1] in ("'", '"', "`", ">") and text[last + 1 : last + 2].isalnum():
+        more = compiled(_REST).match(text, last + 1)
+        last = more.end() if more else last + 1
+    return last
+
+
 def _authorization_at(text: str, position: int) -> Span | None:
     match = compiled(_SCHEME).match(text, position)
     if not match or is_placeholder(match[2]) or is_expression(match[2]) or is_wordy(match[2]):
         return None
     scheme = (match[1] or "").lower()
+    if not scheme and compiled(r"[ \t]{1,4}\w{1,32}=").match(text, match.end()):  # a scheme with parameters
+        return None
     if scheme == "basic":
         return Span(*match.span(2), "basic") if is_login(match[2]) else None
     if not is_opaque(match[2], 6 if scheme else 8):
@@ -203,13 +253,19 @@ def _is_sure(text: str, start: int, match: re.Match[str], last: int, value: str)
     """Whether the place alone says that this is a value, and neither code nor a sentence."""
     way = match.lastgroup
     if way == "flag":
-        return value.lower() not in _WORDS_AFTER_FLAGS
+        prose = value.isalpha() and compiled(r" [a-z]{1,16} [a-z]{1,16}\b").match(text, last)
+        return not prose and value.lower() not in _WORDS_AFTER_FLAGS
     if way == "tag":
-        return text[start - 1 : start] == "<" and text.startswith("</", last)
+        opened = text[start - 1 : start] == "<" or compiled(_NAMED_TAG).search(text[max(0, start - 64) : start])
+        return bool(opened) and text.startswith("</", last)
     if way == "listed":
         return compiled(_SETTER).search(text[max(0, start - 24) : start]) is not None
     if way == "beside":
-        return compiled(r"\blogin \S{1,64} \Z").search(text[max(0, start - 80) : start]) is not None
+        before = text[max(0, start - 80) : start]
+        return bool(
+            compiled(r"\blogin \S{1,64} \Z").search(before)
+            or (is_mixed(value, 6) and compiled(_USER).search(before[-48:]))
+        )
     if way != "assigned":
         return False
     before = text[max(0, start - 80) : start].rpartition("\n")[2]
@@ -239,6 +295,8 @@ def _is_secret(value: str, named: Named, way: str, quoted: bool) -> bool:
         return False
     if not quoted and is_expression(value):
         return False
+    if not quoted and way != "sure" and "." in value and secret_named(value.rpartition(".")[2]):
+        return False
     chosen = named.kind in PASSWORD_KINDS
     if way == "tag" or (way == "called" and not chosen) or (way == "beside" and chosen and named.generic):
         return False
@@ -255,5 +313,6 @@ def _is_secret(value: str, named: Named, way: str, quoted: bool) -> bool:
     if quoted and way == "beside":
         return len(value) > 3
     if way in ("beside", "listed", "called"):
-        return is_mixed(value, 6) and not value.isdigit() and not contains_any(value, (".", "/", ":"))
+        named_too = value.isidentifier() and secret_named(value)
+        return is_mixed(value, 6) and not value.isdigit() and not named_too and not contains_any(value, (".", "/", ":"))
     return is_mixed(value, 5) and not (way == "assigned" and is_variable(value))

@@ -1,9 +1,13 @@
-"""Secrets that stand in a fixed form: headers, cookies, short options of commands, SQL, `… is the password`."""
+"""Secrets that stand in a fixed form: headers, cookies, short options of commands, SQL, `… is the password`.
+
+Every pattern is of bounded length or possessive, so that the time spent grows with the text and not faster.
+"""
 
 from __future__ import annotations
 
+from zaxy.security.secret_names import secret_named
 from zaxy.security.secret_shapes import Span, compiled, contains_any
-from zaxy.security.secret_values import is_expression, is_login, is_mixed, is_opaque, is_placeholder
+from zaxy.security.secret_values import is_expression, is_login, is_mixed, is_opaque, is_placeholder, is_sentence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +17,15 @@ _BEARER = r"(?i:bearer)(?:[ \t]{1,4}|%20)[\"'`]?([A-Za-z0-9._~+/=-]{8,}+)"
 _BASIC = r"(?i:basic)[ \t]{1,4}([A-Za-z0-9+/]{8,1024}+={0,2})"
 _SQL = r"(?i:identified[ \t](?:with[ \t]\w{1,40}[ \t])?by)[ \t](?:(?i:password)[ \t])?['\"]([^'\"\n]{1,256})['\"]"
 _POWERSHELL = r"(?i:convertto-securestring)[ \t](?:(?i:-string)[ \t])?['\"]([^'\"\n]{1,256})['\"]"
+_INSERT = (
+    r"(?i:insert(?:[ \t]or[ \t]\w{1,12}|[ \t]ignore)?|replace)[ \t](?i:into)\s{1,8}[\w.\"`\[\]]{1,80}+\s{0,8}"
+    r"\(([^()]{1,400}+)\)\s{0,8}(?i:values)\s{0,8}"
+)
+_ROW = r"\(((?:[^()'\"]|'(?:[^'\n]|''){0,256}'|\"[^\"\n]{0,256}\"|\([^()]{0,80}\)){1,2000}+)\)\s{0,4},?\s{0,8}"
+_CELL = r"(?:'((?:[^'\n]|''){0,256}+)'|[^,'\"(]|\"[^\"]{0,256}+\"|\([^()]{0,80}+\)|')++"
+_GO_DSN = r"[\w.-]{1,64}:([^\s\"'`/@]{1,128}+)@(?:tcp|unix)\("
+_PGPASS = r"(?m:^)(?:[\w.*-]{1,64}+:){4}(\S{4,128}+)(?m:$)"
+_NET_USE = r"(?i:/user:)[\w.\\@-]{1,64}+[ \t]{1,4}([^\s/*\"'][^\s\"']{0,127}+)"
 _REVERSED = r" is (?:the|my|our|your) (?:[a-z]{1,20} )?(?:password|passwd|passphrase)\b"
 _PIN = (
     r"(?<![\w-])(?i:pin)(?i:[ -](?:code|number))?(?: (?:for|of|to) [^\n:=]{1,40}?)?"
@@ -28,17 +41,22 @@ _SESSION = (
 _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 
 _ARGUMENT = r"(?:\"([^\"\n]{1,256})\"|'([^'\n]{1,256})'|([^\s\"'`]{1,256}+))"
-_LOGIN_ARGUMENT = r"[\"']?[^\s:\"'$<{]{1,64}+:([^\s\"']{1,256}+)"
+_LOGIN_ARGUMENT = r"[\"']?(?![0-9]+:[0-9])[^\s:\"'$<{]{1,64}+:([^\s\"']{1,256}+)"
 _LOGIN_CALL = (
-    r"(?i:auth|login)(?:[ \t]?=[ \t]?)?\([ \t]?[\"'][^\"'\n]{1,64}[\"'],[ \t]?[\"']([^\"'\n]{3,128})[\"'][ \t]?[,)]"
+    r"(?i:auth|login|credentials?)(?:[ \t]?=[ \t]?)?"
+    r"\([ \t]?[\"'][^\"'\n]{1,64}[\"'],[ \t]?[\"']([^\"'\n]{3,128})[\"'][ \t]?[,)]"
 )
-_SUDO = rf"\becho[ \t](?:-n[ \t])?{_ARGUMENT}[ \t]{{0,4}}\|[ \t]{{0,4}}sudo[ \t]-\w{{0,8}}S"
+_PIPED = (
+    rf"\becho[ \t](?:-n[ \t])?{_ARGUMENT}[ \t]{{0,4}}\|[^|\n]{{0,120}}?"
+    r"(?:sudo[ \t]-\w{0,8}S|--password-stdin|secret create)"
+)
 _MYSQL = r"\b(?:mysql|mariadb)[\w-]{0,16}"
 _COMMANDS = (
     (("mysql", "mariadb"), _MYSQL, rf"[ \t]-p{_ARGUMENT}"),
     (("sshpass",), r"\bsshpass", rf"[ \t]-p[ \t]{{0,4}}{_ARGUMENT}"),
     (("login",), r"\b(?:docker|podman|helm|nerdctl|oc|az|skopeo)\b.{1,40}?\blogin", rf"[ \t]-p[ \t]{{1,4}}{_ARGUMENT}"),
     (("redis-cli",), r"\bredis-cli", rf"[ \t]-a[ \t]{{0,4}}{_ARGUMENT}"),
+    (("sqlcmd", "bcp "), r"\b(?:sqlcmd|bcp)\b", rf"[ \t]-P[ \t]{{0,4}}{_ARGUMENT}"),
     (("ldap",), r"\bldap\w{1,16}", rf"[ \t]-w[ \t]{{1,4}}{_ARGUMENT}"),
     (("zip",), r"\b(?:un)?zip\b", rf"[ \t]-P[ \t]{{0,4}}{_ARGUMENT}"),
     (("7z",), r"\b7za?\b", rf"[ \t]-p{_ARGUMENT}"),
@@ -46,23 +64,37 @@ _COMMANDS = (
     (("keytool", "jarsigner"), r"\b(?:keytool|jarsigner)\b", rf"[ \t]-(?:store|key)pass[ \t]{{1,4}}{_ARGUMENT}"),
     (
         ("curl", "wget", "http"),
-        r"\b(?:curl|wget|https?|xh)\b",
+        r"\b(?:curl|wget)\b|(?m:^)(?:https?|xh)(?= )",
         rf"[ \t](?:-u|-a|-U|--user|--proxy-user|--auth)(?:[ \t]{{1,4}}|=){_LOGIN_ARGUMENT}",
+    ),
+    (
+        ("htpasswd",),
+        r"\bhtpasswd\b",
+        rf"[ \t]-\w{{0,6}}b\w{{0,6}}[ \t]{{1,4}}\S{{1,128}}+[ \t]{{1,4}}[^\s-]\S{{0,64}}+[ \t]{{1,4}}{_ARGUMENT}",
     ),
     (("smbclient",), r"\bsmbclient\b", r"[ \t]-U[ \t]?[^\s%]{1,64}+%([^\s\"']{1,256}+)"),
 )
 _SPACED_PASSWORD = rf"[ \t]-p[ \t]{{1,4}}{_ARGUMENT}"
 """For MySQL the word after `-p` and a space is a database, but people who write a password there mean one."""
 
-_HINTS = ("bearer", "basic ", "identified", "cookie", "pin ", "pin:", "pin=")
+_HINTS = ("bearer", "basic ", "identified", "cookie")
+_PIN_HINTS = ("pin ", "pin:", "pin=")
 _SESSION_HINTS = ("session=", "sessionid=", "sessid=", "sid=")
-_COMMAND_HINTS = (*(hint for hints, _, _ in _COMMANDS for hint in hints), "mongo", "securestring", "sudo -")
-_CALL_HINTS = ("auth(", "auth=(", "auth = (", "login(")
+_PIPE_HINTS = ("sudo -", "password-stdin", "secret create")
+_COMMAND_HINTS = (*(hint for hints, _, _ in _COMMANDS for hint in hints), "mongo", "securestring", *_PIPE_HINTS)
+_DSN_HINTS = ("@tcp(", "@unix(")
+_PGPASS_HINTS = (":5432:", ":*:")
+_CALL_HINTS = ("auth(", "auth=(", "auth = (", "login(", "credential(", "credentials(")
+_PAREN_HINTS = (*_CALL_HINTS, *_DSN_HINTS)
+_COLON_HINTS = (*_PGPASS_HINTS, "/user:")
 _PASSWORD_FORMS = (
     (("identified",), _SQL),
     (("securestring",), _POWERSHELL),
-    (("sudo -",), _SUDO),
+    (_PIPE_HINTS, _PIPED),
     (_CALL_HINTS, _LOGIN_CALL),
+    (_DSN_HINTS, _GO_DSN),
+    (_PGPASS_HINTS, _PGPASS),
+    (("/user:",), _NET_USE),
 )
 
 
@@ -70,9 +102,11 @@ def may_have_forms(lowered: str) -> bool:
     """Whether looking for forms is worth while: quick, and wrong only when it says yes."""
     return (
         contains_any(lowered, _HINTS)
+        or ("pin" in lowered and contains_any(lowered, _PIN_HINTS))
         or ("=" in lowered and contains_any(lowered, _SESSION_HINTS))
-        or ("(" in lowered and contains_any(lowered, _CALL_HINTS))
-        or (" -" in lowered and contains_any(lowered, _COMMAND_HINTS))
+        or ("(" in lowered and contains_any(lowered, _PAREN_HINTS))
+        or (":" in lowered and contains_any(lowered, _COLON_HINTS))
+        or ("-" in lowered and " -" in lowered and contains_any(lowered, _COMMAND_HINTS))
     )
 
 
@@ -96,7 +130,9 @@ def find_forms(text: str, lowered: str) -> Iterator[Span]:
             group = match.lastindex or 0
             if not is_placeholder(match[group]):
                 yield Span(*match.span(group), "password")
-    if contains_any(lowered, ("pin ", "pin:", "pin=")):
+    if "values" in lowered and "into" in lowered:
+        yield from _find_inserted(text)
+    if contains_any(lowered, _PIN_HINTS):
         for match in compiled(_PIN).finditer(text):
             yield Span(*match.span(1), "pin")
     if contains_any(lowered, (" is the ", " is my ", " is our ", " is your ")) and "pass" in lowered:
@@ -113,6 +149,20 @@ def _find_cookies(text: str) -> Iterator[Span]:
                 yield Span(*match.span(2), "cookie")
 
 
+def _find_inserted(text: str) -> Iterator[Span]:
+    """`INSERT INTO users (name, password) VALUES ('bob', …)`: the column names the value."""
+    for insert in compiled(_INSERT).finditer(text):
+        kinds = [named and named.kind for named in map(secret_named, insert[1].split(","))]
+        row = compiled(_ROW).match(text, insert.end()) if any(kinds) else None
+        while row:
+            cells = compiled(_CELL).finditer(text, *row.span(1))
+            for kind, cell in zip(kinds, cells, strict=False):
+                value = cell[1] or ""
+                if kind and value and not is_placeholder(value) and not is_sentence(value):
+                    yield Span(*cell.span(1), kind)
+            row = compiled(_ROW).match(text, row.end())
+
+
 def _find_reversed(text: str, lowered: str) -> Iterator[Span]:
     for match in compiled(_REVERSED).finditer(lowered):
         words = text[max(0, match.start() - 64) : match.start()].split()
@@ -126,6 +176,8 @@ def _find_in_commands(text: str, lowered: str) -> Iterator[Span]:
     position = 0
     while position < len(text):
         end = text.find("\n", position)
+        while end > 0 and text[end - 1] == "\\":  # the command goes on in the next line
+            end = text.find("\n", end + 1)
         end = len(text) if end < 0 else end
         yield from _find_in_command(text, lowered, position, end)
         position = end + 1

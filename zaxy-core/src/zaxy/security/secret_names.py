@@ -20,8 +20,12 @@ _ENDINGS = (
     ("seedphrase", "passphrase"),
     ("recoveryphrase", "passphrase"),
     ("mnemonic", "passphrase"),
-    *((word, "password") for word in ("password", "passwd", "passwort", "kennwort", "passcode", "pwd", "contraseña")),
-    *((word, "password") for word in ("contrasena", "motdepasse", "пароль", "密码", "密碼", "パスワード")),
+    *((word, "password") for word in ("password", "passwd", "passwort", "passcode", "pwd", "contraseña")),
+    *((word, "password") for word in ("contrasena", "motdepasse", "пароль", "密码", "密碼", "パスワード", "psk")),
+    *(
+        (f"{owner}pass", "password")
+        for owner in "require user db root admin smtp mail store key ldap bind proxy".split()
+    ),
     ("privatekey", "private_key"),
     ("secretaccesskey", "aws_secret_key"),
     ("apikey", "api_key"),
@@ -58,16 +62,16 @@ _NOT_SECRET_BEFORE = frozenset(
     "is has have had show hide no not use uses using reset forgot forget forgotten change verify validate validated "
     "get fetch check require requires required needs need allow enable enabled disable missing invalid wrong bad "
     "expired empty update rotate generate create delete remove revoke hash hashed encrypted masked redacted public "
-    "with without if count num number total max min by on last parse read load store save accept prompt ask "
+    "without if count num number total max min by on last parse read load store save accept prompt ask "
     "enter type lost incorrect find split encode decode extract".split()
 )
 _OTHER_TOKENS = frozenset(
-    "next page nextpage previous prev continuation continue sync cancellation cancel cancelled start end eos bos pad "
-    "unk mask sep cls special stop input output prompt completion cached reasoning max min per last first second "
-    "current_ peek punctuation operator name number string comment keyword identifier each every expected unexpected "
-    "lexer parser syntax word sub subword image text audio delimiter separator design color native erc reserved "
-    "unknown line newline indent dedent whitespace trailing leading single this that any some idempotency "
-    "resume resumption resource vocab vocabulary chat".split()
+    "next page nextpage previous prev backward forward continuation continue sync cancellation cancel cancelled start "
+    "end eos bos pad unk mask sep cls special stop input output prompt completion cached reasoning max min per last "
+    "first second peek current_ punctuation operator name number string comment keyword identifier each every "
+    "expected unexpected pagination starting paging lexer parser syntax word sub subword image text audio delimiter "
+    "separator design color native erc reserved unknown line newline indent dedent whitespace trailing leading single "
+    "this that any some idempotency resume resumption resource vocab vocabulary chat".split()
 )
 
 

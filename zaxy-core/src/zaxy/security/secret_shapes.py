@@ -10,7 +10,7 @@ import re
 from binascii import a2b_base64
 from functools import cache
 
-from zaxy.security.secret_values import is_placeholder
+from zaxy.security.secret_values import is_opaque, is_placeholder, is_wordy
 from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -106,6 +106,7 @@ SHAPES = (
     Shape("postman_key", ("PMAK-",), r"PMAK-[a-f0-9]{24}-[a-f0-9]{34}"),
     Shape("api_key", ("gsk_", "xai-", "pplx-"), r"(?:gsk_|xai-|pplx-)[A-Za-z0-9]{40,}+"),
     Shape("api_key", ("sbp_", "r8_", "figd_", "nfp_", "sgp_"), r"(?:sbp|r8|figd|nfp|sgp)_[A-Za-z0-9_-]{32,}+"),
+    Shape("api_key", ("squ_", "sqp_", "sqa_"), r"sq[upa]_[a-f0-9]{40}"),
     Shape("api_key", ("lsv2_", "tvly-", "rubygems_"), r"(?:lsv2_[ps][tk]_|tvly-(?:dev-)?|rubygems_)[A-Za-z0-9_]{28,}+"),
     Shape("jwt", ("eyJ",), _START + r"eyJ[\w-]{8,}+\.(?:eyJ[\w-]*+|[\w-]{8,}+(?=\.[\w-]))(?:\.[\w-]++){0,3}"),
 )
@@ -115,11 +116,13 @@ _BOUNDARY = r"(?:[^A-Za-z0-9]|\\[nrt]|%[0-9A-Fa-f]{2}|\[[0-9;]{1,8}m)\Z"
 _KEY_BEGIN = r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}|Private-Lines: [0-9]{1,3}"
 _KEY_END = r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
 _KEY_HEADER = r"(?:\s|\\[nr]){0,16}+[A-Z][A-Za-z-]{2,20}+: ?[^\n\\]{1,100}+"
-_KEY_LINE = r"(?:[ \t]|\r?\n|\\r|\\n){0,16}+(?![a-z]+\b)[A-Za-z0-9+/=]{8,}+"
-_KEY_NEXT_LINE = r"(?:[ \t]|\\r){0,16}+(?:\r?\n|\\n)?[ \t]{0,16}+(?![a-z]+\b)[A-Za-z0-9+/=]{1,}+(?=[\s\\\"'`,;<]|\Z)"
+_NOT_A_WORD = r"(?![a-z]++(?![A-Za-z0-9+/=]))"
+_KEY_LINE = rf"(?:[ \t]|\r?\n|\\r|\\n){{0,16}}+{_NOT_A_WORD}[A-Za-z0-9+/=]{{8,}}+"
+_KEY_NEXT_LINE = rf"(?:[ \t]|\\r){{0,16}}+(?:\r?\n|\\n)?[ \t]{{0,16}}+{_NOT_A_WORD}[A-Za-z0-9+/=]++(?=[\s\\\"'`,;<]|\Z)"
 _KEY_RUN = r"[A-Za-z0-9+/=]{32}"
 _BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 _URL_PASSWORD = r":(?:\\?/){2}[^\s:/?#@\"'<>`\\]{0,128}+:([^\s/\"'<>`?]{1,256})@(?=[\w.\[$%{-])"
+_URL_TOKEN = r":(?:\\?/){2}([^\s:/?#@\"'<>`\\]{20,256}+)@(?=[\w.\[-])"
 _AWS_SECRET = r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])"
 
 
@@ -136,15 +139,19 @@ def contains_any(text: str, literals: tuple[str, ...]) -> bool:
     return False
 
 
+_KEY_HINTS = ("PRIVATE KEY", "Private-Lines")
+_URL_HINTS = (":/", ":\\/")
 _LOWER_HINTS = tuple(dict.fromkeys(hint for shape in SHAPES for hint in shape.hints if hint == hint.lower()))
 _OTHER_HINTS = tuple(dict.fromkeys(hint for shape in SHAPES for hint in shape.hints if hint != hint.lower()))
 
 
 def may_have_shapes(text: str) -> bool:
     """Whether looking for shapes is worth while: quick, and wrong only when it says yes."""
-    if "@" in text and contains_any(text, (":/", ":\\/")):
+    if contains_any(text, _KEY_HINTS) or ("@" in text and contains_any(text, _URL_HINTS)):
         return True
     long = " ".join([word for word in text.split() if len(word) >= SHORTEST])
+    if not long:
+        return False
     return contains_any(long, _LOWER_HINTS) or (long != long.lower() and contains_any(long, _OTHER_HINTS))
 
 
@@ -155,9 +162,9 @@ def find_shapes(text: str) -> list[Span]:
             spans += _find_jwts(text, shape) if shape.kind == "jwt" else _find_shape(text, shape)
     if any(span.kind == "aws_access_key" for span in spans):
         spans += _find_aws_secrets(text)
-    if contains_any(text, ("PRIVATE KEY", "Private-Lines")):
+    if contains_any(text, _KEY_HINTS):
         spans += _find_private_keys(text)
-    if "@" in text and contains_any(text, (":/", ":\\/")):
+    if "@" in text and contains_any(text, _URL_HINTS):
         spans += _find_url_passwords(text)
     return spans
 
@@ -165,7 +172,8 @@ def find_shapes(text: str) -> list[Span]:
 def _find_shape(text: str, shape: Shape) -> Iterator[Span]:
     for match in compiled(shape.pattern).finditer(text):
         group = 1 if match.re.groups else 0
-        if _begins(text, match.start()) and not compiled(_MASK_OR_NAME).fullmatch(match[group]):
+        masked = len(set(match[group][-16:])) < 4 or compiled(_MASK_OR_NAME).fullmatch(match[group])
+        if not masked and _begins(text, match.start()):
             yield Span(*match.span(group), shape.kind, 2)
 
 
@@ -237,4 +245,7 @@ def _find_headless_key(text: str, end: re.Match[str]) -> Iterator[Span]:
 def _find_url_passwords(text: str) -> Iterator[Span]:
     for match in compiled(_URL_PASSWORD).finditer(text):
         if not is_placeholder(match[1]):
+            yield Span(*match.span(1), "url_password")
+    for match in compiled(_URL_TOKEN).finditer(text):
+        if is_opaque(match[1], 20) and not is_wordy(match[1]) and not is_placeholder(match[1]):
             yield Span(*match.span(1), "url_password")

@@ -38,21 +38,21 @@ _UNITS = frozenset(
 )
 _TECHNIQUE = (
     r"(?i:sha|md|aes|rsa|utf|base|oauth|argon|pbkdf|tls|ssl|http|ipv|ed|ec|es|hs|rs|ps|des|rc|blake|crc|x|v|p|h|rfc|"
-    r"iso|hmac|curve)[-_]?[0-9]+(?:[-_.][A-Za-z0-9]+)*"
+    r"iso|hmac|curve)[-_]?[0-9]+(?:[-_.][A-Za-z0-9]{1,12}){0,4}"
 )
 _TEMPLATE = (
-    r"\$\{.*|\$\(.*|\$[A-Za-z_][A-Za-z_0-9:.]*[}\])]*|\$[0-9@*#]|\$\{\{.*"  # shell and CI variables
-    r"|\{.*\}|\{[^}]*|<[^<>]*>|\[.*\]|%[A-Za-z_]\w*%|%[sdrvq]|%\(\w+\)[sd]|#\{.*|@[A-Z_]+@|\?|:\w+"  # templates
-    r"|[*•●·.xX_#?…=~|:>\\-]+|#[0-9a-fA-F]{3,8}"  # masks, colours
-    r"|!(?:vault|secret|Ref|Sub|env|ENV)\b.*|ENC\[?.*|(?:env|vault|op|ref|ssm|arn|file|https?|keyring|doppler|sops)"
-    r":\S*|.{0,8}(?:\.\.\.|…)"
-    r"|(?:~|\.{1,2})?(?:/[\w.@{}$+-]{1,24})+/?|[A-Za-z]:\\[\w .\\-]*|[\w.-]+(?:/[\w.-]+)+\.[a-z]{1,5}"  # paths
+    r"\$[{(].*|\$[A-Za-z_][A-Za-z_0-9:.]*[}\])]*|\$[0-9@*#]|(?:\$\w{1,8}){1,2}\$"  # variables, prefixes of hashes
+    r"|\{.*\}|\{[^}]*|<[^<>]*>|\[.*\]|\(\w+\)|#\{.*|%[A-Za-z_]\w*%|%[sdrvq]|%\(\w+\)[sd]|@[A-Z_]+@|\?|:\w+"  # templates
+    r"|[*•●·.xX_#?…=~|:>\\-]+|.{0,8}(?:\.\.\.|…)|#[0-9a-fA-F]{3,8}|(?:\\[ux][0-9a-fA-F]{2,8})+"  # masks, escapes
+    r"|!(?:vault|secret|Ref|Sub|env|ENV)\b.*|ENC[\[(].*"  # tags of YAML and Java
+    r"|(?:env|vault|op|ref|ssm|arn|file|https?|keyring|doppler|sops):\S*"  # where it is kept
+    r"|(?:~|\.{1,2})?(?:/[\w.@{}$%+-]{1,24})+/?|[A-Za-z]:\\[\w .\\-]*|[\w.-]+(?:/[\w.-]+)+\.[a-z]{1,5}"  # paths
 )
 _EXPRESSION = (
-    r"[A-Za-z_][\w.]*\??[(\[{].*|(?:[A-Za-z_]+[0-9]{0,2}(?:\.|\?\.|->|::))+[A-Za-z_]+[0-9]{0,2}\W*"
+    r"[A-Za-z_$][\w.$]*\??[(\[{)].*|(?:[A-Za-z_]+[0-9]{0,2}(?:\.|\?\.|->|::))+[A-Za-z_]+[0-9]{0,2}\W*"
     r"|[&*!@^-][A-Za-z_]+|[A-Za-z_]\w*\|\w+|0x[0-9a-fA-F]{1,16}|[A-Za-z_]+\[\]|[a-z]+<.*|\W+|new|await|lambda|function"
 )
-_SLOT = r"%[sdrvq]|%\(\w+\)[sd]|\{\w*\}|\$\w+"
+_SLOT = r"%[sdrvq]|%\(\w+\)[sd]|\{\w*\}|(?<![A-Za-z0-9])\$\w+"
 _REGEX = r"\[\^?\w-\w|\(\?|\]\{|\][*+]|\\[wdsSWDb]"
 _VERSION_OR_DATE = r"v?[0-9]+(?:\.[0-9]+)+\S*|[0-9]{4}-[0-9]{2}-[0-9]{2}\S*|[0-9]{1,2}:[0-9]{2}\S*"
 _NUMBERED_NAME = r"[A-Za-z]+(?:[-_. ][A-Za-z]+)+(?:[-_.]?v?[0-9]{1,3})?|[a-z]{1,12}[-_]v?[0-9]{1,3}"
@@ -107,9 +107,12 @@ def is_sentence(value: str) -> bool:
 
 
 def is_passphrase(value: str) -> bool:
-    """Three or more plain words in a row that are no sentence."""
+    """Three or more plain words in a row that are no sentence; of twelve, as in a seed phrase, some may be common."""
     words = value.split()
-    return len(words) > 2 and all(word.isalpha() and len(word) < 13 for word in words) and not is_sentence(value)
+    common = sum(word in _SENTENCE_WORDS or word in _TAILS for word in words)
+    return (
+        len(words) > 2 and all(word.isalpha() and len(word) < 13 for word in words) and common <= len(words) // 12 * 3
+    )
 
 
 def is_mixed(value: str, shortest: int = 4) -> bool:
@@ -148,6 +151,8 @@ def is_wordy(value: str) -> bool:
 
 def is_login(encoded: str) -> bool:
     """Whether this is `user:password` in base64."""
+    if not _compiled("[A-Za-z0-9+/]{8,}+={0,2}").fullmatch(encoded):
+        return False
     try:
         user, _, password = a2b_base64(encoded + "=" * (-len(encoded) % 4)).decode().partition(":")
     except ValueError:
