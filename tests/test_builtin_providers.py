@@ -10,10 +10,14 @@ import pytest
 from zaxy.api.checks import Case, Check, Workbench, checks_of
 from zaxy.api.checks.event_stores import EventStoreCase
 from zaxy.api.checks.export_sinks import ExportSinkCase
+from zaxy.api.checks.projection_backends import ProjectionBackendCase
+from zaxy.api.checks.retrieval_lanes import RetrievalLaneCase
 from zaxy.api.checks.signing_algorithms import SigningAlgorithmCase
 from zaxy.eventloom.store import JsonlStore
 from zaxy.export.ed25519 import Ed25519
 from zaxy.export.file_sink import FileSink
+from zaxy.follow.sqlite_graph import SqliteGraph
+from zaxy.follow.text_index import TextIndex
 
 
 def file_sink(scratch: Path) -> ExportSinkCase:
@@ -34,9 +38,19 @@ def jsonl_store(scratch: Path) -> EventStoreCase:
     return EventStoreCase(JsonlStore)
 
 
+def sqlite_graph(scratch: Path) -> ProjectionBackendCase:
+    return ProjectionBackendCase(SqliteGraph)
+
+
+def text_index(scratch: Path) -> RetrievalLaneCase:
+    return RetrievalLaneCase(TextIndex, capabilities=frozenset(("follower",)))
+
+
 BUILT_IN: list[tuple[str, Callable[[Path], Case]]] = [
     ("event_stores", jsonl_store),
     ("export_sinks", file_sink),
+    ("projection_backends", sqlite_graph),
+    ("retrieval_lanes", text_index),
     ("signing_algorithms", ed25519),
 ]
 

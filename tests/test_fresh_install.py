@@ -46,7 +46,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def decoys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index that offers other, newer packages under our names."""
     folder = tmp_path_factory.mktemp("decoys")
-    for name in ("zaxy_core", "zaxy_mldsa"):
+    for name in ("zaxy_core", "zaxy_kuzu", "zaxy_mldsa"):
         info = f"{name}-99.0.dist-info"
         with zipfile.ZipFile(folder / f"{name}-99.0-py3-none-any.whl", "w") as wheel:
             wheel.writestr(
@@ -131,6 +131,7 @@ def test_the_wheel_carries_the_contracts(author: Path) -> None:
     assert done.stdout == "no differences\n"
     listed = run(author / "venv/bin/zaxy", "contracts", "list", cwd=author).stdout
     assert "plugin-api" in listed
+    assert "plugins/kuzu" in listed
     assert "plugins/mldsa" in listed
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 PAGE = (Path(__file__).parents[2] / "docs" / "plugins" / "tutorial.md").read_text(encoding="utf-8")
 NEEDS_INSTALLER = ("pip ", "python3 -m venv ", "python -m zipfile ", "/tmp/try-acme/", "ZAXY=")
 MAKES_PYTEST_VERBOSE = ("CI", "BUILD_NUMBER")
-DEPENDS_ON_WHAT_IS_INSTALLED = ("zaxy plugins list",)
+DEPENDS_ON_WHAT_IS_INSTALLED = ("zaxy plugins list", "ACME_NOTES_FOLDER=drafts zaxy config list")
 
 
 def blocks(*languages: str) -> list[str]:

@@ -34,6 +34,12 @@ COMMANDS = (
     Command("verify", "Prove that a log is whole: every byte, digest, hash and link.", "zaxy.commands.log"),
     Command("repair", "Cut what an interrupted writer left, and let a session be written again.", "zaxy.commands.log"),
     Command("forget", "Erase one event's payload for good; the chain still verifies.", "zaxy.commands.log"),
+    Command("query", "Ask memory a question: what holds now, or held at a time.", "zaxy.commands.recall"),
+    Command("verbatim", "Find passages of the log by their words, as they were written.", "zaxy.commands.recall"),
+    Command("invalidate", "End what is held to be true of an entity; history keeps it.", "zaxy.commands.recall"),
+    Command("followers status", "Show how far the followers are behind the log.", "zaxy.commands.followers"),
+    Command("followers rebuild", "Build followers anew from the log as it is.", "zaxy.commands.followers"),
+    Command("followers digest", "Print a hash over all that each follower holds.", "zaxy.commands.followers"),
     Command(
         "hook-event",
         "Record what a client's hook tells; silent, and never in a client's way.",

@@ -67,6 +67,18 @@ SETTINGS = (
         "Keeps the default sessions of projects apart. Default: made from the name of the workspace's folder.",
     ),
     Setting(
+        "PROJECTION_BACKEND",
+        "string",
+        "embedded",
+        "The graph store: `embedded` for the workspace's in-process engine, or the name of an installed one.",
+    ),
+    Setting(
+        "ZAXY_EMBEDDED_ENGINE",
+        "string",
+        "sqlite",
+        "The engine that `embedded` means: `sqlite`, built in, or that of an installed package, such as `kuzu`.",
+    ),
+    Setting(
         "ZAXY_PLUGINS_DISABLE",
         "list",
         (),

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from zaxy.errors import ZaxyError
 from zaxy.eventloom.citation import Citation
 from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.record import Line
 from zaxy.security.session_ids import check_session_id
 from zaxy.workspace import Workspace, default_session, find_workspace
+
+if TYPE_CHECKING:
+    from zaxy.api.models import Event
+    from zaxy.memory import Memory
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 SessionId = Annotated[str | None, typer.Option("--session-id", help="The session. Default: the workspace's own.")]
@@ -27,6 +34,22 @@ def open_loom(workspace: str | None, eventloom_path: str | None) -> tuple[Eventl
     return Eventloom(found.eventloom), found
 
 
+def open_memory(workspace: str | None, eventloom_path: str | None) -> Memory:
+    """The memory of the workspace that is meant. A read waits until the followers have caught up, and shows it."""
+    from zaxy.memory import Memory
+
+    return Memory(find_workspace(workspace, eventloom_path), progress=progress_of("following"))
+
+
+def existing_session(named: str | None, workspace: Workspace, known: Sequence[str]) -> str:
+    """The session that is meant, which must be among those that have a log."""
+    session = session_of(named, workspace)
+    if session in known:
+        return session
+    there = ", ".join(known[:8]) or "none yet"
+    raise ZaxyError("not_found", f"there is no session {session} (there are: {there})", "'zaxy sessions' lists them.")
+
+
 def session_of(named: str | None, workspace: Workspace) -> str:
     return check_session_id(named if named is not None else default_session(workspace))
 
@@ -37,6 +60,12 @@ def reply_of(line: Line, replayed: bool = False) -> dict[str, Any]:
     citation = str(Citation(session, line.seq, line.hash))
     reply = {"seq": line.seq, "id": line.record["id"], "hash": line.hash, "citation": citation, "session_id": session}
     return {**reply, "replayed": True} if replayed else reply
+
+
+def event_reply(event: Event) -> dict[str, Any]:
+    """The same for an event that a program holds."""
+    place = {"seq": event.seq, "id": event.id, "hash": event.hash}
+    return {**place, "citation": event.citation, "session_id": event.session}
 
 
 def event_view(record: dict[str, Any]) -> dict[str, Any]:
@@ -50,15 +79,32 @@ def event_row(record: dict[str, Any]) -> str:
     payload = record.get("payload")
     text = "(erased)" if payload is None else _text(payload)
     time = record["time"][:19].replace("T", " ")
-    return f"{record['seq']:>6}  {time}  {record['type']}  {_plain(record['actor'])}  {text}"
+    return f"{record['seq']:>6}  {time}  {record['type']}  {one_line(record['actor'], LONGEST_TEXT)}  {text}"
 
 
 def _text(payload: dict[str, Any]) -> str:
     said = next((payload[key] for key in TEXT_FIELDS if isinstance(payload.get(key), str)), None)
-    text = _plain(said if said is not None else json.dumps(payload, ensure_ascii=False))
-    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"
+    return one_line(said if said is not None else json.dumps(payload, ensure_ascii=False), LONGEST_TEXT)
 
 
-def _plain(text: str) -> str:
+def one_line(text: str, longest: int) -> str:
     """One line without control characters, which could otherwise steer the terminal."""
-    return "".join(character if character.isprintable() else " " for character in text)
+    plain = "".join(character if character.isprintable() else " " for character in text)
+    return plain if len(plain) <= longest else f"{plain[: longest - 1]}…"
+
+
+def progress_of(what: str) -> Callable[[int, int], None] | None:
+    """A line that counts up on a terminal; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        return None
+    shown = -1
+
+    def show(done: int, total: int) -> None:
+        nonlocal shown
+        percent = 100 * done // total if total else 100
+        if percent != shown:
+            shown = percent
+            sys.stderr.write(f"\r{what}: {percent:3} %" + ("\r\033[K" if done >= total else ""))
+            sys.stderr.flush()
+
+    return show

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,9 +16,13 @@ from zaxy.commands.events import (
     EventloomPath,
     SessionId,
     WorkspaceFolder,
+    event_reply,
     event_row,
     event_view,
+    existing_session,
     open_loom,
+    open_memory,
+    progress_of,
     reply_of,
     session_of,
 )
@@ -129,7 +132,7 @@ def verify(
         loom, name = _source(session or (remembered.session if remembered else None), workspace, eventloom_path)
         names = [name]
         _refuse_other_session(remembered, name)
-    reports = [loom.verify(name, _progress(name), remembered) for name in names]
+    reports = [loom.verify(name, progress_of(name), remembered) for name in names]
     if as_json:
         typer.echo(json.dumps({"ok": all(r.ok for r in reports), "sessions": [_report(r) for r in reports]}, indent=2))
     else:
@@ -177,11 +180,13 @@ def forget(
             "forgetting erases the payload for good, and --hard was not given",
             "Add --hard if that is meant. To correct a fact and keep its history, append a new event instead.",
         )
-    loom, _ = open_loom(workspace, eventloom_path)
-    line = loom.resolve(cited)
-    recorded = loom.erase(cited.session, line.seq, actor, reason)
-    reply = {"erased": str(Citation(cited.session, line.seq, line.hash)), **reply_of(recorded)}
-    typer.echo(json.dumps(reply) if as_json else f"erased {cited.short}; recorded as {reply['citation']}")
+    with open_memory(workspace, eventloom_path) as memory:
+        erased = memory.resolve(citation)
+        recorded, warnings = memory.forget(citation, reason, actor)
+    reply = {"erased": erased.citation, **event_reply(recorded), "warnings": warnings}
+    typer.echo(json.dumps(reply) if as_json else f"erased {cited.short}; recorded as {recorded.citation}")
+    for said in warnings:
+        typer.echo(f"warning: {said}", err=True)
 
 
 def _source(source: str | None, workspace: str | None, eventloom_path: str | None) -> tuple[Eventloom, str]:
@@ -192,13 +197,7 @@ def _source(source: str | None, workspace: str | None, eventloom_path: str | Non
             raise ZaxyError("not_found", f"{source} is not a file", "Name a session, or a file that ends in .jsonl.")
         return Eventloom(str(file.absolute().parent)), file.name.removesuffix(".jsonl")
     loom, found = open_loom(workspace, eventloom_path)
-    session = session_of(source, found)
-    if session not in loom.sessions():
-        known = ", ".join(loom.sessions()[:8]) or "none yet"
-        raise ZaxyError(
-            "not_found", f"there is no session {session} (there are: {known})", "'zaxy sessions' lists them."
-        )
-    return loom, session
+    return loom, existing_session(source, found, loom.sessions())
 
 
 def _refuse_other_session(remembered: Citation | None, session: str) -> None:
@@ -263,19 +262,3 @@ def _verdict(report: Report) -> str:
     notes += f", {report.torn} bytes of an interrupted write at the end" if report.torn else ""
     head = Citation(report.session, report.events, report.head).short if report.events else "no events"
     return f"{report.session}: ok, {report.events} events{notes}, head {head}"
-
-
-def _progress(session: str) -> Any:
-    """A line that counts up on a terminal; nothing elsewhere."""
-    if not sys.stderr.isatty():
-        return None
-    shown: deque[int] = deque([-1], maxlen=1)
-
-    def show(done: int, total: int) -> None:
-        percent = 100 * done // total if total else 100
-        if percent != shown[0]:
-            shown.append(percent)
-            sys.stderr.write(f"\r{session}: {percent:3} %" + ("\r\033[K" if done >= total else ""))
-            sys.stderr.flush()
-
-    return show

@@ -16,8 +16,15 @@ from zaxy.eventloom.tail import Tail
 class JsonlStore:
     """Drafts come as they are to be kept: secrets and reserved types are the core's business, whatever the store."""
 
-    def __init__(self, context: ProviderContext, loom: Eventloom | None = None) -> None:
-        self._loom = loom or Eventloom(str(context.state_dir), clock=lambda: _time_text(context))
+    def __init__(self, context: ProviderContext) -> None:
+        self._loom = Eventloom(str(context.state_dir), clock=lambda: _time_text(context))
+
+    @classmethod
+    def over(cls, loom: Eventloom) -> JsonlStore:
+        """The store of a log that is open already."""
+        store = cls.__new__(cls)
+        store._loom = loom
+        return store
 
     def sessions(self) -> Sequence[str]:
         return self._loom.sessions()

@@ -26,3 +26,20 @@ def zaxy_signing_algorithms() -> list[Provider]:
             install_hint="Install the signing extra: pip install 'zaxy-core[export]'",
         )
     ]
+
+
+@hookimpl
+def zaxy_projection_backends() -> list[Provider]:
+    return [Provider("sqlite", "zaxy.follow.sqlite_graph:SqliteGraph", "The graph in a SQLite file of the workspace.")]
+
+
+@hookimpl
+def zaxy_retrieval_lanes() -> list[Provider]:
+    return [
+        Provider(
+            "verbatim",
+            "zaxy.follow.text_index:TextIndex",
+            "Passages of the log, found word by word; needs no graph.",
+            capabilities=("follower",),
+        )
+    ]

@@ -258,6 +258,11 @@ class BoundProvider:
         what = f"{self.provider.name}.{method}()"
         return self._host.run(self.row, "call", what, lambda: getattr(self.instance, method)(*arguments), budget)
 
+    def value(self, attribute: str) -> Any:
+        """An attribute of the point's Protocol, which may be a property."""
+        what = f"{self.provider.name}.{attribute}"
+        return self._host.run(self.row, "call", what, lambda: getattr(self.instance, attribute))
+
 
 def _differences(expected: dict[tuple[str, str], Provided], offers: dict[tuple[str, str], Provider]) -> Iterator[str]:
     """How a plugin's hooks and its manifest disagree, in words."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 CORE = Announcement("core", "zaxy.plugins.builtin", "zaxy-core", __version__)
 PUBLISHED = {
+    "kuzu": "zaxy-kuzu",
     "mldsa": "zaxy-mldsa",
     "ml-dsa-44": "zaxy-mldsa",
     "ml-dsa-65": "zaxy-mldsa",

@@ -1,0 +1,386 @@
+"""The graph provider `kuzu`: a database per session, so that forgetting a session is deleting its files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from zaxy.api import (
+    AsOf,
+    Batch,
+    Cursor,
+    Edge,
+    EdgeRow,
+    Entity,
+    EntityRef,
+    EntityRow,
+    GraphStats,
+    ProviderContext,
+    ZaxyError,
+)
+from zaxy_kuzu import engine
+from zaxy_kuzu.engine import CommitFailed, Database, Unreadable
+from zaxy_kuzu.owner import Ownership
+from zaxy_kuzu.schema import FORMAT, TABLES, folded, microseconds, thing_key
+from zaxy_kuzu.writer import Writer
+
+SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
+OPEN_AT_ONCE = 4
+REMEMBERED = 20_000
+FEW_EVENTS = 8
+FEW_ROWS, MANY_ROWS = 200, 2_000
+AFTER_ALL_EVENTS = 2**62
+
+PLACE = "MATCH (p:Place {id: 1}) RETURN p.seq, p.hash, p.offset, p.fed_by"
+NEW_PLACE = (
+    "CREATE (:Place {id: 1, format: $format, seq: 0, hash: '', offset: 0, fed_by: '', versions: 0, edges: 0, "
+    "open_versions: 0, open_edges: 0})"
+)
+FORMAT_OF = "MATCH (p:Place {id: 1}) RETURN p.format"
+MOVE = "MATCH (p:Place {id: 1}) SET p.seq = $seq, p.hash = $hash, p.offset = $offset, p.fed_by = $fed_by"
+STATS = "MATCH (p:Place {id: 1}) RETURN p.versions, p.edges, p.open_versions, p.open_edges"
+
+# What holds at a moment. It is asked for in as few columns as will do: comparing texts is what costs.
+HOLDS_NOW = "{0}.closed = 0"
+HOLDS_AS_KNOWN = "{0}.opened <= $known AND ({0}.closed = 0 OR {0}.closed > $known)"
+HOLDS_THEN = (
+    "{0}.opened <= $known AND {0}.valid_from <= $at AND ({0}.closed = 0 OR {0}.closed > $known OR $at < {0}.valid_to)"
+)
+ROW = "{0}.valid_from, {0}.valid_to, {0}.opened, {0}.closed, {0}.hash"
+VERSION = f"v.folded, v.name, v.type, v.summary, v.properties, v.told_from, {ROW.format('v')}"
+TYPES_OF_NAME = "MATCH (n:Name {name: $name}) RETURN n.types"
+OF_THING = f"MATCH (:Thing {{{{key: $key}}}})-[:HasVersion]->(v:Version) WHERE {{}} RETURN {VERSION}"
+OF_EVENT = "MATCH (e:Event {seq: $seq}) RETURN e.versions"
+BY_ID = f"MATCH (v:Version {{{{id: $id}}}}) WHERE {{}} RETURN {VERSION}"
+OF_EVENTS = f"MATCH (v:Version) WHERE v.opened IN $seqs AND {{}} RETURN {VERSION}"
+OF_TYPES = (
+    f"MATCH (v:Version) WHERE v.type IN $types AND {{}} RETURN {VERSION} "
+    "ORDER BY v.opened DESC, v.type, v.folded LIMIT $limit"
+)
+TOLD = (
+    "f.source_type, f.source_name, f.target_type, f.target_name, f.relation, f.confidence, f.inferred, f.method, "
+    f"f.evidence, f.told_from, f.told_to, {ROW.format('f')}"
+)
+FACT = f"MATCH (f:Fact {{id: $id}}) RETURN f.id, {TOLD}"
+EDGE_HELD_THEN = "e.opened <= $known AND e.from_us <= $at AND (e.closed = 0 OR e.closed > $known OR $at < e.to_us)"
+AROUND = "MATCH (:Thing {{key: $key}})-[e:Edge]-(:Thing) WHERE {}"
+SINCE = " AND e.opened > $since"
+OF_RELATIONS = " AND e.relation IN $relations"
+ALL_VERSIONS = f"MATCH (v:Version) WHERE v.opened > $since AND v.opened <= $until RETURN {VERSION}"
+ALL_EDGES = f"MATCH (f:Fact) WHERE f.opened > $since AND f.opened <= $until RETURN {TOLD}"
+EVENTS_AT_ONCE = 5_000
+
+
+class KuzuGraph:
+    """One process at a time: see `owner`."""
+
+    def __init__(self, context: ProviderContext) -> None:
+        self._context = context
+        self._folder = context.state_dir
+        settings = context.settings
+        self._engine = str(settings.get("ZAXY_KUZU_ENGINE") or "kuzu")
+        self._buffer_pool_mb = _positive(settings, "ZAXY_KUZU_BUFFER_POOL_MB", 1024)
+        self._max_db_gb = _positive(settings, "ZAXY_KUZU_MAX_DB_GB", 16)
+        self._owner: Ownership | None = None
+        self._pid = os.getpid()
+        self._open: dict[str, Database] = {}
+        self._writers: dict[str, Writer] = {}
+
+    # Following
+
+    def cursor(self, session: str) -> Cursor | None:
+        database = self._existing(session)
+        found = database.run(PLACE)[0] if database else [0]
+        return Cursor(*found) if found[0] else None
+
+    def apply(self, batch: Batch, cursor: Cursor) -> None:
+        database = self._database(batch.session)
+        taken: int = database.run(PLACE)[0][0]
+        news = [extracted for extracted in batch.events if extracted.event.seq > taken]
+        if news and news[0].event.seq != taken + 1:
+            raise ZaxyError(
+                "conflict",
+                f"the graph has followed {batch.session} to event {taken}, and the batch begins at {news[0].event.seq}",
+                "Ask for its cursor again, and go on from there: it may have been built anew meanwhile.",
+            )
+        if cursor.seq <= taken:
+            return
+        writer = self._writers.pop(batch.session, None) or Writer(database)
+        try:
+            with database.transaction():
+                for extracted in news:
+                    writer.take(extracted)
+                writer.finish()
+                database.run(MOVE, seq=cursor.seq, hash=cursor.hash, offset=cursor.offset, fed_by=cursor.fed_by)
+        except CommitFailed as error:
+            self.wipe(batch.session)  # it is derived, and opening it again has been seen to end the process
+            raise error.cause from error
+        except BaseException:
+            self._shut(batch.session)  # opened again it is what its own log says
+            raise
+        if writer.size <= REMEMBERED:
+            self._writers[batch.session] = writer
+
+    def digest(self, session: str) -> str:
+        total = hashlib.sha256()
+        database = self._existing(session)
+        last: int = database.run(PLACE)[0][0] if database else 0
+        for rows in (ALL_VERSIONS, ALL_EDGES):
+            for since in range(0, last, EVENTS_AT_ONCE):
+                found = database.run(rows, since=since, until=since + EVENTS_AT_ONCE) if database else []
+                for line in sorted(json.dumps(row) for row in found):
+                    total.update(line.encode() + b"\n")
+            total.update(b"\n")
+        return total.hexdigest()
+
+    def wipe(self, session: str) -> None:
+        self._own()
+        self._shut(session)
+        path = self._path(session)
+        engine.remove(path)
+        path.with_name(f"{path.name}.opening").unlink(missing_ok=True)
+        for aside in path.parent.glob(f"{path.name}.broken-*"):
+            aside.unlink()
+
+    def close(self) -> None:
+        if self._pid != os.getpid():
+            return  # it is the parent's
+        for session in list(self._open):
+            self._shut(session)
+        if self._owner is not None:
+            self._owner.release()
+        self._owner = None
+
+    # Reading
+
+    def entities(self, session: str, names: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
+        database = self._existing(session)
+        if database is None:
+            return []
+        holds, moment = _holds(as_of)
+        keys = [
+            thing_key(kind, name)
+            for name in dict.fromkeys(folded(name) for name in names)
+            for (types,) in database.run(TYPES_OF_NAME, name=name)
+            for kind in types
+        ]
+        query = OF_THING.format(holds.format("v"))
+        rows = [row for key in keys for row in database.run(query, key=key, **moment)]
+        return _entity_rows(rows, as_of)[: max(limit, 0)]
+
+    def rows_of_events(self, session: str, seqs: Sequence[int], as_of: AsOf) -> Sequence[EntityRow]:
+        database = self._existing(session)
+        wanted = list(dict.fromkeys(seqs))
+        if database is None or not wanted:
+            return []
+        holds, moment = _holds(as_of)
+        if len(wanted) > FEW_EVENTS:  # one pass over a column is then cheaper than so many statements
+            return _entity_rows(database.run(OF_EVENTS.format(holds.format("v")), seqs=wanted, **moment), as_of)
+        ids = [each for seq in wanted for (ids,) in database.run(OF_EVENT, seq=seq) for each in ids]
+        query = BY_ID.format(holds.format("v"))
+        return _entity_rows([row for each in ids for row in database.run(query, id=each, **moment)], as_of)
+
+    def current(self, session: str, entity_types: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
+        database = self._existing(session)
+        types = list(dict.fromkeys(entity_types))
+        if database is None or not types or limit <= 0:
+            return []
+        holds, moment = _holds(as_of)
+        query = OF_TYPES.format(holds.format("v"))
+        return _entity_rows(database.run(query, types=types, limit=limit, **moment), as_of)
+
+    def neighbours(
+        self, session: str, start: Sequence[EntityRef], relations: Sequence[str], depth: int, as_of: AsOf, limit: int
+    ) -> Sequence[EdgeRow]:
+        database = self._existing(session)
+        if database is None or limit <= 0:
+            return []
+        outermost = {thing_key(ref.entity_type, folded(ref.name)) for ref in start}
+        reached: set[str] = set()
+        rows: dict[int, EdgeRow] = {}
+        for step in range(1, depth + 1):
+            reached |= outermost
+            met: dict[int, int] = {}
+            for key in sorted(outermost):
+                newest = self._newest_around(database, key, relations, as_of, limit)
+                met.update((row, opened) for row, opened in newest if row not in rows)
+            wanted = limit - len(rows)
+            oldest = min(sorted(met.values(), reverse=True)[:wanted], default=0)
+            facts = [database.run(FACT, id=row)[0] for row, opened in met.items() if opened >= oldest]
+            found = sorted(facts, key=_edge_order)[:wanted]
+            rows.update((row[0], _edge_row(row, step, as_of)) for row in found)
+            outermost = {key for row in found for key in _keys_of(row)} - reached
+            if len(rows) >= limit:  # what is farther comes later
+                break
+        return list(rows.values())
+
+    def stats(self, session: str) -> GraphStats:
+        database = self._existing(session)
+        return GraphStats(*database.run(STATS)[0]) if database else GraphStats(0, 0, 0, 0)
+
+    def _newest_around(
+        self, database: Database, key: str, relations: Sequence[str], as_of: AsOf, limit: int
+    ) -> list[Any]:
+        """A node's edges, id and event; of very many, so many of the newest that the first `limit` are among them.
+
+        The engine sorts slowly and filters fast: so it is asked for those after a moment, which is guessed and counted.
+        """
+        holds, values = _holds(as_of)
+        if as_of.valid_at:
+            holds, values["at"] = EDGE_HELD_THEN, microseconds(as_of.valid_at)
+        which = AROUND.format(holds.format("e")) + (OF_RELATIONS if relations else "")
+        values |= {"key": key, **({"relations": list(relations)} if relations else {})}
+        (degree,) = database.run(f"{which} RETURN count(*)", **values)[0]
+        enough = 2 * limit  # an edge from a node to itself comes twice
+        if degree <= max(enough, FEW_ROWS):
+            return database.run(f"{which} RETURN e.id, e.opened", **values) if degree else []
+        since = self._moment_with(database, f"{which}{SINCE} RETURN count(*)", values, enough, degree)
+        return database.run(f"{which}{SINCE} RETURN e.id, e.opened", since=since, **values)
+
+    def _moment_with(self, database: Database, count: str, values: dict[str, object], enough: int, degree: int) -> int:
+        """An event after which there are enough rows, and not many more, if they can be told apart by their event."""
+        last: int = database.run(PLACE)[0][0]
+        too_few, window = 0, min(last, 2 * enough * last // degree)
+        while True:
+            (found,) = database.run(count, since=last - window, **values)[0]
+            if found < enough and window < last:
+                too_few, window = window, min(last, window * 4)
+            elif found <= MANY_ROWS or window - too_few <= 1:
+                return last - window
+            else:
+                middle = (too_few + window) // 2
+                (there,) = database.run(count, since=last - middle, **values)[0]
+                too_few, window = (middle, window) if there < enough else (too_few, middle)
+
+    # Opening
+
+    def _existing(self, session: str) -> Database | None:
+        """A session's database; None, and no files, for one that was never followed."""
+        return self._database(session) if session in self._open or self._path(session).exists() else None
+
+    def _database(self, session: str) -> Database:
+        self._own()
+        path = self._path(session)
+        database = self._open.pop(session, None)
+        if database is not None and not path.exists():  # deleted under it
+            self._writers.pop(session, None)
+            database.close()
+            engine.remove(path)
+            database = None
+        if database is None:
+            while len(self._open) >= OPEN_AT_ONCE:
+                self._shut(next(iter(self._open)))
+            database = self._opened(path)
+        self._open[session] = database  # the one used last stands last
+        return database
+
+    def _opened(self, path: Path) -> Database:
+        sizes = (self._buffer_pool_mb, self._max_db_gb)
+        opening = path.with_name(f"{path.name}.opening")
+        try:
+            if path.is_symlink():
+                raise Unreadable("it is a link")
+            if opening.exists():
+                raise Unreadable("the process that last opened it ended while it did so")
+            if not path.exists():
+                return self._prepared(Database(path, self._engine, *sizes))
+            opening.touch(mode=0o600)
+            database = Database(path, self._engine, *sizes)
+            opening.unlink()
+            try:
+                known = database.run(FORMAT_OF)
+            except RuntimeError as error:  # no such table
+                database.close()
+                raise Unreadable(str(error)) from None
+            if known == [[FORMAT]]:
+                return database
+            database.close()
+            raise Unreadable("it has another format")
+        except Unreadable as error:
+            opening.unlink(missing_ok=True)
+            aside = engine.set_aside(path)
+            self._context.warn(f"a graph was unusable ({error}) and is being built again; the old one is {aside.name}")
+            return self._prepared(Database(path, self._engine, *sizes))
+
+    def _prepared(self, database: Database) -> Database:
+        with database.transaction():
+            database.define(TABLES)
+            database.run(NEW_PLACE, format=FORMAT)
+        return database
+
+    def _own(self) -> None:
+        if self._pid != os.getpid():
+            raise ZaxyError(
+                "unavailable",
+                "the graph was opened before this process was forked",
+                "Make the provider in the process that uses it.",
+            )
+        if self._owner is None:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._folder.chmod(0o700)  # the engine makes files that everybody may read
+            self._owner = Ownership(self._folder, self._context.clock())
+
+    def _shut(self, session: str) -> None:
+        self._writers.pop(session, None)
+        database = self._open.pop(session, None)
+        if database is not None:
+            database.close()
+
+    def _path(self, session: str) -> Path:
+        if not SESSION_ID.fullmatch(session):
+            raise ZaxyError("invalid_request", f"{session!r:.80} is no session id", "Use letters, digits, '_.-'.")
+        return self._folder / f"{session}{engine.ENDINGS.get(self._engine, '')}"
+
+
+def _positive(settings: Any, env: str, default: int) -> int:
+    value = settings.get(env)
+    if value is None:
+        return default
+    if int(value) > 0:
+        return int(value)
+    raise ZaxyError("invalid_request", f"{env} is {value}", "Set it to a number above 0.")
+
+
+def _holds(as_of: AsOf) -> tuple[str, dict[str, object]]:
+    """The condition under which a row holds at a moment, and the values in it."""
+    if as_of.valid_at:
+        known = AFTER_ALL_EVENTS if as_of.known_at is None else as_of.known_at
+        return HOLDS_THEN, {"at": as_of.valid_at, "known": known}
+    if as_of.known_at is not None:
+        return HOLDS_AS_KNOWN, {"known": as_of.known_at}
+    return HOLDS_NOW, {}
+
+
+def _window(row: Sequence[Any], as_of: AsOf) -> Iterator[Any]:
+    """valid_from, valid_to, opened, closed and hash, as they were known then."""
+    valid_from, valid_to, opened, closed, event_hash = row
+    is_open = not closed or (as_of.known_at is not None and closed > as_of.known_at)
+    return iter((valid_from, "" if is_open else valid_to, opened, None if is_open else closed, event_hash))
+
+
+def _entity_rows(rows: list[Any], as_of: AsOf) -> list[EntityRow]:
+    """Newest first, then by type, then by name in the form in which names match."""
+    ordered = sorted(rows, key=lambda row: (-row[8], row[2], row[0]))
+    return [
+        EntityRow(Entity(row[1], row[2], row[3], json.loads(row[4]), row[5]), *_window(row[6:], as_of))
+        for row in ordered
+    ]
+
+
+def _edge_order(row: Any) -> tuple[object, ...]:
+    return (-row[14], row[5], row[1], folded(row[2]), row[3], folded(row[4]))
+
+
+def _keys_of(row: Any) -> tuple[str, str]:
+    return thing_key(row[1], folded(row[2])), thing_key(row[3], folded(row[4]))
+
+
+def _edge_row(row: Any, step: int, as_of: AsOf) -> EdgeRow:
+    edge = Edge(EntityRef(row[1], row[2]), EntityRef(row[3], row[4]), *row[5:12])
+    valid_from, valid_to, opened, closed, event_hash = _window(row[12:], as_of)
+    return EdgeRow(edge, valid_from, valid_to, opened, closed, event_hash, step)

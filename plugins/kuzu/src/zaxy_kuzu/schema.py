@@ -1,0 +1,50 @@
+"""How a session's graph lies in its database, for everybody who wants to ask it in Cypher too."""
+
+from __future__ import annotations
+
+import unicodedata
+from datetime import UTC, datetime, timedelta
+
+FORMAT = 1
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+WINDOW = "valid_from STRING, valid_to STRING, opened INT64, closed INT64, hash STRING"
+TABLES = (
+    "CREATE NODE TABLE Place(id INT64 PRIMARY KEY, format INT64, seq INT64, hash STRING, offset INT64, fed_by STRING, "
+    "versions INT64, edges INT64, open_versions INT64, open_edges INT64)",
+    "CREATE NODE TABLE Name(name STRING PRIMARY KEY, types STRING[])",
+    "CREATE NODE TABLE Thing(key STRING PRIMARY KEY, type STRING, name STRING, born INT64, last INT64)",
+    "CREATE NODE TABLE Version(id INT64 PRIMARY KEY, type STRING, folded STRING, name STRING, summary STRING, "
+    f"properties STRING, told_from STRING, {WINDOW})",
+    "CREATE NODE TABLE Event(seq INT64 PRIMARY KEY, versions INT64[], things STRING[], joins STRING)",
+    "CREATE REL TABLE HasVersion(FROM Thing TO Version)",
+    "CREATE NODE TABLE Fact(id INT64 PRIMARY KEY, relation STRING, source_type STRING, source_name STRING, "
+    "target_type STRING, target_name STRING, confidence DOUBLE, inferred BOOLEAN, method STRING, evidence STRING, "
+    f"told_from STRING, told_to STRING, {WINDOW})",
+    "CREATE REL TABLE Edge(FROM Thing TO Thing, id INT64, relation STRING, from_us INT64, to_us INT64, opened INT64, "
+    "closed INT64)",
+)
+"""A thing is what entities are versions of and what edges join; an edge's own versions are edges side by side.
+
+An edge holds only what a walk needs, its window in microseconds since 1970: the engine writes all edges of a node anew
+when it takes one more into its files, and its memory must hold them. What was told of it is in the fact of its id.
+
+An open row has `closed` 0 and an empty `valid_to`. The versions of a thing, and those of an edge, never overlap, so
+only the last can be open; a thing knows its last one.
+"""
+
+
+def folded(name: str) -> str:
+    """The form in which names match and are ordered."""
+    return unicodedata.normalize("NFKC", name).strip().casefold()
+
+
+def microseconds(moment: str) -> int:
+    """A time as a number; 0 for none."""
+    if not moment:
+        return 0
+    return (datetime.fromisoformat(moment) - EPOCH) // timedelta(microseconds=1)
+
+
+def thing_key(kind: str, name: str) -> str:
+    """The key of a thing by its type and folded name; the length keeps one from running into the other."""
+    return f"{len(kind)}:{kind}:{name}"

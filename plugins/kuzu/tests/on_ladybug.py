@@ -1,0 +1,15 @@
+"""The conformance checks on the engine Ladybug; `test_conformance` runs them in a process of their own."""
+
+from __future__ import annotations
+
+import pytest
+
+from zaxy.api.checks.projection_backends import ProjectionBackendCase
+from zaxy_kuzu.graph import KuzuGraph
+from zaxy_testkit import ProjectionBackendSuite
+
+
+class TestLadybug(ProjectionBackendSuite):
+    @pytest.fixture
+    def case(self) -> ProjectionBackendCase:
+        return ProjectionBackendCase(KuzuGraph, settings={"ZAXY_KUZU_ENGINE": "ladybug"})

@@ -1,0 +1,310 @@
+"""What the conformance checks cannot prove: one owner, one history on every engine, broken files, crashes."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from zaxy.api import (
+    AsOf,
+    Closing,
+    Edge,
+    Entity,
+    EntityRef,
+    ExtractedEvent,
+    Extraction,
+    ProjectionBackend,
+    ZaxyError,
+)
+from zaxy.api.checks import Workbench
+from zaxy.api.checks.followers import follow, history, moment, sample_event
+from zaxy.api.checks.projection_backends import ProjectionBackendCase
+from zaxy.follow.sqlite_graph import SqliteGraph
+from zaxy_kuzu import graph as kuzu_graph
+from zaxy_kuzu.graph import KuzuGraph
+
+CASE = ProjectionBackendCase(KuzuGraph)
+TYPES, NAMES, RELATIONS = (
+    ("actor", "task", "fact"),
+    ("ada", "Bob", "Café", "dora", "Émile", "zoë'\"\\"),
+    ("knows", "made"),
+)
+HOSTILE = "x'}) MATCH (n) DETACH DELETE n // $key \\ \" \0 \n 漢"
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Workbench:
+    return Workbench(tmp_path)
+
+
+def in_another_process(code: str, state: Path) -> subprocess.Popen[str]:
+    opening = """
+        import sys
+        from pathlib import Path
+        from zaxy.api.checks import Workbench
+        from zaxy.api.checks.followers import *
+        from zaxy.api.checks.projection_backends import ProjectionBackendCase
+        from zaxy_kuzu.graph import KuzuGraph
+        state = Path(sys.argv[1])
+        graph = Workbench(state.parent).make(ProjectionBackendCase(KuzuGraph), state.name)
+    """
+    program = textwrap.dedent(opening) + textwrap.dedent(code)
+    return subprocess.Popen(
+        [sys.executable, "-c", program, str(state)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+
+
+def line_from(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+# The same answers as the built-in graph
+
+
+def random_events(seed: int, count: int) -> list[ExtractedEvent]:
+    """Events that change, repeat, back-date and close things in every way that the models allow."""
+    rnd = random.Random(seed)
+    events = []
+    for seq in range(1, count + 1):
+        event = sample_event("graph", seq, "note.taken", "tester", {"text": str(seq)})
+        entities = tuple(random_entity(rnd) for _ in range(rnd.randint(0, 3)))
+        edges = tuple(random_edge(rnd) for _ in range(rnd.randint(0, 3)))
+        closings: list[Closing] = []
+        if rnd.random() < 0.2:
+            closings.append(Closing(moment(rnd.randint(1, count)), entity=random_ref(rnd)))
+        if rnd.random() < 0.2:
+            closings.append(Closing(moment(rnd.randint(1, count)), seq=rnd.randint(1, seq)))
+        events.append(ExtractedEvent(event, Extraction(entities, edges, tuple(closings))))
+    return events
+
+
+def random_ref(rnd: random.Random) -> EntityRef:
+    name = rnd.choice(NAMES)
+    return EntityRef(rnd.choice(TYPES), rnd.choice([name, name.upper(), f" {name} "]))
+
+
+def random_time(rnd: random.Random) -> str:
+    return "" if rnd.random() < 0.6 else moment(rnd.randint(1, 60))
+
+
+def random_entity(rnd: random.Random) -> Entity:
+    ref = random_ref(rnd)
+    properties: dict[str, object] = {} if rnd.random() < 0.5 else {"b": rnd.choice([1, True, 1.0]), "a": ["x", None]}
+    return Entity(ref.name, ref.entity_type, rnd.choice(["one", HOSTILE]), properties, random_time(rnd))
+
+
+def random_edge(rnd: random.Random) -> Edge:
+    ends = random_ref(rnd), random_ref(rnd)
+    evidence = rnd.choice(["", HOSTILE])
+    return Edge(*ends, rnd.choice(RELATIONS), 0.5, False, "", evidence, random_time(rnd), random_time(rnd))
+
+
+def answers(backend: ProjectionBackend, count: int) -> dict[str, object]:
+    """Every kind of read at many moments and with limits that cut, by what was asked."""
+    moments = [AsOf(), *(AsOf(moment(t)) for t in range(0, 62, 15)), *(AsOf(known_at=n) for n in range(0, count, 13))]
+    moments += [AsOf(moment(30), n) for n in range(0, count, 17)]
+    start = [EntityRef("actor", "ADA"), EntityRef("fact", "émile")]
+    found: dict[str, object] = {"stats": backend.stats("graph")}
+    for as_of in moments:
+        for limit in (1, 3, 100):
+            found[f"entities {as_of} {limit}"] = list(backend.entities("graph", NAMES, as_of, limit))
+            found[f"current {as_of} {limit}"] = list(backend.current("graph", TYPES, as_of, limit))
+            for relations, depth in (([], 1), ([], 3), (["made"], 2)):
+                edges = backend.neighbours("graph", start, relations, depth, as_of, limit)
+                found[f"neighbours {relations} {depth} {as_of} {limit}"] = list(edges)
+        for seqs in ([1, 5, count], range(count + 2)):
+            found[f"rows {len(seqs)} {as_of}"] = list(backend.rows_of_events("graph", seqs, as_of))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_history_gives_the_same_rows_in_the_same_order_as_in_the_built_in_graph(
+    bench: Workbench, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if seed % 2:  # also by the way that nodes with very many edges are read
+        monkeypatch.setattr(kuzu_graph, "FEW_ROWS", 0)
+        monkeypatch.setattr(kuzu_graph, "MANY_ROWS", 1)
+    events = random_events(seed, 60)
+    built_in = ProjectionBackendCase(SqliteGraph)
+    with closing(bench.make(CASE, "kuzu")) as ours, closing(bench.make(built_in, "sqlite")) as sqlite:
+        follow(ours, events, batch_size=1 + seed * 7)
+        follow(sqlite, events)
+        expected = answers(sqlite, 60)
+        for asked, found in answers(ours, 60).items():
+            assert found == expected[asked], asked
+
+
+def test_what_is_told_is_never_part_of_a_query(bench: Workbench) -> None:
+    entity = Entity(HOSTILE, HOSTILE, HOSTILE, {HOSTILE: HOSTILE})
+    edge = Edge(EntityRef(HOSTILE, HOSTILE), EntityRef("person", HOSTILE), HOSTILE, evidence=HOSTILE)
+    event = sample_event("graph", 1, "note.taken", "tester", {})
+    with closing(bench.make(CASE)) as graph:
+        follow(graph, [ExtractedEvent(event, Extraction((entity,), (edge,)))])
+        (row,) = graph.entities("graph", [HOSTILE], AsOf(), 9)
+        (same,) = graph.current("graph", [HOSTILE], AsOf(), 9)
+        (walked,) = graph.neighbours("graph", [edge.target], [HOSTILE], 1, AsOf(), 9)
+    assert row == same and row.entity == entity
+    assert walked.edge == edge
+
+
+# One owner
+
+
+def test_another_process_is_told_who_has_the_graph_open(bench: Workbench) -> None:
+    holding = """
+        follow(graph, history("s", 5))
+        print("open", flush=True)
+        sys.stdin.readline()
+    """
+    holder = in_another_process(holding, bench.scratch / "state")
+    assert line_from(holder) == "open"
+    with closing(bench.make(CASE)) as graph:
+        with pytest.raises(ZaxyError, match=rf"open in process {holder.pid}, since 2026-06-15T00:00:00") as refused:
+            graph.cursor("s")
+        assert refused.value.code == "unavailable"
+        assert "PROJECTION_BACKEND=sqlite" in refused.value.remediation
+        holder.kill()  # what a dead process held is free
+        holder.wait(60)
+        assert len(graph.entities("s", ["grace"], AsOf(), 9)) == 1
+
+
+def test_a_second_one_in_the_same_process_is_refused(bench: Workbench) -> None:
+    with closing(bench.make(CASE)) as first, closing(bench.make(CASE)) as second:
+        follow(first, history("s", 5))
+        with pytest.raises(ZaxyError, match="open in this process already"):
+            second.cursor("s")
+        first.close()
+        assert second.cursor("s") is not None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_child_is_refused_and_the_parent_goes_on(bench: Workbench) -> None:
+    with closing(bench.make(CASE)) as graph:
+        follow(graph, history("s", 5))
+        child = os.fork()
+        if not child:
+            try:
+                graph.stats("s")
+            except ZaxyError:
+                graph.close()
+                os._exit(0)
+            finally:
+                os._exit(1)
+        assert os.waitpid(child, 0)[1] == 0
+        follow(graph, history("s", 9))
+        assert graph.cursor("s").seq == 9
+
+
+# Files
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no such signal here")
+def test_killed_in_the_middle_it_goes_on_and_takes_every_event_once(bench: Workbench) -> None:
+    going_on = """
+        events = history("killed", 200)
+        cursor = graph.cursor("killed")
+        for at in range(cursor.seq if cursor else 0, 200, 10):
+            follow(graph, events[at:at + 10])
+            print("taken", flush=True)
+    """
+    reached = []
+    for lines in (1, 3, 2):
+        process = in_another_process(going_on, bench.scratch / "state")
+        for _ in range(lines):
+            assert line_from(process) == "taken"
+        process.kill()
+        process.wait(60)
+        with closing(bench.make(CASE)) as graph:
+            reached.append(graph.cursor("killed").seq)
+    assert reached == sorted(set(reached)), "what was taken stays taken"
+    assert in_another_process(going_on, bench.scratch / "state").wait(120) == 0
+    with closing(bench.make(CASE)) as graph, closing(bench.make(CASE, "clean")) as clean:
+        follow(clean, history("killed", 200))
+        assert graph.digest("killed") == clean.digest("killed")
+        assert graph.stats("killed") == clean.stats("killed")
+
+
+def test_a_file_that_cannot_be_used_is_set_aside_and_built_again(bench: Workbench) -> None:
+    path = bench.scratch / "state" / "s.kuzu"
+    path.parent.mkdir()
+    path.write_bytes(b"no database at all" * 1000)
+    with closing(bench.make(CASE)) as graph:
+        assert graph.cursor("s") is None
+        follow(graph, history("s", 9))
+        assert graph.cursor("s").seq == 9
+    assert (path.parent / "s.kuzu.broken-1").exists()
+    assert len(bench.warnings) == 1 and "s.kuzu.broken-1" in bench.warnings[0]
+    with closing(bench.make(CASE)) as graph:
+        graph.wipe("s")
+    assert sorted(each.name for each in path.parent.iterdir()) == ["owner.json"]
+
+
+def test_a_database_that_ended_the_process_which_opened_it_is_set_aside(bench: Workbench) -> None:
+    state = bench.scratch / "state"
+    with closing(bench.make(CASE)) as graph:
+        follow(graph, history("s", 9))
+    (state / "s.kuzu.opening").touch()
+    with closing(bench.make(CASE)) as graph:
+        assert graph.cursor("s") is None
+        follow(graph, history("s", 9))
+        assert graph.cursor("s").seq == 9
+    assert len(bench.warnings) == 1 and "ended while it did so" in bench.warnings[0]
+    assert sorted(each.name for each in state.iterdir()) == ["owner.json", "s.kuzu", "s.kuzu.broken-1"]
+
+
+def test_too_little_memory_is_an_error_that_says_so_and_leaves_nothing_that_cannot_be_opened(bench: Workbench) -> None:
+    small = ProjectionBackendCase(KuzuGraph, settings={"ZAXY_KUZU_BUFFER_POOL_MB": 12})
+    with closing(bench.make(small)) as graph:
+        with pytest.raises(ZaxyError, match="needs more memory than it may use") as refused:
+            for at in range(0, 1400, 100):
+                follow(graph, history("s", 1400)[at : at + 100])
+        assert "ZAXY_KUZU_BUFFER_POOL_MB" in refused.value.remediation
+    with closing(bench.make(CASE)) as graph:
+        cursor = graph.cursor("s")
+        follow(graph, history("s", 50)[cursor.seq if cursor else 0 :])
+        assert graph.cursor("s") is not None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes are another matter there")
+def test_its_folder_is_the_users_alone(bench: Workbench) -> None:
+    with closing(bench.make(CASE)) as graph:
+        follow(graph, history("s", 1))
+    assert (bench.scratch / "state").stat().st_mode & 0o777 == 0o700
+
+
+def test_more_sessions_than_are_open_at_once_keep_apart(bench: Workbench) -> None:
+    sessions = [f"session-{n}" for n in range(kuzu_graph.OPEN_AT_ONCE + 2)]
+    with closing(bench.make(CASE)) as graph:
+        for _ in range(2):
+            for n, session in enumerate(sessions):
+                follow(graph, history(session, 3 + n))
+        assert [graph.cursor(session).seq for session in sessions] == [3 + n for n in range(len(sessions))]
+        assert len(graph._open) <= kuzu_graph.OPEN_AT_ONCE
+
+
+@pytest.mark.parametrize("session", ["../out", "", "a/b", ".hidden", "x" * 200])
+def test_a_session_that_is_no_session_id_touches_no_path(bench: Workbench, session: str) -> None:
+    with closing(bench.make(CASE)) as graph, pytest.raises(ZaxyError, match="no session id"):
+        graph.wipe(session)
+
+
+def test_a_batch_that_does_not_follow_on_is_refused(bench: Workbench) -> None:
+    with closing(bench.make(CASE)) as graph:
+        follow(graph, history("s", 4))
+        with pytest.raises(ZaxyError, match="to event 4, and the batch begins at 7"):
+            follow(graph, history("s", 9)[6:])
+
+
+def test_an_engine_that_is_none_is_refused(bench: Workbench) -> None:
+    wrong = ProjectionBackendCase(KuzuGraph, settings={"ZAXY_KUZU_ENGINE": "oracle"})
+    with closing(bench.make(wrong)) as graph, pytest.raises(ZaxyError, match="which is no engine"):
+        follow(graph, history("s", 1))

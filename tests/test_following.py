@@ -1,0 +1,362 @@
+"""The loop that brings followers up to the log: exactly once, whatever plugins, erasures and cut logs do."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from zaxy.api.models import AsOf, Batch, Cursor, Draft, Query
+from zaxy.errors import ZaxyError
+from zaxy.eventloom.loom import Eventloom
+from zaxy.eventloom.store import JsonlStore
+from zaxy.extract import rules
+from zaxy.follow.extraction import Extractors
+from zaxy.follow.loop import Loop
+from zaxy.follow.ranking import Hit
+from zaxy.memory import Memory
+
+SESSION = "work"
+Hits = Callable[[Query], list[Hit]]
+Wipe = Callable[[str], None]
+
+
+class Noted:
+    """A follower that keeps in memory what it was given."""
+
+    def __init__(self, fails_at: int = 0) -> None:
+        self.seqs: list[int] = []
+        self.batches = 0
+        self.wipes = 0
+        self.at: Cursor | None = None
+        self.fails_at = fails_at
+
+    def cursor(self, session: str) -> Cursor | None:
+        return self.at
+
+    def apply(self, batch: Batch, cursor: Cursor) -> None:
+        seqs = [extracted.event.seq for extracted in batch.events]
+        if self.fails_at in seqs:
+            raise ZaxyError("unavailable", "no room today", "Make room.")
+        self.seqs += seqs
+        self.batches += 1
+        self.at = cursor
+
+    def digest(self, session: str) -> str:
+        return str(self.seqs)
+
+    def wipe(self, session: str) -> None:
+        self.seqs, self.at = [], None
+        self.wipes += 1
+
+    def close(self) -> None: ...
+
+
+class Stuck(Noted):
+    def wipe(self, session: str) -> None:
+        raise ZaxyError("unavailable", "it will not let go", "Wait.")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[JsonlStore]:
+    made = JsonlStore.over(Eventloom(str(tmp_path / ".eventloom")))
+    yield made
+    made.close()
+
+
+def notes(numbers: range) -> list[Draft]:
+    return [Draft("note.taken", "tester", {"text": f"note {number}"}) for number in numbers]
+
+
+def loop_of(store: JsonlStore, tmp_path: Path, **followers: Noted) -> Loop:
+    return Loop(store, dict(followers), Extractors(), tmp_path / "locks")
+
+
+def log_of(folder: Path, session: str = SESSION) -> Path:
+    return folder / ".eventloom" / f"{session}.jsonl"
+
+
+def text_under(folder: Path, text: str) -> list[str]:
+    return [str(path) for path in folder.rglob("*") if path.is_file() and text.encode() in path.read_bytes()]
+
+
+# Batches
+
+
+def test_every_event_is_taken_once_in_batches(store: JsonlStore, tmp_path: Path) -> None:
+    store.append(SESSION, notes(range(1200)))
+    one = Noted()
+    loop = loop_of(store, tmp_path, one=one)
+    seen: list[tuple[int, int]] = []
+    (state,) = loop.catch_up(SESSION, progress=lambda done, total: seen.append((done, total)))
+    assert one.seqs == list(range(1, 1201))
+    assert (one.batches, state.seq, state.behind, state.warning) == (3, 1200, 0, "")
+    assert seen == [(500, 1200), (1000, 1200), (1200, 1200)]
+    loop.catch_up(SESSION)
+    store.append(SESSION, notes(range(3)))
+    loop.catch_up(SESSION)
+    assert one.seqs == list(range(1, 1204))
+    assert one.batches == 4
+
+
+def test_followers_at_different_places_are_each_brought_to_the_end(store: JsonlStore, tmp_path: Path) -> None:
+    store.append(SESSION, notes(range(10)))
+    one, two = Noted(), Noted()
+    loop_of(store, tmp_path, one=one).catch_up(SESSION)
+    store.append(SESSION, notes(range(10)))
+    states = loop_of(store, tmp_path, one=one, two=two).catch_up(SESSION)
+    assert one.seqs == two.seqs == list(range(1, 21))
+    assert [state.behind for state in states] == [0, 0]
+
+
+def test_a_follower_that_fails_does_not_stop_the_others(store: JsonlStore, tmp_path: Path) -> None:
+    store.append(SESSION, notes(range(1200)))
+    good, bad = Noted(), Noted(fails_at=700)
+    states = {s.follower: s for s in loop_of(store, tmp_path, bad=bad, good=good).catch_up(SESSION)}
+    assert good.seqs == list(range(1, 1201))
+    assert (states["bad"].seq, states["bad"].behind) == (500, 700)
+    assert "no room today" in states["bad"].warning
+    assert not states["good"].warning
+    bad.fails_at = 0
+    assert not any(s.warning for s in loop_of(store, tmp_path, bad=bad, good=good).catch_up(SESSION))
+    assert bad.seqs == good.seqs
+
+
+def test_a_follower_that_will_not_forget_does_not_stop_the_others(store: JsonlStore, tmp_path: Path) -> None:
+    store.append(SESSION, notes(range(5)))
+    good, stuck = Noted(), Stuck()
+    loop = loop_of(store, tmp_path, stuck=stuck, good=good)
+    loop.catch_up(SESSION)
+    store.erase(SESSION, 2, "tester", "private")
+    states = {s.follower: s for s in loop.catch_up(SESSION)}
+    assert good.wipes == 1 and good.seqs == list(range(1, 7))
+    assert "will not let go" in states["stuck"].warning
+    states = {s.follower: s for s in loop.rebuild(SESSION)}
+    assert "will not let go" in states["stuck"].problem and not states["good"].problem
+
+
+def test_rows_that_other_rules_made_are_made_anew(
+    store: JsonlStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.append(SESSION, notes(range(5)))
+    one = Noted()
+    loop_of(store, tmp_path, one=one).catch_up(SESSION)
+    monkeypatch.setattr(rules, "VERSION", "next")
+    loop = loop_of(store, tmp_path, one=one)
+    assert [state.behind for state in loop.status(SESSION)] == [5]
+    loop.catch_up(SESSION)
+    assert (one.wipes, one.seqs) == (1, list(range(1, 6)))
+
+
+def test_a_deadline_leaves_a_warning_and_the_rest_for_later(
+    store: JsonlStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.append(SESSION, notes(range(1200)))
+    one = Noted()
+    loop = loop_of(store, tmp_path, one=one)
+    (state,) = loop.catch_up(SESSION, budget=0.0)
+    assert state.behind == 1200 and "1200 events behind" in state.warning
+    loop.catch_up(SESSION)
+    assert one.seqs == list(range(1, 1201))
+
+
+def test_who_waits_for_another_process_in_vain_says_so(store: JsonlStore, tmp_path: Path) -> None:
+    store.append(SESSION, notes(range(5)))
+    one = Noted()
+    with loop_of(store, tmp_path, other=Noted())._lock(SESSION).exclusive(1):
+        (state,) = loop_of(store, tmp_path, one=one).catch_up(SESSION, budget=0.05)
+    assert "was not free" in state.warning
+    assert not one.seqs
+
+
+# Damage, and logs that are cut back
+
+
+def test_what_stands_before_damage_is_followed(store: JsonlStore, tmp_path: Path) -> None:
+    store.append(SESSION, notes(range(50)))
+    store.append(SESSION, notes(range(50, 60)))
+    log_of(tmp_path).write_bytes(log_of(tmp_path).read_bytes().replace(b"note 42", b"note 43", 1))
+    one = Noted()
+    fresh = JsonlStore.over(Eventloom(str(tmp_path / ".eventloom")))
+    (state,) = loop_of(fresh, tmp_path, one=one).catch_up(SESSION)
+    assert one.seqs == list(range(1, 43))
+    assert "event 43" in state.warning and "damaged" in state.warning
+
+
+@pytest.mark.parametrize("grown_again", [False, True])
+def test_a_log_that_was_cut_back_freezes_what_followed_it_until_a_rebuild(tmp_path: Path, grown_again: bool) -> None:
+    with Memory.open(tmp_path) as memory:
+        for number in range(6):
+            memory.append("note.taken", {"text": f"lamp {number}"}, session=SESSION)
+        assert memory.query("lamp", SESSION).warnings == ()
+    lines = log_of(tmp_path).read_bytes().splitlines(keepends=True)
+    log_of(tmp_path).write_bytes(b"".join(lines[:3]))
+    with Memory.open(tmp_path) as memory:
+        if grown_again:
+            for number in range(8):
+                memory.append("note.taken", {"text": f"other lamp {number}"}, session=SESSION)
+        answer = memory.query("lamp", SESSION)
+        assert len(answer.warnings) == 2
+        assert all("cut back" in said and "followers rebuild" in said for said in answer.warnings)
+        assert all(state.frozen for state in memory.followers_status(SESSION))
+        assert memory.verbatim("lamp", SESSION).warnings
+        assert not any(state.problem for state in memory.rebuild_followers(SESSION))
+        answer = memory.query("lamp", SESSION, limit=100)
+        assert answer.warnings == ()
+        assert {row.seq for row in answer.results} == set(range(1, 12 if grown_again else 4))
+        for row in answer.results:
+            assert memory.resolve(row.citation)
+
+
+# Erasures
+
+
+def test_an_erased_text_is_nowhere_under_the_folder(tmp_path: Path) -> None:
+    with Memory.open(tmp_path) as memory:
+        for number in range(30):
+            memory.append("decision.made", {"decision": f"keep {number}"}, session=SESSION)
+        secrets = [
+            memory.append("decision.made", {"decision": f"quixzbarq{n}", "key": f"quixzbarq-key{n}"}, session=SESSION)
+            for n in range(3)
+        ]
+        memory.append("memory.reinforced", {"citation": secrets[0].citation}, session=SESSION)
+        assert len(memory.query("quixzbarq1", SESSION).results)
+        memory.verbatim("quixzbarq0", SESSION)
+        for event in secrets:
+            recorded, warnings = memory.forget(event.citation, "it was private")
+            assert recorded.type == "event.erased" and warnings == []
+        assert not text_under(tmp_path, "quixzbarq")
+        for question in ("quixzbarq0", "private"):
+            found = [*memory.query(question, SESSION).results, *memory.verbatim(question, SESSION).results]
+            assert not any("quixzbarq" in row.content or "private" in row.content for row in found)
+        assert {row.seq for row in memory.query("keep", SESSION, limit=100).results} >= set(range(1, 31))
+        digests = memory.follower_digests(SESSION)
+        memory.rebuild_followers(SESSION)
+        assert memory.follower_digests(SESSION) == digests
+
+
+def facts(memory: Memory, **fields: object) -> list[str]:
+    """What is held to be so of the port."""
+    rows = memory.query("port", SESSION, **fields).results  # type: ignore[arg-type]
+    return [row.content.split("\n")[0] for row in rows if "port" in row.content]
+
+
+@pytest.mark.parametrize("erased", [1, 2, 3])
+def test_what_an_erased_version_had_closed_stays_closed_and_nothing_else(tmp_path: Path, erased: int) -> None:
+    with Memory.open(tmp_path) as memory:
+        told = []
+        for n in (1, 2, 3):
+            payload = {"key": "port", "fact": f"port {n}", "subject": "gateway", "occurred_at": f"2026-01-0{n}"}
+            told.append(memory.append("fact.recorded", payload, "ada", SESSION))
+        memory.forget(told[erased - 1].citation, "private")
+        assert facts(memory) == ([] if erased == 3 else ["port 3"])
+        then = facts(memory, temporal_filter="2026-01-02T12:00:00Z")
+        assert then == ([] if erased == 2 else ["port 2"])
+        assert facts(memory, temporal_filter="2026-01-01T12:00:00Z") == ([] if erased == 1 else ["port 1"])
+        open_ = memory._backend.entities(SESSION, ["gateway"], AsOf(), 10)
+        assert [row.entity.entity_type for row in open_] == ["subject"]
+
+
+def test_a_read_is_repeated_when_a_follower_is_built_anew_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Memory.open(tmp_path) as memory, Memory.open(tmp_path) as other:
+        memory.append("note.taken", {"text": "lamp"}, session=SESSION)
+        for read in (memory.query, memory.verbatim):
+            assert len(read("lamp", SESSION).results) == 1
+            hits, wipes = memory._texts.hits, iter([other._texts.wipe])
+
+            def wiped_first(query: Query, hits: Hits = hits, wipes: Iterator[Wipe] = wipes) -> list[Hit]:
+                for wipe in wipes:
+                    wipe(SESSION)
+                return hits(query)
+
+            monkeypatch.setattr(memory._texts, "hits", wiped_first)
+            assert len(read("lamp", SESSION).results) == 1
+            monkeypatch.undo()
+
+
+def test_what_was_superseded_or_invalidated_by_erased_events_stays_ended_and_is_not_named(tmp_path: Path) -> None:
+    with Memory.open(tmp_path) as memory:
+        said = ("port of quixzbarq is open", "port of wexyl is open", "port of plugh is open")
+        first, second, third = (memory.append("decision.made", {"decision": text}, "ada", SESSION) for text in said)
+        enders = [
+            memory.append("decision.made", {"decision": "never mind", "supersedes": said[0]}, "ada", SESSION),
+            memory.append("decision.made", {"decision": "no more", "supersedes": second.citation}, "ada", SESSION),
+            memory.invalidate(said[2], "decision", session=SESSION),
+        ]
+        assert facts(memory) == []
+        for event in enders:
+            memory.forget(event.citation, "private")
+        assert facts(memory) == []
+        memory.forget(first.citation, "private")
+        memory.forget(third.citation, "private")
+        assert not text_under(tmp_path, "quixzbarq") and not text_under(tmp_path, "plugh")
+        assert memory._loom.verify(SESSION).ok
+
+
+def test_an_erasure_is_complete_after_an_upgrade_and_without_patience(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Memory.open(tmp_path) as memory:
+        event = memory.append("note.taken", {"text": "quixzbarq"}, session=SESSION)
+        memory.query("quixzbarq", SESSION)
+    monkeypatch.setattr(rules, "VERSION", "next")
+    with Memory.open(tmp_path, patience=0.0) as memory:
+        memory.forget(event.citation, "private")
+    assert not text_under(tmp_path, "quixzbarq")
+
+
+FOLLOW_ON = """
+import sys, time
+from zaxy.memory import Memory
+memory = Memory.open(sys.argv[1])
+stop = time.monotonic() + float(sys.argv[2])
+print("ready", flush=True)
+while time.monotonic() < stop:
+    assert not memory.query("lamp", "work").warnings
+    memory.append("note.taken", {"text": "lamp"}, session="work")
+"""
+
+
+def test_an_erasure_while_another_process_follows_leaves_no_text(tmp_path: Path) -> None:
+    with Memory.open(tmp_path) as memory:
+        event = memory.append("note.taken", {"text": "lamp quixzbarq0"}, session=SESSION)
+        other = subprocess.Popen(
+            [sys.executable, "-c", FOLLOW_ON, str(tmp_path), "2"], stdout=subprocess.PIPE, text=True
+        )
+        assert other.stdout and other.stdout.readline() == "ready\n"
+        for number in range(1, 6):
+            time.sleep(0.1)
+            _, warnings = memory.forget(event.citation, "private")
+            assert warnings == []
+            event = memory.append("note.taken", {"text": f"lamp quixzbarq{number}"}, session=SESSION)
+        memory.forget(event.citation, "private")
+        assert other.wait(30) == 0
+        memory.query("lamp", SESSION)
+        assert not text_under(tmp_path, "quixzbarq")
+        digests = memory.follower_digests(SESSION)
+        memory.rebuild_followers(SESSION)
+        assert memory.follower_digests(SESSION) == digests
+        assert json.loads(log_of(tmp_path).read_bytes().splitlines()[0]).get("payload") is None
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="no file is closed to root")
+def test_files_that_may_not_be_read_are_named(tmp_path: Path) -> None:
+    with Memory.open(tmp_path) as memory:
+        memory.append("note.taken", {"text": "lamp"}, session=SESSION)
+        memory.query("lamp", SESSION)
+    for path in (tmp_path / ".eventloom" / "followers").rglob("*.db"):
+        path.chmod(0)
+    with Memory.open(tmp_path) as memory:
+        assert all("cannot be used" in state.problem for state in memory.followers_status(SESSION))
+        for read in (memory.query, memory.verbatim):
+            with pytest.raises(ZaxyError) as refused:
+                read("lamp", SESSION)
+            assert refused.value.code == "unavailable"

@@ -1,0 +1,100 @@
+"""`zaxy followers status | rebuild | digest`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from zaxy.commands import command, new_app
+from zaxy.commands.events import AsJson, EventloomPath, SessionId, WorkspaceFolder, existing_session, open_memory
+from zaxy.errors import ZaxyError
+from zaxy.follow.loop import State
+from zaxy.memory import Memory
+
+app = new_app("followers")
+
+All = Annotated[bool, typer.Option("--all", help="All sessions of the workspace.")]
+Names = Annotated[list[str] | None, typer.Argument(help="Which followers, such as text or graph. Default: all.")]
+
+
+@command(app, "followers status")
+def status(
+    session_id: SessionId = None,
+    every: All = False,
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    with open_memory(workspace, eventloom_path) as memory:
+        states = [
+            state for session in _sessions(memory, session_id, every) for state in memory.followers_status(session)
+        ]
+        _print(states, as_json)
+        raise typer.Exit(1 if any(state.problem for state in states) else 0)
+
+
+@command(app, "followers rebuild")
+def rebuild(
+    names: Names = None,
+    session_id: SessionId = None,
+    every: All = False,
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    with open_memory(workspace, eventloom_path) as memory:
+        states = [
+            state
+            for session in _sessions(memory, session_id, every)
+            for state in memory.rebuild_followers(session, names or ())
+        ]
+        _print(states, as_json)
+        raise typer.Exit(1 if any(state.problem for state in states) else 0)
+
+
+@command(app, "followers digest")
+def digest(
+    session_id: SessionId = None,
+    every: All = False,
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    with open_memory(workspace, eventloom_path) as memory:
+        digests = {session: memory.follower_digests(session) for session in _sessions(memory, session_id, every)}
+        if as_json:
+            typer.echo(json.dumps(digests, indent=2))
+            return
+        for session, of in digests.items():
+            for name, digest_ in of.items():
+                typer.echo(f"{digest_}  {session}  {name}")
+
+
+def _sessions(memory: Memory, named: str | None, every: bool) -> Sequence[str]:
+    if every and named is not None:
+        raise ZaxyError("invalid_request", "--all and --session-id were both given", "Leave one of them out.")
+    return memory.sessions() if every else [existing_session(named, memory.workspace, memory.sessions())]
+
+
+def _print(states: Sequence[State], as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps({"followers": [_row(state) for state in states]}, indent=2))
+        return
+    for state in states:
+        said = state.problem or (f"{state.behind} events behind" if state.behind else "up to date")
+        typer.echo(f"{state.session}  {state.follower}  event {state.seq}  {said}")
+
+
+def _row(state: State) -> dict[str, Any]:
+    kind = "frozen" if state.frozen else "failed" if state.problem else "behind" if state.behind else "current"
+    return {
+        "session_id": state.session,
+        "follower": state.follower,
+        "state": kind,
+        "seq": state.seq,
+        "behind": state.behind,
+        "problem": state.problem,
+    }

@@ -1,0 +1,111 @@
+"""Missions: workers, what they were given, what they found, and what the coordinator made of it."""
+
+from __future__ import annotations
+
+from zaxy.api.models import EntityRef, Extraction, JsonObject
+from zaxy.extract.rule import MISSION, TEXTS, Mention, Own, Rule, edge, named, ref_to, the_mission
+
+FINDING = Mention(("finding_id",), "finding", "coordinator_reviewed_finding")
+ARTIFACT = Mention(("artifact_id",), "synthesis_artifact", "proof_links_synthesis_artifact")
+CLAIM = ("finding_id", "worker_id", "mission_id", "claim_key", "value", "evidence", "citations")
+AUTHORITY = {"accepted": "accepted_parent", "rejected": "rejected", "conflicted": "conflict", "stale": "stale"}
+
+
+def pending(payload: JsonObject) -> dict[str, object]:
+    return {"authority": "pending_worker"}
+
+
+def accepted(payload: JsonObject) -> dict[str, object]:
+    return {"authority": "accepted_parent"}
+
+
+def reviewed(payload: JsonObject) -> dict[str, object]:
+    """An accepted finding is not parent state yet: only its promotion is."""
+    told = payload.get("decision")
+    judged = told if isinstance(told, str) else ""
+    return {"authority": "pending_worker" if judged == "accepted" else AUTHORITY.get(judged, "pending_worker")}
+
+
+def promotion(own: Own) -> Extraction:
+    """From the finding to its promotion and to the mission that it is now part of."""
+    mission = ref_to("mission", the_mission(own.event, own.payload))
+    findings = [EntityRef("finding", name) for name in named(own.payload.get("finding_id"))]
+    return Extraction(
+        edges=tuple(
+            edge(finding, "finding_promoted_to_parent", target, own.since)
+            for finding in findings
+            for target in (own.ref, mission)
+        )
+    )
+
+
+def conflict(own: Own) -> Extraction:
+    """From the first finding of a conflict to each of the others."""
+    told = [own.payload.get(field) for field in ("finding_id", "finding_ids", "conflicts_with")]
+    names = list(dict.fromkeys(name for value in told for name in named(value)))
+    first, others = names[:1], names[1:]
+    return Extraction(
+        edges=tuple(
+            edge(EntityRef("finding", name), "finding_conflicts_with", EntityRef("finding", other), own.since)
+            for name in first
+            for other in others
+        )
+    )
+
+
+def _rule(
+    entity_type: str, ids: tuple[str, ...], texts: tuple[str, ...], keeps: tuple[str, ...], told_by: str, relation: str
+) -> Rule:
+    return Rule(
+        entity_type,
+        named_by=(*ids, "key", "name", "title", "id", *texts),
+        texts=("summary", *texts, *TEXTS),
+        keeps=(*ids, *keeps),
+        told_by=told_by,
+        relation=relation,
+    )
+
+
+RULES = {
+    "coordination.mission.created": _rule(
+        *("mission", ("mission_id",), ("mission", "goal", "objective"), ("status", "coordinator"), "", "")
+    )._replace(named_by=MISSION, name=the_mission),
+    "coordination.worker.created": _rule(
+        *("worker", ("worker_id",), ("worker",), ("mission_id", "role", "worker_session_id")),
+        *("mission", "mission_has_worker"),
+    ),
+    "coordination.assignment.created": _rule(
+        *("assignment", ("assignment_id",), ("assignment", "task"), ("mission_id", "worker_id", "task", "status")),
+        *("worker", "worker_has_assignment"),
+    ),
+    "coordination.finding.reported": _rule(
+        "finding", ("finding_id",), ("finding", "claim"), CLAIM[1:], "worker", "worker_reported_finding"
+    )._replace(status="pending", properties=pending),
+    "coordination.finding.reviewed": _rule(
+        *("finding_review", ("finding_id",), ("reason",), ("decision", "reviewer", "reason", "mission_id"), "", "")
+    )._replace(mentions=(FINDING,), properties=reviewed),
+    "coordination.finding.promoted": _rule(
+        "promotion", ("finding_id",), ("finding", "claim"), CLAIM[1:], "", ""
+    )._replace(status="accepted", properties=accepted, more=promotion, relations=("finding_promoted_to_parent",)),
+    "coordination.conflict.detected": _rule(
+        *("conflict", ("conflict_id", "claim_key"), ("conflict", "reason")),
+        *(("mission_id", "finding_ids", "values", "status", "reason"), "mission", "mission_has_conflict"),
+    )._replace(more=conflict, relations=("finding_conflicts_with",)),
+    "coordination.decision.recorded": _rule(
+        *("decision", ("decision_id",), ("decision",), ("mission_id", "rationale", "reason", "finding_ids")),
+        *("mission", "mission_has_decision"),
+    ),
+    "coordination.handoff.created": _rule(
+        *("handoff", ("handoff_id",), ("handoff",), ("mission_id", "to", "next_steps", "risks")),
+        *("mission", "mission_has_handoff"),
+    ),
+    "coordination.proof_packet.created": _rule(
+        *("coordination_proof_packet", ("packet_id", "proof_id", "artifact_id"), ("answer", "query")),
+        (
+            *("mission_id", "decision_scope", "handoff_id", "handoff_event_ref", "accepted_finding_ids"),
+            *("review_refs", "promotion_refs", "worker_source_refs", "handoff_refs", "pending_finding_ids"),
+            *("conflict_ids", "excluded_reasons", "non_authoritative_rows"),
+        ),
+        *("", ""),
+    )._replace(mentions=(ARTIFACT,)),
+}

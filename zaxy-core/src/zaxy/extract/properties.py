@@ -1,0 +1,38 @@
+"""The properties of an entity: a few fields of the payload, each small, so that a row stays small."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from zaxy.extract.texts import cut, one_line, text_of
+
+COMMON = ("key", "source", "turn_index", "tags")
+"""Kept of every payload that has them."""
+EXCERPTS = frozenset(("stdout", "stderr", "result_summary"))
+EXCERPT = 240
+LONGEST_TEXT = 500
+LONGEST_ITEM = 240
+MOST_ITEMS = 32
+
+
+def kept(payload: Mapping[str, object], fields: Sequence[str]) -> dict[str, object]:
+    """The given fields and the common ones, bounded: texts, numbers, truth values, and lists of them."""
+    properties: dict[str, object] = {}
+    for field in (*fields, *COMMON):
+        if field in payload:
+            value = small(payload[field], EXCERPT if field in EXCERPTS else LONGEST_TEXT)
+            if value is not None and value != "" and value != []:
+                properties[field] = value
+    return properties
+
+
+def small(value: object, longest: int = LONGEST_TEXT) -> object:
+    """The value if it is small, else the beginning of it; an object becomes one line of text."""
+    if isinstance(value, str):
+        return cut(value.strip(), longest)
+    if isinstance(value, list):
+        items = (one_line(item, LONGEST_ITEM) if isinstance(item, dict | str) else item for item in value[:MOST_ITEMS])
+        return [item for item in items if text_of(item)]
+    if isinstance(value, dict):
+        return one_line(value, longest)
+    return value

@@ -1,0 +1,126 @@
+"""The built-in rules: a pure function of one event, the same on every machine and in every year."""
+
+from __future__ import annotations
+
+from zaxy.api.models import Edge, Entity, EntityRef, Event, Extraction, JsonObject
+from zaxy.extract import (
+    coordination,
+    feedback,
+    knowledge,
+    observations,
+    skills,
+    synthesis,
+    transcripts,
+    work,
+    workspaces,
+)
+from zaxy.extract.closings import closings_from_json, invalidated, superseded
+from zaxy.extract.housekeeping import is_housekeeping
+from zaxy.extract.properties import kept
+from zaxy.extract.rule import TELLERS, Own, Rule, bare, entity_types, named, once, ref_to, relation_types
+from zaxy.extract.texts import LONGEST_NAME, LONGEST_SUMMARY, cut, entity_name, first_text, readable_text
+from zaxy.extract.times import utc_text
+
+VERSION = "1"
+"""Changes whenever an event would give other rows: followers are then rebuilt."""
+
+RULES: dict[str, Rule] = {
+    **work.RULES,
+    **knowledge.RULES,
+    **transcripts.RULES,
+    **observations.RULES,
+    **skills.RULES,
+    **feedback.RULES,
+    **synthesis.RULES,
+    **coordination.RULES,
+    **workspaces.RULES,
+}
+UNKNOWN = Rule("event", named_by=(), texts=())
+ENTITY_TYPES = frozenset(name for rule in (*RULES.values(), UNKNOWN) for name in entity_types(rule))
+RELATION_TYPES = frozenset(name for rule in RULES.values() for name in relation_types(rule)) | {"supersedes"}
+"""All that the built-in rules write, and so no plugin may."""
+ERASED = "event.erased"
+INVALIDATED = "memory.invalidated"
+NOTHING = Extraction()
+
+
+def extract(event: Event) -> Extraction:
+    """The rows of one event: what it is about first, then who told it and what else it names."""
+    payload = event.payload
+    if payload is None:
+        return NOTHING
+    if event.type == ERASED:
+        return Extraction(closings=closings_from_json(payload.get("closings")))
+    if is_housekeeping(event):
+        return NOTHING
+    if event.type == INVALIDATED and (ends := invalidated(event, payload)):
+        return Extraction(closings=tuple(ends))
+    return _rows(event, payload, RULES.get(event.type, UNKNOWN))
+
+
+def _rows(event: Event, payload: JsonObject, rule: Rule) -> Extraction:
+    since = utc_text(payload["occurred_at"]) if "occurred_at" in payload else ""
+    own = Own(event, payload, EntityRef(rule.entity_type, _name(event, payload, rule)), since)
+    entities = [_entity(own, rule)]
+    edges: list[Edge] = []
+    if rule.told_by:
+        _teller(own, rule, entities, edges)
+    for mention in rule.mentions:
+        for name in _mentioned(payload, mention.fields):
+            other = EntityRef(mention.entity_type, name)
+            ends = (other, own.ref) if mention.inward else (own.ref, other)
+            edges.append(Edge(*ends, mention.relation, valid_from=since))
+            if mention.told:
+                entities.append(bare(*other))
+    if rule.more is None and "supersedes" not in payload:
+        return Extraction(tuple(entities), tuple(edges))
+    more = rule.more(own) if rule.more else NOTHING
+    closings = dict.fromkeys((*more.closings, *superseded(event, rule.entity_type, since or event.time)))
+    older = [closing.entity for closing in closings if closing.entity and not _same(closing.entity, own.ref)]
+    edges += [*more.edges, *(Edge(own.ref, ref, "supersedes", valid_from=since) for ref in older)]
+    return Extraction(once([*entities, *more.entities]), tuple(dict.fromkeys(edges)), tuple(closings))
+
+
+def _name(event: Event, payload: JsonObject, rule: Rule) -> str:
+    text = rule.name(event, payload) if rule.name else first_text(payload, rule.named_by)
+    if text and (name := entity_name(text)):
+        return name
+    place = f":{event.seq}"
+    return event.type[: LONGEST_NAME - len(place)] + place
+
+
+def _entity(own: Own, rule: Rule) -> Entity:
+    payload = own.payload
+    properties = kept(payload, rule.keeps)
+    if rule.properties:
+        properties.update(rule.properties(payload))
+    if rule.status:
+        properties["status"] = rule.status
+    if rule is UNKNOWN:
+        properties["event_type"] = own.event.type
+    summary = first_text(payload, rule.texts)
+    if not summary and rule.describe:
+        summary = rule.describe(payload)
+    summary = summary or readable_text(payload) or own.ref.name
+    return Entity(own.ref.name, rule.entity_type, cut(summary, LONGEST_SUMMARY), properties, own.since)
+
+
+def _teller(own: Own, rule: Rule, entities: list[Entity], edges: list[Edge]) -> None:
+    teller = TELLERS[rule.told_by]
+    ref = ref_to(teller.entity_type, teller.name(own.event, own.payload))
+    if not ref.name:
+        return
+    if teller.told:
+        entities.append(bare(teller.entity_type, ref.name))
+    edges.append(Edge(ref, own.ref, rule.relation, valid_from=own.since))
+
+
+def _same(one: EntityRef, other: EntityRef) -> bool:
+    return one.entity_type == other.entity_type and one.name.casefold() == other.name.casefold()
+
+
+def _mentioned(payload: JsonObject, fields: tuple[str, ...]) -> list[str]:
+    for field in fields:
+        if field in payload and (names := named(payload[field])):
+            return names
+    return []

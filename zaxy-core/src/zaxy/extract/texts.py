@@ -1,0 +1,105 @@
+"""Text out of JSON: names that match, summaries that fit, and the readable text of any payload."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+
+LONGEST_NAME = 160
+LONGEST_SUMMARY = 2000
+
+PROSE = (
+    *("summary", "decision", "task", "goal", "issue", "fact", "preference", "verification", "handoff", "finding"),
+    *("claim", "text", "content", "description", "title"),
+)
+"""The fields that are read as sentences, in this order; what stands in other fields is shown with the field's name."""
+_RANK = {field: rank for rank, field in enumerate(PROSE)}
+
+LONGEST_KEY = 64
+MOST_LEAVES = 1000
+DEEPEST = 8
+"""Bounds of what is nested. A key is repeated for each value below it, so a few long ones could fill the memory."""
+
+
+def text_of(value: object) -> str:
+    """A text without the space around it, a number or a truth value as JSON writes it; empty for all else."""
+    kind = type(value)
+    if kind is str:
+        return value.strip()  # type: ignore[attr-defined, no-any-return]
+    if kind is bool:
+        return "true" if value else "false"
+    if kind is int:
+        return str(value)
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+    return ""
+
+
+def first_text(payload: Mapping[str, object], fields: Sequence[str]) -> str:
+    """The first of the fields that holds a text or a number that is not blank."""
+    for field in fields:
+        if field in payload and (text := text_of(payload[field])):
+            return text
+    return ""
+
+
+def entity_name(text: str) -> str:
+    """The name that a text gives: NFKC, trimmed, at most 160 characters. Folding is left to who compares names."""
+    head = text.lstrip()[: 4 * LONGEST_NAME]
+    if not head.isascii():
+        head = unicodedata.normalize("NFKC", head)
+    return head.strip()[:LONGEST_NAME].rstrip()
+
+
+def cut(text: str, longest: int) -> str:
+    """The text, or its beginning with a mark that there was more."""
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def one_line(value: object, longest: int) -> str:
+    """A JSON value on one line: an object as `key: value; key: value`."""
+    if not isinstance(value, Mapping):
+        return cut(text_of(value), longest)
+    return cut("; ".join(" ".join(line.split()) for line in _lines(value)), longest)
+
+
+def readable_text(payload: Mapping[str, object]) -> str:
+    """A payload as people read it and search finds it: its prose first, then the other fields as `key: value`.
+
+    Top-level texts are whole. Nested values follow their path, `a.b: value`, the first thousand of them.
+    """
+    return "\n".join(_lines(payload))
+
+
+def _lines(payload: Mapping[str, object]) -> list[str]:
+    prose = sorted((_RANK[key], text) for key in payload if key in _RANK and (text := _prose(payload[key])))
+    lines = list(dict.fromkeys(text for _, text in prose))
+    nested: list[str] = []
+    for key in sorted(payload):
+        value = payload[key]
+        if isinstance(value, dict | list):
+            _flatten(value, key[:LONGEST_KEY], 1, nested)
+        elif (key not in _RANK or not isinstance(value, str)) and (text := text_of(value)):
+            lines.append(f"{key[:LONGEST_KEY]}: {text}")
+    return lines + nested
+
+
+def _prose(value: object) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _flatten(value: object, path: str, depth: int, lines: list[str]) -> None:
+    if depth > DEEPEST or len(lines) >= MOST_LEAVES:
+        return
+    if isinstance(value, list):
+        plain = [text for item in value[:MOST_LEAVES] if (text := text_of(item))]
+        if plain:
+            lines.append(f"{path}: {', '.join(plain)}")
+        for item in value[:MOST_LEAVES]:
+            if isinstance(item, dict | list):
+                _flatten(item, path, depth + 1, lines)
+    elif isinstance(value, dict):
+        for key in sorted(value):
+            _flatten(value[key], f"{path}.{key[:LONGEST_KEY]}", depth + 1, lines)
+    elif text := text_of(value):
+        lines.append(f"{path}: {text}")

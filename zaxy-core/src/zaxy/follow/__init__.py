@@ -1,0 +1,1 @@
+"""What is derived from the log and may be deleted and built again."""

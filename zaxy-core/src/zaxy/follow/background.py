@@ -1,0 +1,43 @@
+"""Following while a server runs, so that a read finds the followers nearly there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Event, Thread
+
+from zaxy.errors import ZaxyError
+from zaxy.follow.loop import Loop
+
+EVERY = 0.5
+SECONDS_AT_A_TIME = 1.0
+"""For one session, so that a long log does not keep the others waiting."""
+
+
+class Background:
+    """A thread that brings every session's followers up to the log again and again, until it is stopped."""
+
+    def __init__(self, loop: Loop, sessions: Callable[[], list[str]], every: float = EVERY) -> None:
+        self._loop = loop
+        self._sessions = sessions
+        self._every = every
+        self._stop = Event()
+        self._thread = Thread(target=self._run, name="zaxy-following", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Return when the thread has ended: nothing is written afterwards."""
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.wait(self._every):
+            # Whoever reads is told what keeps a follower; here there is nobody to tell.
+            with suppress(ZaxyError):
+                for session in self._sessions():
+                    if self._stop.is_set():
+                        return
+                    with suppress(ZaxyError):
+                        self._loop.catch_up(session, SECONDS_AT_A_TIME)

@@ -1,0 +1,68 @@
+"""Followers and backends of plugins, each call under guard and within a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, GraphStats
+from zaxy.errors import ZaxyError
+from zaxy.plugins.host import BoundProvider
+
+SECONDS_TO_READ = 10.0
+SECONDS_TO_FOLLOW = 120.0
+"""For one batch, for forgetting a session, and for a digest over all of it."""
+
+
+class BoundFollower:
+    def __init__(self, provider: BoundProvider) -> None:
+        self._provider = provider
+
+    def cursor(self, session: str) -> Cursor | None:
+        found = self._provider.call("cursor", session, budget=SECONDS_TO_READ)
+        if found is None or isinstance(found, Cursor):
+            return found
+        name = self._provider.name
+        raise ZaxyError(
+            "internal_error", f"{name} returned a cursor that is none", f"The author of {name} can mend it."
+        )
+
+    def apply(self, batch: Batch, cursor: Cursor) -> None:
+        self._provider.call("apply", batch, cursor, budget=SECONDS_TO_FOLLOW)
+
+    def digest(self, session: str) -> str:
+        return str(self._provider.call("digest", session, budget=SECONDS_TO_FOLLOW))
+
+    def wipe(self, session: str) -> None:
+        self._provider.call("wipe", session, budget=SECONDS_TO_FOLLOW)
+
+    def close(self) -> None:
+        self._provider.call("close", budget=SECONDS_TO_READ)
+
+
+class BoundBackend(BoundFollower):
+    def entities(self, session: str, names: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
+        return cast(Sequence[EntityRow], self._read("entities", session, names, as_of, limit))
+
+    def rows_of_events(self, session: str, seqs: Sequence[int], as_of: AsOf) -> Sequence[EntityRow]:
+        return cast(Sequence[EntityRow], self._read("rows_of_events", session, seqs, as_of))
+
+    def neighbours(
+        self,
+        session: str,
+        start: Sequence[EntityRef],
+        relations: Sequence[str],
+        depth: int,
+        as_of: AsOf,
+        limit: int,
+    ) -> Sequence[EdgeRow]:
+        return cast(Sequence[EdgeRow], self._read("neighbours", session, start, relations, depth, as_of, limit))
+
+    def current(self, session: str, entity_types: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
+        return cast(Sequence[EntityRow], self._read("current", session, entity_types, as_of, limit))
+
+    def stats(self, session: str) -> GraphStats:
+        return cast(GraphStats, self._read("stats", session))
+
+    def _read(self, method: str, *arguments: object) -> object:
+        return self._provider.call(method, *arguments, budget=SECONDS_TO_READ)

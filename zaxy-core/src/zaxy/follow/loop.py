@@ -1,0 +1,284 @@
+"""The one loop that brings followers up to the log: in batches, exactly once, never past what the log still holds."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from zaxy.api.models import Batch, Closing, Cursor, Event
+from zaxy.api.points import EventStore, Follower
+from zaxy.errors import ZaxyError
+from zaxy.eventloom.disk import DISK
+from zaxy.eventloom.lock import SessionLock
+from zaxy.follow.extraction import Extractors, ended_by_erased
+from zaxy.security.paths import own_folder, unusable_folder
+from zaxy.security.session_ids import check_session_id
+
+BATCH = 500
+FOREVER = 3600.0
+ERASED = "event.erased"
+
+Progress = Callable[[int, int], None]
+"""Is told how many events of how many were followed."""
+
+
+class State(NamedTuple):
+    """How far a follower has come with a session."""
+
+    follower: str
+    session: str
+    seq: int
+    behind: int
+    """How many events it has not taken yet."""
+    problem: str = ""
+    """Why it does not go on; empty while it does."""
+    frozen: bool = False
+    """It has followed a history that the log no longer holds: only a rebuild takes it on."""
+
+    @property
+    def warning(self) -> str:
+        if self.problem:
+            return f"{self.follower} of {self.session} stands at event {self.seq}: {self.problem}"
+        return f"{self.follower} of {self.session} is {self.behind} events behind the log" if self.behind else ""
+
+
+class Loop:
+    """Followers are given by name. Among processes one at a time follows a session: no work is done twice, and nothing
+    that was read before an erasure is written after it."""
+
+    def __init__(self, store: EventStore, followers: dict[str, Follower], extractors: Extractors, folder: Path) -> None:
+        self._store = store
+        self._followers = followers
+        self._extractors = extractors
+        self._folder = str(folder)
+        self._locks: dict[str, SessionLock] = {}
+
+    def catch_up(self, session: str, budget: float = FOREVER, progress: Progress | None = None) -> list[State]:
+        """Bring every follower to the durable end as it is now, or as far as the budget of seconds allows."""
+        deadline = time.monotonic() + budget
+        head = self._store.head(session)
+        states = {name: self._state(name, session, head) for name in self._followers}
+        if head is not None and any(state.behind for state in states.values()):
+            try:
+                with self._alone(session, max(budget, 0.001)):
+                    states = self._follow(session, head, deadline, progress)
+            except ZaxyError as error:
+                behind = {name: state for name, state in states.items() if state.behind}
+                states |= {name: state._replace(problem=error.message) for name, state in behind.items()}
+        return list(states.values())
+
+    def rebuild(self, session: str, names: Sequence[str] = (), progress: Progress | None = None) -> list[State]:
+        """Forget what the followers hold of a session and follow its log, as it is now, from the start."""
+        head = self._store.head(session)
+        problems = {}
+        with self._alone(session, FOREVER):
+            for name in names or self._followers:
+                try:
+                    self._followers[name].wipe(session)
+                except ZaxyError as error:
+                    problems[name] = error.message
+            if head is not None:
+                states = list(self._follow(session, head, time.monotonic() + FOREVER, progress).values())
+            else:
+                states = self.status(session)
+        return [state._replace(problem=problems.get(state.follower, state.problem)) for state in states]
+
+    def forget(self, session: str) -> list[State]:
+        """After an erasure: every follower that has begun with the session begins anew with what is left."""
+        begun = [name for name in self._followers if self._has_begun(name, session)]
+        return self.rebuild(session, begun) if begun else []
+
+    def _has_begun(self, name: str, session: str) -> bool:
+        """Whether a follower may hold something of a session, fed by whatever extractors."""
+        try:
+            return self._followers[name].cursor(session) is not None
+        except ZaxyError:
+            return True
+
+    def status(self, session: str) -> list[State]:
+        """How far each follower is, without moving any."""
+        head = self._store.head(session)
+        return [self._state(name, session, head) for name in self._followers]
+
+    def cursors(self, session: str) -> dict[str, Cursor | None]:
+        """How far each follower says it is; None also where it does not say."""
+        found: dict[str, Cursor | None] = dict.fromkeys(self._followers)
+        for name, follower in self._followers.items():
+            with suppress(ZaxyError):
+                found[name] = follower.cursor(session)
+        return found
+
+    def digests(self, session: str) -> dict[str, str]:
+        return {name: follower.digest(session) for name, follower in self._followers.items()}
+
+    def close(self) -> None:
+        for lock in self._locks.values():
+            lock.close()
+        for follower in self._followers.values():
+            with suppress(ZaxyError):  # whoever cannot let go must not keep the others from it
+                follower.close()
+
+    def _state(self, name: str, session: str, head: Cursor | None) -> State:
+        end = head.seq if head else 0
+        try:
+            cursor = self._followers[name].cursor(session)
+        except ZaxyError as error:
+            return State(name, session, 0, end, error.message)
+        if cursor is None:
+            return State(name, session, 0, end)
+        behind = max(end - cursor.seq, 0)
+        try:
+            known = self._is_known(session, cursor, head)
+        except ZaxyError as error:
+            return State(name, session, cursor.seq, behind, error.message)
+        if not known:
+            return State(name, session, cursor.seq, 0, CUT_BACK, frozen=True)
+        if _fed_by(cursor) != self._extractors.fed_by:
+            return State(name, session, 0, end)  # other rules made its rows, so all of them are made anew
+        return State(name, session, cursor.seq, behind)
+
+    def _is_known(self, session: str, cursor: Cursor, head: Cursor | None) -> bool:
+        """Whether the event up to which a follower has come is still in the log, in its place."""
+        if head is not None and (cursor.seq, cursor.hash) == (head.seq, head.hash):
+            return True
+        event = self._store.get(session, cursor.seq)
+        return event is not None and event.hash == cursor.hash
+
+    def _follow(self, session: str, head: Cursor, deadline: float, progress: Progress | None) -> dict[str, State]:
+        """Under the lock: follow to the head. Those that stand at the same place share the reading."""
+        states = {name: self._state(name, session, head) for name in self._followers}
+        places: dict[Cursor | None, list[str]] = defaultdict(list)
+        for name, state in list(states.items()):
+            if state.behind and not state.problem:
+                try:
+                    places[self._place(name, session, state)].append(name)
+                except ZaxyError as error:
+                    states[name] = state._replace(problem=error.message)
+        for cursor, names in places.items():
+            run = _Run(self._store, self._extractors, session, head, cursor)
+            for name, state in run.follow({name: self._followers[name] for name in names}, deadline, progress):
+                states[name] = state
+        return states
+
+    def _place(self, name: str, session: str, state: State) -> Cursor | None:
+        """Where a follower goes on; one that begins anew forgets what it had."""
+        follower = self._followers[name]
+        cursor = follower.cursor(session)
+        if cursor is not None and not state.seq:
+            follower.wipe(session)
+            return None
+        return cursor
+
+    @contextmanager
+    def _alone(self, session: str, timeout: float) -> Iterator[None]:
+        with ExitStack() as held:
+            try:
+                held.enter_context(self._lock(session).exclusive(timeout))
+            except OSError as error:
+                raise unusable_folder(self._folder, error) from None
+            yield
+
+    def _lock(self, session: str) -> SessionLock:
+        if session not in self._locks:
+            own_folder(self._folder, create=True)
+            path = os.path.join(self._folder, f"{check_session_id(session)}.lock")
+            self._locks.setdefault(session, SessionLock(path, DISK))  # another thread may have been faster
+        return self._locks[session]
+
+
+CUT_BACK = "the log was cut back or replaced since, and 'zaxy followers rebuild' accepts it as it is"
+
+
+def _fed_by(cursor: Cursor) -> str:
+    return cursor.fed_by.partition("|")[0]
+
+
+def _began(cursor: Cursor) -> int:
+    """How far the log reached when the follower began: what was erased before that, it has never seen."""
+    began = cursor.fed_by.rpartition("|")[2]
+    return int(began) if began.isdigit() else 0
+
+
+class _Run:
+    """Followers on their way from one place in a session's log to its end."""
+
+    def __init__(
+        self, store: EventStore, extractors: Extractors, session: str, head: Cursor, cursor: Cursor | None
+    ) -> None:
+        self._store = store
+        self._extractors = extractors
+        self._session = session
+        self._head = head
+        self._cursor = cursor
+        self._began = _began(cursor) if cursor else head.seq
+        self._ended: dict[int, tuple[Closing, ...]] | None = None
+
+    def follow(
+        self, followers: dict[str, Follower], deadline: float, progress: Progress | None
+    ) -> Iterator[tuple[str, State]]:
+        """The state of each follower where it stopped: at the end, at the deadline, or at a problem of its own."""
+        followers = dict(followers)
+        count = BATCH
+        while followers and self._seq < self._head.seq and time.monotonic() <= deadline:
+            try:
+                page = self._store.read(self._session, self._cursor, count)
+                ended = self._ended_by(page.events)
+            except ZaxyError as error:
+                cut_back = error.code == "conflict"
+                if not cut_back and count > 1:
+                    count //= 2  # what stands before the damage is intact
+                    continue
+                problem = CUT_BACK if cut_back else error.message
+                for name in followers:
+                    yield name, self._state(name)._replace(problem=problem, frozen=cut_back)
+                return
+            if not page.events or page.cursor is None:
+                break
+            if any(event.type == ERASED and event.seq > self._began for event in page.events):
+                # They may have taken what was erased since: they forget everything and begin anew.
+                for name, follower in list(followers.items()):
+                    try:
+                        follower.wipe(self._session)
+                    except ZaxyError as error:
+                        del followers[name]
+                        yield name, self._state(name)._replace(problem=error.message)
+                self._cursor, self._began = None, (self._store.head(self._session) or self._head).seq
+                self._ended = None
+                continue
+            after = Cursor(*_fields(page.cursor), fed_by=f"{self._extractors.fed_by}|{self._began}")
+            batch = Batch(self._session, self._extractors.extract(page.events, ended))
+            for name, follower in list(followers.items()):
+                try:
+                    follower.apply(batch, after)
+                except ZaxyError as error:
+                    del followers[name]
+                    yield name, self._state(name)._replace(problem=error.message)
+            self._cursor = after
+            if progress:
+                progress(after.seq, self._head.seq)
+        for name in followers:
+            yield name, self._state(name)
+
+    def _ended_by(self, events: Sequence[Event]) -> dict[int, tuple[Closing, ...]]:
+        """What erased events had closed. The log tells it behind them, and is looked through only if there are any."""
+        if all(event.payload is not None for event in events):
+            return {}
+        if self._ended is None:
+            self._ended = ended_by_erased(self._store, self._session, self._cursor)
+        return self._ended
+
+    @property
+    def _seq(self) -> int:
+        return self._cursor.seq if self._cursor else 0
+
+    def _state(self, name: str) -> State:
+        return State(name, self._session, self._seq, max(self._head.seq - self._seq, 0))
+
+
+def _fields(cursor: Cursor) -> tuple[int, str, int]:
+    return (cursor.seq, cursor.hash, cursor.offset)

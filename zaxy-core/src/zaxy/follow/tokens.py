@@ -1,0 +1,187 @@
+"""Text as the index knows it: stemmed words without stop words, characters in pairs where words are not spaced apart,
+and identifiers whole.
+
+A token is made of characters that the index takes for letters, whatever they are, so that no text can be mistaken for
+the syntax of a search.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+import Stemmer  # type: ignore[import-not-found]
+
+FORMAT = f"1 (snowball {Stemmer.version()})"
+"""Another one makes other tokens of the same text: an index is then built again."""
+LONGEST = 64
+REMEMBERED = 100_000
+
+STOP_WORDS = frozenset(
+    """a about above after again against all also am an and any are aren as at be because been before being below
+    between both but by can cannot could couldn did didn do does doesn doing don down during each few for from
+    further get got had hadn has hasn have haven having he her here hers herself him himself his how i if in into
+    is isn it its itself just ll me more most mustn my myself no nor not of off on once only or other our ours
+    ourselves out over own re s same shan she should shouldn so some such t than that the their theirs them
+    themselves then there these they this those through to too under until up ve very was wasn we were weren what
+    when where which while who whom whose why will with won would wouldn you your yours yourself yourselves""".split()
+)
+
+_ASCII_WORDS = re.compile(r"[a-z0-9]+")
+# Letters, digits, and the marks of scripts that write vowels with them.
+_WORDS = re.compile(r"(?:[^\W_]|[\u0900-\u0dff\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff])+")
+# Scripts that put no spaces between words, and Korean, whose words change their ends: pairs of characters find them.
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+    r"\uf900-\ufaff\U00020000-\U0003134f]+"
+)
+_PICTURES = re.compile(r"[\u2190-\u2bff\u3030\U0001f000-\U0001faff]")
+_ACCENTS = dict.fromkeys(
+    (*range(0x300, 0x370), *range(0x591, 0x5C8), *range(0x610, 0x61B), *range(0x64B, 0x660), 0x670)
+)
+# Each kind begins where a word does: tried within words too, a long one would take the square of its length.
+_IDENTIFIER = re.compile(
+    r"(?<![\w$])[\w$]++(?:[-./\\:@#+~]++[\w$]++)++|(?<!\w)\w*\d\w*|(?<!\w)\w+_\w+"
+    r"|(?<![^\W\d_])[^\W\d_]*[a-z][A-Z]\w*"
+)
+_PATH = re.compile(r"[/\\]")
+# ASCII punctuation would end a token in the index; these stand for it, and occur in no text of this world.
+_HIDDEN = {ord(mark): 0xE000 + ord(mark) for mark in "-./\\:@#+~$_"}
+MONTHS = "january february march april may june july august september october november december".split()
+# With a capital letter: `may` and `march` are words of other meanings too.
+_MONTH = re.compile(rf"\b({'|'.join(month.title() for month in MONTHS)})\b(?:,? ((?:19|20)\d\d)\b)?")
+_QUOTED = re.compile(r'"([^"]{2,200})"|“([^”]{2,200})”|«([^»]{2,200})»|`([^`]{2,200})`|「([^」]{1,200})」')
+
+_BY_SCRIPT = ((0x370, 0x3FF, "greek"), (0x400, 0x52F, "russian"), (0x600, 0x6FF, "arabic"), (0x900, 0x97F, "hindi"))
+_stems: dict[str, str] = dict.fromkeys(STOP_WORDS, "")
+
+
+class Wanted(NamedTuple):
+    """What a question asks the index for."""
+
+    words: tuple[str, ...]
+    """Stems, each once, in order."""
+    identifiers: tuple[str, ...]
+    """As they stand in the index."""
+    phrases: tuple[str, ...]
+    """Folded, to be found as they are."""
+    months: tuple[str, ...] = ()
+    """The months that it names, as the beginnings or middles of times: `2026-03`, or `-03` of any year."""
+
+
+def folded(text: str) -> str:
+    """The text in the form in which texts are compared: compatible characters, accents and case made one."""
+    if text.isascii():
+        return text.lower()
+    bare = unicodedata.normalize("NFKD", text).translate(_ACCENTS)
+    return unicodedata.normalize("NFC", bare).casefold()
+
+
+def words(text: str) -> list[str]:
+    """The stems of a text, in order; stop words leave none."""
+    return words_of_folded(folded(text))
+
+
+def words_of_folded(text: str) -> list[str]:
+    if not text.isascii():
+        return list(_words_of_any_script(text))
+    found = _ASCII_WORDS.findall(text)
+    try:
+        return [stem for stem in map(_stems.__getitem__, found) if stem]
+    except KeyError:
+        if len(_stems) > REMEMBERED:
+            _forget_stems()
+        _stems.update((word, _stemmed(word)) for word in found if word not in _stems)
+        return [stem for stem in map(_stems.__getitem__, found) if stem]
+
+
+def _words_of_any_script(text: str) -> Iterator[str]:
+    for run in _WORDS.findall(text):
+        if run.isascii():
+            yield from words_of_folded(run)
+            continue
+        position = 0
+        for unspaced in _UNSPACED.finditer(run):
+            yield from _spaced(run[position : unspaced.start()])
+            yield from _pairs(unspaced.group())
+            position = unspaced.end()
+        yield from _spaced(run[position:])
+    yield from _PICTURES.findall(text)
+
+
+def _spaced(word: str) -> Iterator[str]:
+    if word:
+        stem = _stems.get(word)
+        if stem is None:
+            if len(_stems) > REMEMBERED:
+                _forget_stems()
+            stem = _stems[word] = _stemmed(word)
+        if stem:
+            yield stem
+
+
+def _pairs(run: str) -> Iterator[str]:
+    """Every two neighbouring characters; one alone is its own token."""
+    return (run[at : at + 2] for at in range(max(len(run) - 1, 1)))
+
+
+def _stemmed(word: str) -> str:
+    if word.isdigit() or len(word) < 3:
+        return word[:LONGEST]
+    if not word.isascii():
+        first = ord(word[0])
+        for begin, end, language in _BY_SCRIPT:
+            if begin <= first <= end:
+                return str(_stemmer(language).stemWord(word))[:LONGEST]
+    return str(_stemmer("english").stemWord(word))[:LONGEST]
+
+
+@cache
+def _stemmer(language: str) -> Any:
+    return Stemmer.Stemmer(language, 0)  # words are remembered here, so it need not
+
+
+def _forget_stems() -> None:
+    _stems.clear()
+    _stems.update(dict.fromkeys(STOP_WORDS, ""))
+
+
+def identifiers(text: str) -> list[str]:
+    """The names of things in a text as tokens, each once: `ZX-000171`, `src/zaxy/core.py`, `E1234`, `max_tokens`.
+
+    A path is found by its last part too.
+    """
+    found: dict[str, None] = {}
+    # Nearly all are plain words, and looking at each of those with a pattern would take most of the time.
+    for piece in [piece for piece in text.split() if not (piece.isalpha() and (piece.islower() or piece.istitle()))]:
+        for name in _IDENTIFIER.findall(piece):
+            if len(name) <= 2 * LONGEST:
+                found[_hidden(name)] = None
+                if "/" in name or "\\" in name:
+                    found[_hidden(_PATH.split(name)[-1])] = None
+    found.pop("", None)
+    return list(found)
+
+
+def _hidden(name: str) -> str:
+    return folded(name).translate(_HIDDEN)
+
+
+def wanted(question: str) -> Wanted:
+    """What to look for; nothing where a question is all stop words and punctuation."""
+    asked = tuple(dict.fromkeys(words(question)))
+    phrases = tuple(folded(next(filter(None, groups))) for groups in _QUOTED.findall(question))
+    return Wanted(asked, tuple(identifiers(question)), phrases, tuple(_months(question)))
+
+
+def _months(question: str) -> Iterator[str]:
+    for month, year in _MONTH.findall(question):
+        yield f"{year}-{MONTHS.index(month.lower()) + 1:02d}"
+
+
+def match_any(tokens: Iterable[str], column: str) -> str:
+    """An FTS5 expression for documents that have any of the tokens; tokens have no character that means anything."""
+    return " OR ".join(f'{column}:"{token}"' for token in tokens)

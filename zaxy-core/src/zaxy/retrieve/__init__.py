@@ -1,0 +1,1 @@
+"""Finding what answers a question: lanes that propose events, and their fusion into one cited list."""

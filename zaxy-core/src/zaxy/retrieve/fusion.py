@@ -1,0 +1,103 @@
+"""Several lanes' proposals as one list: scores brought to one scale, weighed by a profile, near-copies put last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeVar
+
+from zaxy.follow.ranking import Hit
+from zaxy.follow.text_store import Text, as_key
+from zaxy.retrieve.lanes import Found
+from zaxy.retrieve.profiles import Profile
+from zaxy.retrieve.results import Step
+
+T = TypeVar("T")
+MONTH = 30 * 86400.0
+ENOUGH_FEEDBACK = 3.0
+
+
+@dataclass
+class Proposal:
+    """What the lanes say of one event."""
+
+    seq: int
+    text: Text
+    """Its best passage."""
+    hit: Hit | None = None
+    steps: list[Step] = field(default_factory=list)
+
+    @property
+    def score(self) -> float:
+        return sum(step.weighted for step in self.steps)
+
+    @property
+    def lane(self) -> str:
+        """The lane that weighs most."""
+        lanes = [step for step in self.steps if step.lane not in ("recency", "reinforced")] or self.steps
+        return max(lanes, key=lambda step: step.weighted).lane
+
+
+def of_words(hits: Sequence[Hit], profile: Profile) -> dict[int, Proposal]:
+    """The events of the passages that words found. Words of turns and documents are `verbatim`, others `keyword`."""
+    best = max((hit.score for hit in hits), default=1.0) or 1.0
+    proposals: dict[int, Proposal] = {}
+    for hit in hits:  # best first, so that an event keeps its best passage
+        if hit.text.seq not in proposals:
+            lane, weight = ("keyword", profile.keyword) if hit.text.kind == "event" else ("verbatim", profile.verbatim)
+            steps = [Step(lane, hit.score, hit.score / best, weight)]
+            proposals[hit.text.seq] = Proposal(hit.text.seq, hit.text, hit, steps)
+    return proposals
+
+
+def add(proposals: dict[int, Proposal], lane: str, weight: float, found: Sequence[Found], best: float) -> None:
+    """Let one more lane speak for the events that are proposed; `best` is the score that counts as 1."""
+    for seq, score, entity in found:
+        if seq in proposals and score > 0 and (entity is None or as_key(entity) == proposals[seq].text.entity):
+            proposals[seq].steps.append(Step(lane, score, min(score / best, 1.0), weight))
+
+
+def weigh(proposals: Iterable[Proposal], profile: Profile, newest: str, feedback: Mapping[int, float]) -> None:
+    """Add what time and feedback add."""
+    for proposal in proposals:
+        months = max(_seconds(newest) - _seconds(proposal.text.time), 0.0) / MONTH
+        proposal.steps.append(Step("recency", months, 0.5**months, profile.recency))
+        if proposal.seq in feedback:
+            said = feedback[proposal.seq]
+            share = min(said / ENOUGH_FEEDBACK, 1.0)
+            proposal.steps.append(Step("reinforced", said, share, profile.reinforced))
+
+
+def ordered(proposals: Iterable[Proposal]) -> list[Proposal]:
+    """Best first; of equals, the newest."""
+    return sorted(proposals, key=lambda proposal: (-proposal.score, -proposal.seq))
+
+
+def copies_last(held: Iterable[tuple[Proposal, T]], profile: Profile) -> Iterator[tuple[Proposal, T]]:
+    """The same proposals, but whatever is nearly a copy of one above it comes after all others.
+
+    No more is taken than asked for, and what comes first does not depend on how much that is: pages fit together.
+    """
+    copies: list[tuple[Proposal, T]] = []
+    sets: list[frozenset[str]] = []
+    for proposal, row in held:
+        words = frozenset(proposal.text.words.split())
+        if any(_alike(words, other, profile.near_copy) for other in sets):
+            copies.append((proposal, row))
+        else:
+            sets.append(words)
+            yield proposal, row
+    yield from copies
+
+
+def _alike(one: frozenset[str], other: frozenset[str], share: float) -> bool:
+    smaller, larger = sorted((len(one), len(other)))
+    if smaller < share * larger:
+        return False
+    common = len(one & other)
+    return common >= share * (smaller + larger - common)
+
+
+def _seconds(time: str) -> float:
+    return datetime.fromisoformat(time).timestamp()

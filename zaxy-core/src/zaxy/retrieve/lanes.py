@@ -1,0 +1,86 @@
+"""The lanes that look things up in the graph: by name, and along relations from what was found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from zaxy.api.models import AsOf, EntityRef, EntityRow
+from zaxy.api.points import ProjectionBackend
+from zaxy.follow.graph_schema import folded
+from zaxy.follow.tokens import STOP_WORDS
+
+LONGEST_NAME = 6
+"""Words of a question that are tried together as a name."""
+MOST_NAMES = 60
+MOST_ROWS = 50
+MOST_EDGES = 60
+BACKGROUND = frozenset(("actor", "session", "user", "workspace", "source_group"))
+"""Entities that nearly every event names: what leads to them says little about a question."""
+_WORDS = re.compile(r"[^\s,;:!?()\[\]{}\"“”«»]+")
+
+
+class Found(NamedTuple):
+    """An event that a lane proposes, with its score on the lane's own scale."""
+
+    seq: int
+    score: float
+    entity: EntityRef | None = None
+    """What it must be about for the score to count."""
+
+
+class Named(NamedTuple):
+    row: EntityRow
+    share: float
+    """How much of the question its name is."""
+
+
+def entities_named(backend: ProjectionBackend, session: str, question: str, as_of: AsOf) -> list[Named]:
+    """The entities whose whole names stand in the question."""
+    words = [word.strip(".'’") for word in _WORDS.findall(question)][:64]
+    plain = [word.casefold() for word in words]
+    names: dict[str, int] = {}
+    for length in range(min(LONGEST_NAME, len(words)), 0, -1):
+        for start in range(len(words) - length + 1):
+            ends = {plain[start], plain[start + length - 1]}
+            if length < len(words) and not ends.isdisjoint(STOP_WORDS):
+                continue  # no name begins or ends so
+            name = " ".join(plain[start : start + length])
+            if len(name) > 2 and len(names) < MOST_NAMES:
+                names.setdefault(name, length)
+    if not names:
+        return []
+    rows = backend.entities(session, list(names), as_of, MOST_ROWS)
+    return [Named(row, names.get(row.entity.name.strip().casefold(), 1) / len(words)) for row in rows]
+
+
+def exact(named: Iterable[Named]) -> list[Found]:
+    """Events that tell of something which the question calls by its name."""
+    return [
+        Found(row.opened_seq, share, EntityRef(row.entity.entity_type, row.entity.name))
+        for row, share in named
+        if row.entity.entity_type not in BACKGROUND
+    ]
+
+
+def traversal(
+    backend: ProjectionBackend, session: str, starts: Sequence[tuple[EntityRef, float]], as_of: AsOf
+) -> list[Found]:
+    """Events that relate something to what was found: the nearer and the surer, the better."""
+    worth: dict[EntityRef, float] = {}
+    for ref, score in starts:
+        worth[_matched(ref)] = max(score, worth.get(_matched(ref), 0.0))
+    if not worth:
+        return []
+    best: dict[int, float] = {}
+    # One step only: the second leads through people and sessions, to whom everything is related.
+    for row in backend.neighbours(session, list(worth), [], 1, as_of, MOST_EDGES):
+        start = max(worth.get(_matched(end), 0.0) for end in (row.edge.source, row.edge.target))
+        best[row.opened_seq] = max(row.edge.confidence * start, best.get(row.opened_seq, 0.0))
+    return [Found(seq, score) for seq, score in best.items()]
+
+
+def _matched(ref: EntityRef) -> EntityRef:
+    """The entity in the form in which names match: edges spell it as their own events did."""
+    return EntityRef(ref.entity_type, folded(ref.name))

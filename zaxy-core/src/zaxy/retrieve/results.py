@@ -1,0 +1,128 @@
+"""What a read of memory answers with: rows that each cite the log, within a budget of tokens."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from zaxy.api.models import JsonObject
+from zaxy.errors import ZaxyError
+
+FARTHEST = 2**53
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One part of a score: `raw` divided by the lane's best is `normalised`, times `weight` is what it adds."""
+
+    lane: str
+    raw: float
+    normalised: float
+    weight: float
+
+    @property
+    def weighted(self) -> float:
+        return self.normalised * self.weight
+
+    def as_dict(self) -> dict[str, Any]:
+        values = {"raw": self.raw, "normalised": self.normalised, "weight": self.weight, "weighted": self.weighted}
+        return {"lane": self.lane, **{name: round(value, 4) for name, value in values.items()}}
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    content: str
+    citation: str
+    seq: int
+    source_lane: str
+    score: float
+    steps: tuple[Step, ...]
+    profile: str
+    event_type: str
+    actor: str
+    valid_from: str
+    valid_to: str = ""
+    entity_name: str = ""
+    entity_type: str = ""
+    metadata: JsonObject = field(default_factory=dict)
+    parts: JsonObject = field(default_factory=dict)
+    """What the score over words is made of."""
+
+    def as_dict(self) -> dict[str, Any]:
+        row: dict[str, Any] = {
+            "content": self.content,
+            "citation": self.citation,
+            "source_lane": self.source_lane,
+            "score": round(self.score, 4),
+            "score_explanation": {
+                "source": self.source_lane,
+                "profile": self.profile,
+                "weighted_score": round(self.score, 4),
+                "steps": [step.as_dict() for step in self.steps],
+                **({"words": dict(self.parts)} if self.parts else {}),
+            },
+            "event_type": self.event_type,
+            "actor": self.actor,
+            "valid_from": self.valid_from,
+            "valid_to": self.valid_to,
+        }
+        if self.entity_name:
+            row |= {"entity_name": self.entity_name, "entity_type": self.entity_type}
+        return {**row, "metadata": dict(self.metadata)}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    results: tuple[Result, ...]
+    tokens_used: int
+    truncated: bool
+    """Whether there is more than was asked for or than fits into the budget."""
+    next_cursor: str = ""
+    warnings: tuple[str, ...] = ()
+    """About trust: damage, a follower that lags or is frozen."""
+    notices: tuple[str, ...] = ()
+    """About service: a lane that dropped out, a question with nothing to look for."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "results": [result.as_dict() for result in self.results],
+            "tokens_used": self.tokens_used,
+            "truncated": self.truncated,
+            "next_cursor": self.next_cursor or None,
+            "warnings": list(self.warnings),
+            "notices": list(self.notices),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the next page begins: after so many results, of the log as it was at the first page."""
+
+    offset: int
+    known_at: int
+
+
+def cursor_text(place: Place, asked: str) -> str:
+    """A cursor as callers see it. It fits the question that it came with, and no other."""
+    fields = [place.offset, place.known_at, _fingerprint(asked)]
+    return base64.urlsafe_b64encode(json.dumps(fields).encode()).decode().rstrip("=")
+
+
+def place_of(cursor: str, asked: str) -> Place:
+    try:
+        offset, known_at, fingerprint = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        fits = fingerprint == _fingerprint(asked) and type(offset) is type(known_at) is int
+        if fits and 0 <= offset <= FARTHEST and 0 <= known_at <= FARTHEST:
+            return Place(offset, known_at)
+    except (ValueError, TypeError, RecursionError):
+        pass
+    raise ZaxyError(
+        "invalid_request", "the cursor does not belong to this question", "Send it with the question that gave it."
+    )
+
+
+def _fingerprint(asked: str) -> str:
+    return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()[:12]
