@@ -133,6 +133,7 @@ def test_one_history_gives_the_same_rows_in_the_same_order_as_in_the_built_in_gr
     if seed % 2:  # also by the way that nodes with very many edges are read
         monkeypatch.setattr(kuzu_graph, "FEW_ROWS", 0)
         monkeypatch.setattr(kuzu_graph, "MANY_ROWS", 1)
+        monkeypatch.setattr(kuzu_graph, "FEW_EVENTS", 2)
     events = random_events(seed, 60)
     built_in = ProjectionBackendCase(SqliteGraph)
     with closing(bench.make(CASE, "kuzu")) as ours, closing(bench.make(built_in, "sqlite")) as sqlite:

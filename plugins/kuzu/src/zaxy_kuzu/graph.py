@@ -29,10 +29,11 @@ from zaxy_kuzu.owner import Ownership
 from zaxy_kuzu.schema import FORMAT, TABLES, folded, microseconds, thing_key
 from zaxy_kuzu.writer import Writer
 
+Values = dict[str, object]
 SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 OPEN_AT_ONCE = 4
 REMEMBERED = 20_000
-FEW_EVENTS = 8
+FEW_EVENTS = 64
 FEW_ROWS, MANY_ROWS = 200, 2_000
 AFTER_ALL_EVENTS = 2**62
 
@@ -58,10 +59,7 @@ OF_THING = f"MATCH (:Thing {{{{key: $key}}}})-[:HasVersion]->(v:Version) WHERE {
 OF_EVENT = "MATCH (e:Event {seq: $seq}) RETURN e.versions"
 BY_ID = f"MATCH (v:Version {{{{id: $id}}}}) WHERE {{}} RETURN {VERSION}"
 OF_EVENTS = f"MATCH (v:Version) WHERE v.opened IN $seqs AND {{}} RETURN {VERSION}"
-OF_TYPES = (
-    f"MATCH (v:Version) WHERE v.type IN $types AND {{}} RETURN {VERSION} "
-    "ORDER BY v.opened DESC, v.type, v.folded LIMIT $limit"
-)
+OF_TYPES = "MATCH (v:Version) WHERE v.type IN $types AND {}"
 TOLD = (
     "f.source_type, f.source_name, f.target_type, f.target_name, f.relation, f.confidence, f.inferred, f.method, "
     f"f.evidence, f.told_from, f.told_to, {ROW.format('f')}"
@@ -69,7 +67,7 @@ TOLD = (
 FACT = f"MATCH (f:Fact {{id: $id}}) RETURN f.id, {TOLD}"
 EDGE_HELD_THEN = "e.opened <= $known AND e.from_us <= $at AND (e.closed = 0 OR e.closed > $known OR $at < e.to_us)"
 AROUND = "MATCH (:Thing {{key: $key}})-[e:Edge]-(:Thing) WHERE {}"
-SINCE = " AND e.opened > $since"
+SINCE = " AND {}.opened > $since"
 OF_RELATIONS = " AND e.relation IN $relations"
 ALL_VERSIONS = f"MATCH (v:Version) WHERE v.opened > $since AND v.opened <= $until RETURN {VERSION}"
 ALL_EDGES = f"MATCH (f:Fact) WHERE f.opened > $since AND f.opened <= $until RETURN {TOLD}"
@@ -181,7 +179,7 @@ class KuzuGraph:
         holds, moment = _holds(as_of)
         if len(wanted) > FEW_EVENTS:  # one pass over a column is then cheaper than so many statements
             return _entity_rows(database.run(OF_EVENTS.format(holds.format("v")), seqs=wanted, **moment), as_of)
-        ids = [each for seq in wanted for (ids,) in database.run(OF_EVENT, seq=seq) for each in ids]
+        ids = [each for seq in wanted for (ids,) in database.run(OF_EVENT, seq=str(seq)) for each in ids]
         query = BY_ID.format(holds.format("v"))
         return _entity_rows([row for each in ids for row in database.run(query, id=each, **moment)], as_of)
 
@@ -190,9 +188,10 @@ class KuzuGraph:
         types = list(dict.fromkeys(entity_types))
         if database is None or not types or limit <= 0:
             return []
-        holds, moment = _holds(as_of)
-        query = OF_TYPES.format(holds.format("v"))
-        return _entity_rows(database.run(query, types=types, limit=limit, **moment), as_of)
+        holds, values = _holds(as_of)
+        which = OF_TYPES.format(holds.format("v"))
+        which, values = self._narrowed(database, which, "v", {**values, "types": types}, limit)
+        return _entity_rows(database.run(f"{which} RETURN {VERSION}", **values), as_of)[:limit]
 
     def neighbours(
         self, session: str, start: Sequence[EntityRef], relations: Sequence[str], depth: int, as_of: AsOf, limit: int
@@ -211,9 +210,9 @@ class KuzuGraph:
                 met.update((row, opened) for row, opened in newest if row not in rows)
             wanted = limit - len(rows)
             oldest = min(sorted(met.values(), reverse=True)[:wanted], default=0)
-            facts = [database.run(FACT, id=row)[0] for row, opened in met.items() if opened >= oldest]
+            facts = [database.run(FACT, id=str(row))[0] for row, opened in met.items() if opened >= oldest]
             found = sorted(facts, key=_edge_order)[:wanted]
-            rows.update((row[0], _edge_row(row, step, as_of)) for row in found)
+            rows.update((int(row[0]), _edge_row(row, step, as_of)) for row in found)
             outermost = {key for row in found for key in _keys_of(row)} - reached
             if len(rows) >= limit:  # what is farther comes later
                 break
@@ -226,35 +225,36 @@ class KuzuGraph:
     def _newest_around(
         self, database: Database, key: str, relations: Sequence[str], as_of: AsOf, limit: int
     ) -> list[Any]:
-        """A node's edges, id and event; of very many, so many of the newest that the first `limit` are among them.
-
-        The engine sorts slowly and filters fast: so it is asked for those after a moment, which is guessed and counted.
-        """
+        """A node's edges, id and event; of very many, so many of the newest that the first `limit` are among them."""
         holds, values = _holds(as_of)
         if as_of.valid_at:
             holds, values["at"] = EDGE_HELD_THEN, microseconds(as_of.valid_at)
         which = AROUND.format(holds.format("e")) + (OF_RELATIONS if relations else "")
         values |= {"key": key, **({"relations": list(relations)} if relations else {})}
-        (degree,) = database.run(f"{which} RETURN count(*)", **values)[0]
-        enough = 2 * limit  # an edge from a node to itself comes twice
-        if degree <= max(enough, FEW_ROWS):
-            return database.run(f"{which} RETURN e.id, e.opened", **values) if degree else []
-        since = self._moment_with(database, f"{which}{SINCE} RETURN count(*)", values, enough, degree)
-        return database.run(f"{which}{SINCE} RETURN e.id, e.opened", since=since, **values)
+        # An edge from a node to itself comes twice.
+        which, values = self._narrowed(database, which, "e", values, 2 * limit)
+        return database.run(f"{which} RETURN e.id, e.opened", **values)
 
-    def _moment_with(self, database: Database, count: str, values: dict[str, object], enough: int, degree: int) -> int:
-        """An event after which there are enough rows, and not many more, if they can be told apart by their event."""
+    def _narrowed(self, database: Database, which: str, of: str, values: Values, enough: int) -> tuple[str, Values]:
+        """A query for rows made to give, of very many, the newest: enough of them, and whole events.
+
+        The engine sorts slowly and filters fast: so it is asked for those after an event, which is guessed and counted.
+        """
+        (rows,) = database.run(f"{which} RETURN count(*)", **values)[0]
+        if rows <= max(enough, FEW_ROWS):
+            return which, values
+        which += SINCE.format(of)
         last: int = database.run(PLACE)[0][0]
-        too_few, window = 0, min(last, 2 * enough * last // degree)
+        too_few, window = 0, min(last, 2 * enough * last // rows)
         while True:
-            (found,) = database.run(count, since=last - window, **values)[0]
+            (found,) = database.run(f"{which} RETURN count(*)", since=last - window, **values)[0]
             if found < enough and window < last:
                 too_few, window = window, min(last, window * 4)
             elif found <= MANY_ROWS or window - too_few <= 1:
-                return last - window
+                return which, {**values, "since": last - window}
             else:
                 middle = (too_few + window) // 2
-                (there,) = database.run(count, since=last - middle, **values)[0]
+                (there,) = database.run(f"{which} RETURN count(*)", since=last - middle, **values)[0]
                 too_few, window = (middle, window) if there < enough else (too_few, middle)
 
     # Opening
@@ -346,7 +346,7 @@ def _positive(settings: Any, env: str, default: int) -> int:
     raise ZaxyError("invalid_request", f"{env} is {value}", "Set it to a number above 0.")
 
 
-def _holds(as_of: AsOf) -> tuple[str, dict[str, object]]:
+def _holds(as_of: AsOf) -> tuple[str, Values]:
     """The condition under which a row holds at a moment, and the values in it."""
     if as_of.valid_at:
         known = AFTER_ALL_EVENTS if as_of.known_at is None else as_of.known_at

@@ -12,12 +12,12 @@ TABLES = (
     "CREATE NODE TABLE Place(id INT64 PRIMARY KEY, format INT64, seq INT64, hash STRING, offset INT64, fed_by STRING, "
     "versions INT64, edges INT64, open_versions INT64, open_edges INT64)",
     "CREATE NODE TABLE Name(name STRING PRIMARY KEY, types STRING[])",
-    "CREATE NODE TABLE Thing(key STRING PRIMARY KEY, type STRING, name STRING, born INT64, last INT64)",
-    "CREATE NODE TABLE Version(id INT64 PRIMARY KEY, type STRING, folded STRING, name STRING, summary STRING, "
+    "CREATE NODE TABLE Thing(key STRING PRIMARY KEY, type STRING, name STRING, born INT64, last STRING)",
+    "CREATE NODE TABLE Version(id STRING PRIMARY KEY, type STRING, folded STRING, name STRING, summary STRING, "
     f"properties STRING, told_from STRING, {WINDOW})",
-    "CREATE NODE TABLE Event(seq INT64 PRIMARY KEY, versions INT64[], things STRING[], joins STRING)",
+    "CREATE NODE TABLE Event(seq STRING PRIMARY KEY, versions STRING[], things STRING[], joins STRING)",
     "CREATE REL TABLE HasVersion(FROM Thing TO Version)",
-    "CREATE NODE TABLE Fact(id INT64 PRIMARY KEY, relation STRING, source_type STRING, source_name STRING, "
+    "CREATE NODE TABLE Fact(id STRING PRIMARY KEY, relation STRING, source_type STRING, source_name STRING, "
     "target_type STRING, target_name STRING, confidence DOUBLE, inferred BOOLEAN, method STRING, evidence STRING, "
     f"told_from STRING, told_to STRING, {WINDOW})",
     "CREATE REL TABLE Edge(FROM Thing TO Thing, id INT64, relation STRING, from_us INT64, to_us INT64, opened INT64, "
@@ -27,6 +27,8 @@ TABLES = (
 
 An edge holds only what a walk needs, its window in microseconds since 1970: the engine writes all edges of a node anew
 when it takes one more into its files, and its memory must hold them. What was told of it is in the fact of its id.
+
+Keys are texts, also those that are numbers: the engine casts a number that is a parameter, and then scans the table.
 
 An open row has `closed` 0 and an empty `valid_to`. The versions of a thing, and those of an edge, never overlap, so
 only the last can be open; a thing knows its last one.

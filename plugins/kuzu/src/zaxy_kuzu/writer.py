@@ -18,7 +18,7 @@ TYPES_OF_NAME = "MATCH (n:Name {name: $name}) RETURN n.types"
 NEW_NAME = "CREATE (:Name {name: $name, types: [$kind]})"
 MORE_TYPES = "MATCH (n:Name {name: $name}) SET n.types = list_append(n.types, $kind)"
 THING = "MATCH (t:Thing {key: $key}) RETURN t.born, t.last"
-NEW_THING = "CREATE (:Thing {key: $key, type: $kind, name: $name, born: $born, last: 0})"
+NEW_THING = "CREATE (:Thing {key: $key, type: $kind, name: $name, born: $born, last: ''})"
 
 VERSION = "v.id, v.valid_from, v.valid_to, v.opened, v.summary, v.properties"
 VERSION_BY_ID = f"MATCH (v:Version {{id: $id}}) RETURN {VERSION}"
@@ -46,7 +46,8 @@ FACT = (
 )
 NEW_EDGE = (
     "MATCH (a:Thing {key: $source}), (b:Thing {key: $target}) CREATE (a)-[:Edge {id: $id, relation: $relation, "
-    "from_us: $from_us, to_us: $to_us, opened: $seq, closed: $closed}]->(b), (:Fact {id: $id, relation: $relation, "
+    "from_us: $from_us, to_us: $to_us, opened: $seq, closed: $closed}]->(b), (:Fact {id: $key_of_id, "
+    "relation: $relation, "
     "source_type: $source_type, source_name: $source_name, target_type: $target_type, target_name: $target_name, "
     "confidence: $confidence, inferred: $inferred, method: $method, evidence: $evidence, told_from: $told_from, "
     "told_to: $told_to, valid_from: $valid_from, valid_to: $valid_to, opened: $seq, closed: $closed, hash: $hash})"
@@ -97,20 +98,20 @@ class Writer:
         event, rows = extracted.event, extracted.rows
         for closing in rows.closings:  # first, so that an event may close a thing and open it anew
             self._close(event, closing)
-        versions: list[int] = []
+        versions: list[str] = []
         things: list[str] = []
         joins: list[Join] = []
         for entity in rows.entities:
             key = self._tell_entity(event, entity)
             if key:
-                versions.append(self._version_count)
+                versions.append(str(self._version_count))
                 things.append(key)
         for edge in rows.edges:
             join = self._tell_edge(event, edge)
             if join:
                 joins.append(join)
         if things or joins:
-            self._run(NEW_EVENT, seq=event.seq, versions=versions, things=things, joins=json.dumps(joins))
+            self._run(NEW_EVENT, seq=str(event.seq), versions=versions, things=things, joins=json.dumps(joins))
 
     def finish(self) -> None:
         self._run(
@@ -126,7 +127,7 @@ class Writer:
             kind, name = closing.entity
             self._close_thing(event, closing, thing_key(kind, folded(name)))
             return
-        for things, joins in self._run(EVENT, seq=closing.seq):
+        for things, joins in self._run(EVENT, seq=str(closing.seq)):
             for key in things:
                 self._close_thing(event, closing, key)
             for source, target, relation in json.loads(joins):
@@ -162,7 +163,7 @@ class Writer:
         self._run(
             NEW_THING_TOLD if is_new else NEW_VERSION,
             key=key,
-            id=self._version_count,
+            id=str(self._version_count),
             kind=entity.entity_type,
             folded=matched,
             name=entity.name,
@@ -173,7 +174,7 @@ class Writer:
         )
         if before is last:
             if not is_new:
-                self._run(SET_LAST, key=key, id=self._version_count)
+                self._run(SET_LAST, key=key, id=str(self._version_count))
             self._versions[key] = (self._version_count, begins, ends, event.seq, content)
         return key
 
@@ -186,7 +187,7 @@ class Writer:
         before = last = self._last_edge(join)
         ends = edge.valid_to
         if last and begins < last[1]:
-            facts = [self._run(FACT, id=row[0])[0] for row in self._edges_between(join)]
+            facts = [self._run(FACT, id=str(row[0]))[0] for row in self._edges_between(join)]
             before, later = _place_among(facts, begins)
             ends = min(ends, later) if ends else later
         if before and (not before[2] or begins < before[2]):
@@ -200,6 +201,7 @@ class Writer:
             source=source,
             target=target,
             id=self._edge_count,
+            key_of_id=str(self._edge_count),
             relation=edge.relation_type,
             source_type=edge.source.entity_type,
             source_name=edge.source.name,
@@ -216,14 +218,14 @@ class Writer:
         return join
 
     def _end_version(self, version: Version, at: str, event: Event) -> None:
-        self._run(END_VERSION, id=version[0], at=at, seq=event.seq)
+        self._run(END_VERSION, id=str(version[0]), at=at, seq=event.seq)
         self._open_versions -= not version[2]
 
     def _end_edge(self, join: Join, version: Version, at: str, event: Event) -> None:
         source, target, _ = join
         between = f"{self._between(join)} {END_EDGE}"
         self._run(between, source=source, target=target, id=version[0], at=microseconds(at), seq=event.seq)
-        self._run(END_FACT, id=version[0], at=at, seq=event.seq)
+        self._run(END_FACT, id=str(version[0]), at=at, seq=event.seq)
         self._open_edges -= not version[2]
 
     def _thing(self, event: Event, kind: str, name: str) -> str:
@@ -264,7 +266,7 @@ class Writer:
         if join[0] in self._untold or join[1] in self._untold:
             return None
         last = max(self._edges_between(join), key=lambda row: (row[1], row[0]), default=None)
-        found = self._edges[join] = _version(self._run(FACT, id=last[0])[0]) if last else None
+        found = self._edges[join] = _version(self._run(FACT, id=str(last[0]))[0]) if last else None
         return found
 
     def _edges_between(self, join: Join) -> list[Any]:
@@ -285,9 +287,9 @@ def _window(event: Event, begins: str, ends: str) -> dict[str, object]:
 
 def _place_among(rows: list[Any], begins: str) -> tuple[Version | None, str]:
     """The last version that begins by then, and when the next one begins."""
-    before = max((row for row in rows if row[1] <= begins), key=lambda row: (row[1], row[0]), default=None)
+    before = max((row for row in rows if row[1] <= begins), key=lambda row: (row[1], int(row[0])), default=None)
     return (_version(before) if before else None, min(row[1] for row in rows if row[1] > begins))
 
 
 def _version(row: Any) -> Version:
-    return (row[0], row[1], row[2], row[3], tuple(row[4:]))
+    return (int(row[0]), row[1], row[2], row[3], tuple(row[4:]))

@@ -14,6 +14,9 @@ from zaxy.errors import ZaxyError
 FARTHEST = 2**53
 
 
+GRAPH_LANES = ("exact", "keyword", "traversal")
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One part of a score: `raw` divided by the lane's best is `normalised`, times `weight` is what it adds."""
@@ -37,7 +40,8 @@ class Result:
     content: str
     citation: str
     seq: int
-    source_lane: str
+    lane: str
+    """The lane that weighs most in its score."""
     score: float
     steps: tuple[Step, ...]
     profile: str
@@ -51,6 +55,11 @@ class Result:
     parts: JsonObject = field(default_factory=dict)
     """What the score over words is made of."""
 
+    @property
+    def source_lane(self) -> str:
+        """`graph` for what the lanes of the graph found, else the lane itself."""
+        return "graph" if self.lane in GRAPH_LANES else self.lane
+
     def as_dict(self) -> dict[str, Any]:
         row: dict[str, Any] = {
             "content": self.content,
@@ -58,7 +67,7 @@ class Result:
             "source_lane": self.source_lane,
             "score": round(self.score, 4),
             "score_explanation": {
-                "source": self.source_lane,
+                "source": self.lane,
                 "profile": self.profile,
                 "weighted_score": round(self.score, 4),
                 "steps": [step.as_dict() for step in self.steps],

@@ -219,7 +219,7 @@ def _result(question: Question, proposal: Proposal, row: EntityRow | None, conte
         content=content.text,
         citation=f"eventloom://{question.session}/events/{text.seq}#{content.hash}",
         seq=text.seq,
-        source_lane=proposal.lane,
+        lane=proposal.lane,
         score=proposal.score,
         steps=tuple(proposal.steps),
         profile=question.profile,
