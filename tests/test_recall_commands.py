@@ -49,7 +49,7 @@ def test_query_prints_rows_with_short_citations(zaxy: Zaxy, append: Append) -> N
     short = re.match(r"eventloom://here-default/events/1#[0-9a-f]{12}", head)
     assert short and citation.startswith(short.group())
     assert "2026-01-01" in head and "ada" in head
-    assert text.strip() == "the port is  [31m8080 key: port"
+    assert text.strip() == "the port is  [31m8080 · key: port"
     nothing = zaxy("query", "zebra")
     assert (nothing.returncode, nothing.stdout, nothing.stderr) == (0, "", "nothing found\n")
 

@@ -93,7 +93,7 @@ def _print(answer: Answer, as_json: bool) -> None:
         until = f" to {result.valid_to[:10]}" if result.valid_to else ""
         cited = parse_citation(result.citation).short
         typer.echo(f"{cited}  {result.valid_from[:10]}{until}  {one_line(result.actor, 40)}  ({result.score:.2f})")
-        typer.echo(f"    {one_line(result.content, 200)}")
+        typer.echo("    " + one_line(result.content.replace("\n", " · "), 200))
     if not answer.results:
         typer.echo("nothing found", err=True)
     if answer.next_cursor:
