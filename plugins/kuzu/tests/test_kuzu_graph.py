@@ -29,6 +29,7 @@ from zaxy.api.checks.followers import follow, history, moment, sample_event
 from zaxy.api.checks.projection_backends import ProjectionBackendCase
 from zaxy.follow.sqlite_graph import SqliteGraph
 from zaxy_kuzu import graph as kuzu_graph
+from zaxy_kuzu.engine import Database
 from zaxy_kuzu.graph import KuzuGraph
 
 CASE = ProjectionBackendCase(KuzuGraph)
@@ -309,3 +310,27 @@ def test_an_engine_that_is_none_is_refused(bench: Workbench) -> None:
     wrong = ProjectionBackendCase(KuzuGraph, settings={"ZAXY_KUZU_ENGINE": "oracle"})
     with closing(bench.make(wrong)) as graph, pytest.raises(ZaxyError, match="which is no engine"):
         follow(graph, history("s", 1))
+
+
+def test_no_statement_on_the_way_of_an_event_scans_a_table(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine's own plans; a table of one row, the place of the cursor, may be read whole."""
+    seen: dict[str, dict[str, object]] = {}
+    run = Database.run
+
+    def noted(self: Database, statement: str, **values: object) -> list[list[object]]:
+        seen.setdefault(statement, values)
+        return run(self, statement, **values)
+
+    with closing(bench.make(CASE)) as graph:
+        follow(graph, history("graph", 1))
+        graph.wipe("graph")
+        monkeypatch.setattr(Database, "run", noted)
+        follow(graph, random_events(3, 60), batch_size=7)
+        monkeypatch.undo()
+        of_events = {statement: values for statement, values in seen.items() if "Place" not in statement}
+        assert len(of_events) > 12
+        for statement, values in of_events.items():
+            ((plan,),) = graph._open["graph"]._connection.execute(f"EXPLAIN {statement}", values).get_all()
+            assert "PRIMARY_KEY" in plan or "MATCH" not in statement, statement
+            whole = plan.replace("PRIMARY_KEY_SCAN_NODE_TABLE", "").count("SCAN_NODE_TABLE[")
+            assert not whole or "SEMI_MASKER" in plan, statement  # masked, it reads only the nodes that it was given
