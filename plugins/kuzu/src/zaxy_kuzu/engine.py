@@ -21,6 +21,8 @@ ENDINGS = {"kuzu": ".kuzu", "ladybug": ".lbug"}
 PARTS = ("", ".wal", ".shadow", ".wal.checkpoint", ".tmp")
 """What an engine keeps beside a database, by ending."""
 
+TOGETHER = 10
+
 
 class Unreadable(Exception):
     """The file is not a database of this engine, or of another version of it."""
@@ -71,6 +73,18 @@ class Database:
             result.close()
         except RuntimeError as error:
             raise told(error) from error
+        return rows
+
+    def run_for(self, statement: str, keys: list[str], **values: object) -> list[list[Any]]:
+        """The rows of a statement for each `$key`, several in one go: that halves the time of each."""
+        if len(keys) == 1:
+            return self.run(statement, key=keys[0], **values)
+        rows = []
+        union = " UNION ALL ".join(statement.replace("$key", f"$key{n}") for n in range(TOGETHER))
+        for at in range(0, len(keys), TOGETHER):
+            some = keys[at : at + TOGETHER]
+            some += [""] * (TOGETHER - len(some))  # nothing has that key, and one statement is prepared for all
+            rows += self.run(union, **{f"key{n}": key for n, key in enumerate(some)}, **values)
         return rows
 
     def define(self, statements: tuple[str, ...]) -> None:

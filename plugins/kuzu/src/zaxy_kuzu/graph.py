@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ Values = dict[str, object]
 SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 OPEN_AT_ONCE = 4
 REMEMBERED = 20_000
-FEW_EVENTS = 64
+FEW_EVENTS = 8
 FEW_ROWS, MANY_ROWS = 200, 2_000
 AFTER_ALL_EVENTS = 2**62
 
@@ -52,19 +52,16 @@ HOLDS_AS_KNOWN = "{0}.opened <= $known AND ({0}.closed = 0 OR {0}.closed > $know
 HOLDS_THEN = (
     "{0}.opened <= $known AND {0}.valid_from <= $at AND ({0}.closed = 0 OR {0}.closed > $known OR $at < {0}.valid_to)"
 )
-ROW = "{0}.valid_from, {0}.valid_to, {0}.opened, {0}.closed, {0}.hash"
-VERSION = f"v.folded, v.name, v.type, v.summary, v.properties, v.told_from, {ROW.format('v')}"
+VERSION = "v.told, v.valid_to, v.closed"
 TYPES_OF_NAME = "MATCH (n:Name {name: $name}) RETURN n.types"
 OF_THING = f"MATCH (:Thing {{{{key: $key}}}})-[:HasVersion]->(v:Version) WHERE {{}} RETURN {VERSION}"
-OF_EVENT = "MATCH (e:Event {seq: $seq}) RETURN e.versions"
-BY_ID = f"MATCH (v:Version {{{{id: $id}}}}) WHERE {{}} RETURN {VERSION}"
-OF_EVENTS = f"MATCH (v:Version) WHERE v.opened IN $seqs AND {{}} RETURN {VERSION}"
-OF_TYPES = "MATCH (v:Version) WHERE v.type IN $types AND {}"
-TOLD = (
-    "f.source_type, f.source_name, f.target_type, f.target_name, f.relation, f.confidence, f.inferred, f.method, "
-    f"f.evidence, f.told_from, f.told_to, {ROW.format('f')}"
-)
-FACT = f"MATCH (f:Fact {{id: $id}}) RETURN f.id, {TOLD}"
+OF_EVENT = "MATCH (e:Event {seq: $key}) RETURN e.versions"
+BY_ID = f"MATCH (v:Version {{{{id: $key}}}}) WHERE {{}} RETURN {VERSION}"
+OF_EVENTS = "MATCH (v:Version) WHERE v.opened IN $seqs RETURN v.number"
+TYPE = "MATCH (t:Type {name: $key}) RETURN t.code"
+OF_TYPES = "MATCH (v:Version) WHERE v.type_code IN $codes AND {}"
+TOLD = "f.told, f.valid_to, f.closed"
+FACT = f"MATCH (f:Fact {{id: $key}}) RETURN f.id, {TOLD}"
 EDGE_HELD_THEN = "e.opened <= $known AND e.from_us <= $at AND (e.closed = 0 OR e.closed > $known OR $at < e.to_us)"
 AROUND = "MATCH (:Thing {{key: $key}})-[e:Edge]-(:Thing) WHERE {}"
 SINCE = " AND {}.opened > $since"
@@ -168,7 +165,7 @@ class KuzuGraph:
             for kind in types
         ]
         query = OF_THING.format(holds.format("v"))
-        rows = [row for key in keys for row in database.run(query, key=key, **moment)]
+        rows = database.run_for(query, keys, **moment)
         return _entity_rows(rows, as_of)[: max(limit, 0)]
 
     def rows_of_events(self, session: str, seqs: Sequence[int], as_of: AsOf) -> Sequence[EntityRow]:
@@ -177,21 +174,26 @@ class KuzuGraph:
         if database is None or not wanted:
             return []
         holds, moment = _holds(as_of)
-        if len(wanted) > FEW_EVENTS:  # one pass over a column is then cheaper than so many statements
-            return _entity_rows(database.run(OF_EVENTS.format(holds.format("v")), seqs=wanted, **moment), as_of)
-        ids = [each for seq in wanted for (ids,) in database.run(OF_EVENT, seq=str(seq)) for each in ids]
-        query = BY_ID.format(holds.format("v"))
-        return _entity_rows([row for each in ids for row in database.run(query, id=each, **moment)], as_of)
+        if len(wanted) > FEW_EVENTS:  # one pass over a column of numbers is then cheaper
+            ids = [str(number) for (number,) in database.run(OF_EVENTS, seqs=wanted)]
+        else:
+            ids = [each for (ids,) in database.run_for(OF_EVENT, [str(seq) for seq in wanted]) for each in ids]
+        return _entity_rows(database.run_for(BY_ID.format(holds.format("v")), ids, **moment), as_of)
 
     def current(self, session: str, entity_types: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
         database = self._existing(session)
         types = list(dict.fromkeys(entity_types))
         if database is None or not types or limit <= 0:
             return []
+        codes = [code for (code,) in database.run_for(TYPE, types)]
+        if not codes:
+            return []
         holds, values = _holds(as_of)
         which = OF_TYPES.format(holds.format("v"))
-        which, values = self._narrowed(database, which, "v", {**values, "types": types}, limit)
-        return _entity_rows(database.run(f"{which} RETURN {VERSION}", **values), as_of)[:limit]
+        which, narrow = self._narrowed(database, which, "v", {**values, "codes": codes}, limit)
+        found = database.run(f"{which} RETURN v.number, v.opened", **narrow)
+        ids = [str(number) for number in _newest(found, limit)]
+        return _entity_rows(database.run_for(BY_ID.format(holds.format("v")), ids, **values), as_of)[:limit]
 
     def neighbours(
         self, session: str, start: Sequence[EntityRef], relations: Sequence[str], depth: int, as_of: AsOf, limit: int
@@ -209,11 +211,12 @@ class KuzuGraph:
                 newest = self._newest_around(database, key, relations, as_of, limit)
                 met.update((row, opened) for row, opened in newest if row not in rows)
             wanted = limit - len(rows)
-            oldest = min(sorted(met.values(), reverse=True)[:wanted], default=0)
-            facts = [database.run(FACT, id=str(row))[0] for row, opened in met.items() if opened >= oldest]
-            found = sorted(facts, key=_edge_order)[:wanted]
-            rows.update((int(row[0]), _edge_row(row, step, as_of)) for row in found)
-            outermost = {key for row in found for key in _keys_of(row)} - reached
+            facts = database.run_for(FACT, [str(row) for row in _newest(met.items(), wanted)])
+            found = [(int(number), _edge_row(as_of, step, *fact)) for number, *fact in facts]
+            found = sorted(found, key=lambda each: _edge_order(each[1]))[:wanted]
+            rows.update(found)
+            ends = (end for _, row in found for end in (row.edge.source, row.edge.target))
+            outermost = {thing_key(end.entity_type, folded(end.name)) for end in ends} - reached
             if len(rows) >= limit:  # what is farther comes later
                 break
         return list(rows.values())
@@ -356,31 +359,40 @@ def _holds(as_of: AsOf) -> tuple[str, Values]:
     return HOLDS_NOW, {}
 
 
-def _window(row: Sequence[Any], as_of: AsOf) -> Iterator[Any]:
-    """valid_from, valid_to, opened, closed and hash, as they were known then."""
-    valid_from, valid_to, opened, closed, event_hash = row
-    is_open = not closed or (as_of.known_at is not None and closed > as_of.known_at)
-    return iter((valid_from, "" if is_open else valid_to, opened, None if is_open else closed, event_hash))
+def _as_known(valid_to: str, closed: int, as_of: AsOf) -> tuple[str, int | None]:
+    """A row's end as it was known then: what was closed later is open."""
+    if not closed or (as_of.known_at is not None and closed > as_of.known_at):
+        return "", None
+    return valid_to, closed
 
 
-def _entity_rows(rows: list[Any], as_of: AsOf) -> list[EntityRow]:
+def _newest(rows: Iterable[Sequence[int]], count: int) -> list[int]:
+    """The numbers of the newest rows by their events: `count`, and the others of the last one's event."""
+    known = list(rows)
+    oldest = min(sorted((opened for _, opened in known), reverse=True)[:count], default=0)
+    return [number for number, opened in known if opened >= oldest]
+
+
+def _entity_rows(rows: Iterable[Sequence[Any]], as_of: AsOf) -> list[EntityRow]:
     """Newest first, then by type, then by name in the form in which names match."""
-    ordered = sorted(rows, key=lambda row: (-row[8], row[2], row[0]))
-    return [
-        EntityRow(Entity(row[1], row[2], row[3], json.loads(row[4]), row[5]), *_window(row[6:], as_of))
-        for row in ordered
-    ]
+    found = [_entity_row(as_of, *row) for row in rows]
+    return sorted(found, key=lambda row: (-row.opened_seq, row.entity.entity_type, folded(row.entity.name)))
 
 
-def _edge_order(row: Any) -> tuple[object, ...]:
-    return (-row[14], row[5], row[1], folded(row[2]), row[3], folded(row[4]))
+def _entity_row(as_of: AsOf, told: str, valid_to: str, closed: int) -> EntityRow:
+    name, kind, summary, properties, told_from, valid_from, opened, event_hash = json.loads(told)
+    ends, closed_seq = _as_known(valid_to, closed, as_of)
+    entity = Entity(name, kind, summary, json.loads(properties), told_from)
+    return EntityRow(entity, valid_from, ends, opened, closed_seq, event_hash)
 
 
-def _keys_of(row: Any) -> tuple[str, str]:
-    return thing_key(row[1], folded(row[2])), thing_key(row[3], folded(row[4]))
+def _edge_row(as_of: AsOf, step: int, told: str, valid_to: str, closed: int) -> EdgeRow:
+    source_type, source, target_type, target, *content, valid_from, opened, event_hash = json.loads(told)
+    ends, closed_seq = _as_known(valid_to, closed, as_of)
+    edge = Edge(EntityRef(source_type, source), EntityRef(target_type, target), *content)
+    return EdgeRow(edge, valid_from, ends, opened, closed_seq, event_hash, step)
 
 
-def _edge_row(row: Any, step: int, as_of: AsOf) -> EdgeRow:
-    edge = Edge(EntityRef(row[1], row[2]), EntityRef(row[3], row[4]), *row[5:12])
-    valid_from, valid_to, opened, closed, event_hash = _window(row[12:], as_of)
-    return EdgeRow(edge, valid_from, valid_to, opened, closed, event_hash, step)
+def _edge_order(row: EdgeRow) -> tuple[object, ...]:
+    ends = ((ref.entity_type, folded(ref.name)) for ref in (row.edge.source, row.edge.target))
+    return (-row.opened_seq, row.edge.relation_type, *ends)

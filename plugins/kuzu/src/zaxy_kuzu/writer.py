@@ -20,13 +20,16 @@ MORE_TYPES = "MATCH (n:Name {name: $name}) SET n.types = list_append(n.types, $k
 THING = "MATCH (t:Thing {key: $key}) RETURN t.born, t.last"
 NEW_THING = "CREATE (:Thing {key: $key, type: $kind, name: $name, born: $born, last: ''})"
 
+CODES = "MATCH (t:Type) RETURN t.name, t.code"
+NEW_CODE = "CREATE (:Type {name: $name, code: $code})"
+
 VERSION = "v.id, v.valid_from, v.valid_to, v.opened, v.summary, v.properties"
 VERSION_BY_ID = f"MATCH (v:Version {{id: $id}}) RETURN {VERSION}"
 ALL_VERSIONS = f"MATCH (t:Thing {{key: $key}})-[:HasVersion]->(v:Version) RETURN {VERSION}"
 ITS_VERSION = (
-    "-[:HasVersion]->(:Version {id: $id, type: $kind, folded: $folded, name: $name, summary: $summary, "
-    "properties: $properties, told_from: $told_from, valid_from: $valid_from, valid_to: $valid_to, opened: $seq, "
-    "closed: $closed, hash: $hash})"
+    "-[:HasVersion]->(:Version {id: $id, number: $number, type_code: $code, type: $kind, folded: $folded, "
+    "name: $name, summary: $summary, properties: $properties, told_from: $told_from, valid_from: $valid_from, "
+    "valid_to: $valid_to, opened: $seq, closed: $closed, hash: $hash, told: $told})"
 )
 NEW_THING_TOLD = f"CREATE (:Thing {{key: $key, type: $kind, name: $folded, born: $seq, last: $id}}){ITS_VERSION}"
 NEW_VERSION = f"MATCH (t:Thing {{key: $key}}) CREATE (t){ITS_VERSION}"
@@ -50,7 +53,8 @@ NEW_EDGE = (
     "relation: $relation, "
     "source_type: $source_type, source_name: $source_name, target_type: $target_type, target_name: $target_name, "
     "confidence: $confidence, inferred: $inferred, method: $method, evidence: $evidence, told_from: $told_from, "
-    "told_to: $told_to, valid_from: $valid_from, valid_to: $valid_to, opened: $seq, closed: $closed, hash: $hash})"
+    "told_to: $told_to, valid_from: $valid_from, valid_to: $valid_to, opened: $seq, closed: $closed, hash: $hash, "
+    "told: $told})"
 )
 END_EDGE = "WHERE e.id = $id SET e.to_us = $at, e.closed = CASE WHEN e.closed = 0 THEN $seq ELSE e.closed END"
 END_FACT = (
@@ -87,6 +91,7 @@ class Writer:
         self._edges: dict[Join, Version | None] = {}
         self._untold: set[str] = set()
         """Things that were not there before, so that of their rows none is there that is not remembered."""
+        self._codes: dict[str, int] = dict(self._run(CODES))
         (counts,) = self._run(COUNTS)
         self._version_count, self._edge_count, self._open_versions, self._open_edges = counts
 
@@ -164,12 +169,15 @@ class Writer:
             NEW_THING_TOLD if is_new else NEW_VERSION,
             key=key,
             id=str(self._version_count),
+            number=self._version_count,
+            code=self._code(entity.entity_type),
             kind=entity.entity_type,
             folded=matched,
             name=entity.name,
             summary=content[0],
             properties=content[1],
             told_from=entity.observed_at,
+            told=_told(entity.name, entity.entity_type, *content, entity.observed_at, begins, event.seq, event.hash),
             **_window(event, begins, ends),
         )
         if before is last:
@@ -198,6 +206,10 @@ class Writer:
         self._open_edges += not ends
         self._run(
             NEW_EDGE,
+            told=_told(
+                *(*edge.source, *edge.target, edge.relation_type, *content[:4], edge.valid_from, edge.valid_to),
+                *(begins, event.seq, event.hash),
+            ),
             source=source,
             target=target,
             id=self._edge_count,
@@ -248,6 +260,12 @@ class Writer:
         self._untold.add(key)
         return True
 
+    def _code(self, kind: str) -> int:
+        if kind not in self._codes:
+            self._codes[kind] = len(self._codes) + 1
+            self._run(NEW_CODE, name=kind, code=self._codes[kind])
+        return self._codes[kind]
+
     def _last_version(self, key: str) -> Version | None:
         if key in self._versions:
             return self._versions[key]
@@ -278,6 +296,10 @@ class Writer:
     def _between(self, join: Join) -> str:
         born = [self._born[key] if key in self._born else self._run(THING, key=key)[0][0] for key in join[:2]]
         return BETWEEN[born[0] >= born[1]]
+
+
+def _told(*values: object) -> str:
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
 
 
 def _window(event: Event, begins: str, ends: str) -> dict[str, object]:
