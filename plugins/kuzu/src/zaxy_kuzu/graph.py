@@ -53,7 +53,7 @@ HOLDS_THEN = (
     "{0}.opened <= $known AND {0}.valid_from <= $at AND ({0}.closed = 0 OR {0}.closed > $known OR $at < {0}.valid_to)"
 )
 VERSION = "v.told, v.valid_to, v.closed"
-TYPES_OF_NAME = "MATCH (n:Name {name: $name}) RETURN n.types"
+TYPES_OF_NAME = "MATCH (n:Name {name: $key}) RETURN n.name, n.types"
 OF_THING = f"MATCH (:Thing {{{{key: $key}}}})-[:HasVersion]->(v:Version) WHERE {{}} RETURN {VERSION}"
 OF_EVENT = "MATCH (e:Event {seq: $key}) RETURN e.versions"
 BY_ID = f"MATCH (v:Version {{{{id: $key}}}}) WHERE {{}} RETURN {VERSION}"
@@ -158,12 +158,8 @@ class KuzuGraph:
         if database is None:
             return []
         holds, moment = _holds(as_of)
-        keys = [
-            thing_key(kind, name)
-            for name in dict.fromkeys(folded(name) for name in names)
-            for (types,) in database.run(TYPES_OF_NAME, name=name)
-            for kind in types
-        ]
+        wanted = list(dict.fromkeys(folded(name) for name in names))
+        keys = [thing_key(kind, name) for name, types in database.run_for(TYPES_OF_NAME, wanted) for kind in types]
         query = OF_THING.format(holds.format("v"))
         rows = database.run_for(query, keys, **moment)
         return _entity_rows(rows, as_of)[: max(limit, 0)]
@@ -234,6 +230,9 @@ class KuzuGraph:
             holds, values["at"] = EDGE_HELD_THEN, microseconds(as_of.valid_at)
         which = AROUND.format(holds.format("e")) + (OF_RELATIONS if relations else "")
         values |= {"key": key, **({"relations": list(relations)} if relations else {})}
+        rows = database.run(f"{which} RETURN e.id, e.opened LIMIT {FEW_ROWS + 1}", **values)
+        if len(rows) <= FEW_ROWS:
+            return rows
         # An edge from a node to itself comes twice.
         which, values = self._narrowed(database, which, "e", values, 2 * limit)
         return database.run(f"{which} RETURN e.id, e.opened", **values)

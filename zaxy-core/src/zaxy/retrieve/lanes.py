@@ -15,7 +15,7 @@ LONGEST_NAME = 6
 """Words of a question that are tried together as a name."""
 MOST_NAMES = 60
 MOST_ROWS = 50
-MOST_EDGES = 60
+MOST_EDGES = 20
 BACKGROUND = frozenset(("actor", "session", "user", "workspace", "source_group"))
 """Entities that nearly every event names: what leads to them says little about a question."""
 _WORDS = re.compile(r"[^\s,;:!?()\[\]{}\"“”«»]+")

@@ -20,7 +20,7 @@ from zaxy.retrieve import lanes
 from zaxy.retrieve.fusion import Proposal, add, copies_last, of_words, ordered, weigh
 from zaxy.retrieve.profiles import profile_named
 from zaxy.retrieve.results import Answer, Place, Result, cursor_text, place_of
-from zaxy.retrieve.router import route
+from zaxy.retrieve.router import asks_for_relations, route
 from zaxy.token_count import count_tokens
 
 NOW = AsOf()
@@ -28,7 +28,7 @@ LONGEST_QUESTION = 4096
 MOST_RESULTS = 100
 SECONDS_FOR_A_LANE = 0.5
 PROPOSED_BY_OTHERS = 50
-CHECKED_TOGETHER = 24
+CHECKED_TOGETHER = 12
 OWN = ("exact", "traversal")
 STARTS = 3
 """From so many of the best the graph is walked."""
@@ -136,7 +136,8 @@ class Retriever:
                 for named in named
                 if named.row.entity.entity_type not in lanes.BACKGROUND
             ]
-            for hit in hits[:STARTS]:
+            # From what words alone have found it is a long way: it is gone only where relations are asked for.
+            for hit in hits[:STARTS] if starts or asks_for_relations(question.text) else ():
                 if hit.text.entity:
                     starts.append((EntityRef(*json.loads(hit.text.entity)), hit.score / hits[0].score))
             walked = lanes.traversal(self._backend, question.session, starts, as_of)
