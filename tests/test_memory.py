@@ -353,7 +353,7 @@ def test_many_sessions_can_be_asked_in_turn(memory: Memory) -> None:
 def test_what_is_named_with_accents_is_walked_from(memory: Memory) -> None:
     memory.append("task.completed", {"task": "Überprüfung", "goal": "Qualität"}, "ada", SESSION)
     turn(memory, "unrelated")
-    (row,) = (row for row in memory.query("Uberprufung", SESSION).results if row.seq == 1)
+    (row,) = (row for row in memory.query("what is related to Uberprufung?", SESSION).results if row.seq == 1)
     assert "traversal" in [step.lane for step in row.steps]
 
 
