@@ -96,13 +96,14 @@ def test_every_event_is_taken_once_in_batches(store: JsonlStore, tmp_path: Path)
     seen: list[tuple[int, int]] = []
     (state,) = loop.catch_up(SESSION, progress=lambda done, total: seen.append((done, total)))
     assert one.seqs == list(range(1, 1201))
-    assert (one.batches, state.seq, state.behind, state.warning) == (3, 1200, 0, "")
-    assert seen == [(500, 1200), (1000, 1200), (1200, 1200)]
+    assert (state.seq, state.behind, state.warning) == (1200, 0, "")
+    assert (seen[0], seen[-1]) == ((500, 1200), (1200, 1200))
+    assert one.batches == len(seen) > 1
     loop.catch_up(SESSION)
     store.append(SESSION, notes(range(3)))
     loop.catch_up(SESSION)
     assert one.seqs == list(range(1, 1204))
-    assert one.batches == 4
+    assert one.batches == len(seen) + 1
 
 
 def test_followers_at_different_places_are_each_brought_to_the_end(store: JsonlStore, tmp_path: Path) -> None:

@@ -12,6 +12,9 @@ from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.record import Line
 from zaxy.eventloom.tail import Tail
 
+LARGEST_PAGE = 16 << 20
+"""Bytes of the log after which a page ends, however many events were asked for."""
+
 
 class JsonlStore:
     """Drafts come as they are to be kept: secrets and reserved types are the core's business, whatever the store."""
@@ -39,6 +42,7 @@ class JsonlStore:
     def read(self, session: str, after: Cursor | None, limit: int) -> Page:
         first = after.seq if after else 1
         events = []
+        size = 0
         cursor = after
         known = after is None
         for line in self._loom.read(session, first, first + limit - (after is None)):
@@ -49,6 +53,9 @@ class JsonlStore:
                 continue
             events.append(event_of(line))
             cursor = Cursor(line.seq, line.hash, line.seq)
+            size += len(line.data)
+            if size > LARGEST_PAGE:
+                break
         if not known:
             raise ZaxyError(
                 "conflict",

@@ -55,6 +55,8 @@ An edge is found by its younger end first: mostly that is the event's own entity
 
 def folded(name: str) -> str:
     """The form in which names match and are ordered."""
+    if name.isascii():
+        return name.strip().lower()
     return unicodedata.normalize("NFKC", name).strip().casefold()
 
 

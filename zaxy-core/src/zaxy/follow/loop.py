@@ -19,7 +19,9 @@ from zaxy.follow.extraction import Extractors, ended_by_erased
 from zaxy.security.paths import own_folder, unusable_folder
 from zaxy.security.session_ids import check_session_id
 
-BATCH = 500
+BATCH, LARGEST_BATCH = 500, 2000
+QUICK = 0.5
+"""Seconds. After a batch that took no longer the next one may be larger, which costs less for each event."""
 FOREVER = 3600.0
 ERASED = "event.erased"
 
@@ -224,7 +226,7 @@ class _Run:
         """The state of each follower where it stopped: at the end, at the deadline, or at a problem of its own."""
         followers = dict(followers)
         count = BATCH
-        while followers and self._seq < self._head.seq and time.monotonic() <= deadline:
+        while followers and self._seq < self._head.seq and (began := time.monotonic()) <= deadline:
             try:
                 page = self._store.read(self._session, self._cursor, count)
                 ended = self._ended_by(page.events)
@@ -259,6 +261,7 @@ class _Run:
                     del followers[name]
                     yield name, self._state(name)._replace(problem=error.message)
             self._cursor = after
+            count = min(2 * count, LARGEST_BATCH) if time.monotonic() - began < QUICK else BATCH
             if progress:
                 progress(after.seq, self._head.seq)
         for name in followers:

@@ -47,13 +47,13 @@ def passages(event: Event, rows: Extraction) -> Iterator[Passage]:
     place: dict[str, object] = {
         key: payload[key]
         for key in ("source", "turn_index", "path", "title", "start_line", "end_line")
-        if isinstance(payload.get(key), (str, int))
+        if key in payload and isinstance(payload[key], (str, int))
     }
     source = _text(payload, "source", "path") if kind != "event" else _text(payload, "source")
     first_line = payload.get("start_line")
     line = first_line if type(first_line) is int else 1
     heading = " ".join(str(place[key]) for key in ("title", "path", "source") if key in place)
-    time = utc_text(payload.get("occurred_at")) or event.time
+    time = ("occurred_at" in payload and utc_text(payload["occurred_at"])) or event.time
     for part in _cut(text):
         metadata = place
         if kind == "document":

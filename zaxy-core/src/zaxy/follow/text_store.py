@@ -32,6 +32,8 @@ SCHEMA = """
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
 PRAGMA secure_delete = ON;
+PRAGMA cache_size = -16000;
+PRAGMA wal_autocheckpoint = 4000;
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS about (format TEXT, cursor TEXT, passages INTEGER, words INTEGER);
 CREATE TABLE IF NOT EXISTS passages (
@@ -283,7 +285,7 @@ class _Rows:
             found = self._db.execute(query, (source,)).fetchone()
             self._episodes[source] = list(found) if found else self._new_episode(source, time)
         episode = self._episodes[source]
-        if episode[4] != time and abs(_moment(time) - _moment(episode[4])) > EPISODE_GAP:
+        if episode[4][:13] != time[:13] and abs(_moment(time) - _moment(episode[4])) > EPISODE_GAP:
             self._ended.append(episode)
             episode = self._episodes[source] = self._new_episode(source, time)
         return episode
