@@ -46,7 +46,13 @@ def existing_session(named: str | None, workspace: Workspace, known: Sequence[st
     session = session_of(named, workspace)
     if session in known:
         return session
-    there = ", ".join(known[:8]) or "none yet"
+    if not known:
+        raise ZaxyError(
+            "not_found",
+            f"nothing is recorded in {workspace.root} yet",
+            'Record something: zaxy append note.taken --payload \'{"text": "..."}\'',
+        )
+    there = ", ".join(known[:8])
     raise ZaxyError("not_found", f"there is no session {session} (there are: {there})", "'zaxy sessions' lists them.")
 
 

@@ -32,8 +32,7 @@ def status(
         states = [
             state for session in _sessions(memory, session_id, every) for state in memory.followers_status(session)
         ]
-        _print(states, as_json)
-        raise typer.Exit(1 if any(state.problem for state in states) else 0)
+        _tell(states, as_json)
 
 
 @command(app, "followers rebuild")
@@ -51,8 +50,7 @@ def rebuild(
             for session in _sessions(memory, session_id, every)
             for state in memory.rebuild_followers(session, names or ())
         ]
-        _print(states, as_json)
-        raise typer.Exit(1 if any(state.problem for state in states) else 0)
+        _tell(states, as_json)
 
 
 @command(app, "followers digest")
@@ -79,13 +77,15 @@ def _sessions(memory: Memory, named: str | None, every: bool) -> Sequence[str]:
     return memory.sessions() if every else [existing_session(named, memory.workspace, memory.sessions())]
 
 
-def _print(states: Sequence[State], as_json: bool) -> None:
+def _tell(states: Sequence[State], as_json: bool) -> None:
+    """Print how far the followers are; exit with 1 if one of them does not go on."""
     if as_json:
         typer.echo(json.dumps({"followers": [_row(state) for state in states]}, indent=2))
-        return
-    for state in states:
-        said = state.problem or (f"{state.behind} events behind" if state.behind else "up to date")
-        typer.echo(f"{state.session}  {state.follower}  event {state.seq}  {said}")
+    else:
+        for state in states:
+            said = state.problem or (f"{state.behind} events behind" if state.behind else "up to date")
+            typer.echo(f"{state.session}  {state.follower}  event {state.seq}  {said}")
+    raise typer.Exit(1 if any(state.problem for state in states) else 0)
 
 
 def _row(state: State) -> dict[str, Any]:

@@ -35,7 +35,7 @@ PRAGMA secure_delete = ON;
 PRAGMA cache_size = -16000;
 PRAGMA wal_autocheckpoint = 4000;
 BEGIN IMMEDIATE;
-CREATE TABLE IF NOT EXISTS about (format TEXT, cursor TEXT, passages INTEGER, words INTEGER);
+CREATE TABLE IF NOT EXISTS about (format TEXT, cursor TEXT);
 CREATE TABLE IF NOT EXISTS passages (
     id INTEGER PRIMARY KEY, seq INTEGER, hash TEXT, part INTEGER, episode INTEGER, place INTEGER, length INTEGER,
     words_by_now INTEGER, words_of_episode INTEGER,
@@ -49,7 +49,7 @@ CREATE TABLE IF NOT EXISTS reinforced (seq INTEGER PRIMARY KEY, target INTEGER, 
 CREATE INDEX IF NOT EXISTS by_target ON reinforced (target);
 CREATE INDEX IF NOT EXISTS by_entity ON reinforced (entity);
 CREATE VIRTUAL TABLE IF NOT EXISTS fts USING fts5 (words, names, content = '', tokenize = 'ascii');
-INSERT INTO about SELECT '{format}', '', 0, 0 WHERE NOT EXISTS (SELECT 1 FROM about);
+INSERT INTO about SELECT '{format}', '' WHERE NOT EXISTS (SELECT 1 FROM about);
 COMMIT;
 """
 TABLES = ("passages", "episodes", "reinforced")
@@ -146,8 +146,7 @@ class TextStore:
                     new.take(extracted)
             new.write()
             kept = json.dumps([cursor.seq, cursor.hash, cursor.offset, cursor.fed_by])
-            total = "UPDATE about SET cursor = ?, passages = passages + ?, words = words + ?"
-            db.execute(total, (kept, len(new.passages), sum(row[6] for row in new.passages)))
+            db.execute("UPDATE about SET cursor = ?", (kept,))
 
     def digest(self) -> str:
         digest = sha256()
@@ -161,7 +160,7 @@ class TextStore:
             for table in TABLES:
                 db.execute(f"DELETE FROM {table}")
             db.execute("INSERT INTO fts (fts) VALUES ('delete-all')")
-            db.execute("UPDATE about SET cursor = '', passages = 0, words = 0")
+            db.execute("UPDATE about SET cursor = ''")
         self._db.execute("VACUUM")
         (busy, _, _) = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
@@ -190,7 +189,7 @@ class TextStore:
         return {term: count for term, rows in found.items() for (count,) in rows if count}
 
     def _is_newest(self, last: int) -> bool:
-        return bool(last == self._db.execute("SELECT passages FROM about").fetchone()[0])
+        return bool(last == self._db.execute("SELECT max(id) FROM passages").fetchone()[0])
 
     def best(self, expression: str, limit: int, last: int, by: str = "") -> list[Text]:
         """The passages that FTS5 ranks highest for an expression; of those from before a moment, if one is given."""
@@ -251,7 +250,9 @@ class _Rows:
         """By source: id, source, passages, words and last time of the episode that goes on."""
         self._ended: list[list[Any]] = []
         self._reinforced: list[tuple[Any, ...]] = []
-        (self._id, self._words) = db.execute("SELECT passages, words FROM about").fetchone()
+        last = db.execute("SELECT id, words_by_now FROM passages ORDER BY id DESC LIMIT 1").fetchone()
+        self._id: int = last[0] if last else 0
+        self._words: int = last[1] if last else 0
         (self._episode,) = db.execute("SELECT ifnull(max(id), 0) FROM episodes").fetchone()
 
     def take(self, extracted: ExtractedEvent) -> None:

@@ -29,7 +29,6 @@ MOST_RESULTS = 100
 SECONDS_FOR_A_LANE = 0.5
 PROPOSED_BY_OTHERS = 50
 CHECKED_TOGETHER = 12
-OWN = ("exact", "traversal")
 STARTS = 3
 """From so many of the best the graph is walked."""
 

@@ -1,4 +1,4 @@
-"""Checks of `projection_backends`."""
+"""Checks of `projection_backends`: one short function for each promise, in one file as the list of all of them."""
 
 from __future__ import annotations
 
