@@ -375,3 +375,20 @@ def test_its_files_are_the_owners_alone_and_a_fork_opens_its_own(index: Index) -
         os._exit(0 if index.found("lamp") == [1] else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     assert index.found("lamp") == [1]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("plain words. Another sentence, and one more: done", []),
+        ("see ZX-000171", ["zx\ue02d000171"]),
+        ("E1234", ["e1234"]),
+        ("the max_tokens of it", ["max\ue05ftokens"]),
+        ("camelCase", ["camelcase"]),
+        ("a/b", ["a\ue02fb", "b"]),
+        ("v٣", ["v٣"]),
+        ("user@host", ["user\ue040host"]),
+    ],
+)
+def test_identifiers_are_found_by_any_of_their_signs(text: str, names: list[str]) -> None:
+    assert tokens.identifiers(text) == names

@@ -81,20 +81,9 @@ class JsonlStore:
 
 def event_of(line: Line) -> Event:
     record = line.record
-    return Event(
-        session=record["thread"],
-        seq=record["seq"],
-        id=record["id"],
-        type=record["type"],
-        actor=record["actor"],
-        time=record["time"],
-        payload=record.get("payload"),
-        hash=record["hash"],
-        prev=record["prev"],
-        sensitivity=record["sensitivity"],
-        caused_by=record.get("caused_by", ""),
-        idempotency_key=record.get("idempotency_key", ""),
-    )
+    optional = (record.get("caused_by", ""), record.get("idempotency_key", ""))
+    of_all = (record["type"], record["actor"], record["time"], record.get("payload"), record["hash"], record["prev"])
+    return Event(record["thread"], record["seq"], record["id"], *of_all, record["sensitivity"], *optional)
 
 
 def cursor_of(tail: Tail) -> Cursor | None:

@@ -6,6 +6,8 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+import orjson
+
 from zaxy.api.models import Closing, Cursor, Edge, Entity, EntityRef, Event, ExtractedEvent, Extraction
 from zaxy.api.points import EventStore
 from zaxy.errors import ZaxyError
@@ -164,9 +166,9 @@ def _is_time(value: object) -> bool:
 
 
 def _is_json_object(value: object) -> bool:
+    """Whether a store can keep it. orjson would let NaN pass, and `json` large numbers, which orjson cannot write."""
     try:
-        return isinstance(value, dict) and _is_text(
-            json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True)
-        )
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True)
+        return isinstance(value, dict) and _is_text(text) and bool(orjson.dumps(value))
     except (TypeError, ValueError, RecursionError):
         return False

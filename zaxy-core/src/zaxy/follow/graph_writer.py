@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Mapping
 from typing import Any
+
+import orjson
 
 from zaxy.api.models import Closing, Edge, Entity, Event, ExtractedEvent
 from zaxy.follow.graph_schema import folded, name_key
@@ -44,13 +45,8 @@ COUNTS = (
 )
 
 
-def _plain(value: object) -> dict[str, object]:
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"a {type(value).__name__} cannot be a property")
-
-
-_properties = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_plain).encode
+def _properties(properties: Mapping[str, object]) -> str:
+    return orjson.dumps(properties, dict, orjson.OPT_SORT_KEYS).decode() if properties else "{}"
 
 
 class GraphWriter:
@@ -131,7 +127,7 @@ class GraphWriter:
 
     def _tell_entity(self, event: Event, entity: Entity) -> None:
         thing, spelled = self._thing((entity.entity_type, entity.name))
-        content = (entity.summary, _properties(entity.properties) if entity.properties else "{}")
+        content = (entity.summary, _properties(entity.properties))
         begins = entity.observed_at or event.time
         before = last = self._version_of_entity(thing)
         ends = ""

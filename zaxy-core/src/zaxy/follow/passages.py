@@ -17,6 +17,10 @@ OBSERVED = frozenset(("command.completed", "file.edit.applied", "tool.call.compl
 NOT_SAID = frozenset(("occurred_at", "sensitivity", "source", "supersedes", "turn_index"))
 """Fields that say when, where and how, beside what was said."""
 
+PLACE = ("source", "turn_index", "path", "title", "start_line", "end_line")
+HEADING = ("title", "path", "source")
+KINDS = {"transcript.turn": "transcript", "document.indexed": "document"}
+
 
 class Passage(NamedTuple):
     text: str
@@ -37,7 +41,7 @@ def passages(event: Event, rows: Extraction) -> Iterator[Passage]:
     """The passages of an event, in order; an erased one has none, nor has the record of its erasure."""
     if event.payload is None or event.type == ERASED:
         return
-    kind = {"transcript.turn": "transcript", "document.indexed": "document"}.get(event.type, "event")
+    kind = KINDS.get(event.type, "event")
     payload = event.payload
     text = _text(payload, "content", "text") if kind != "event" else ""
     if event.type in OBSERVED and rows.entities:
@@ -45,14 +49,12 @@ def passages(event: Event, rows: Extraction) -> Iterator[Passage]:
     text = text or readable_text({key: value for key, value in payload.items() if key not in NOT_SAID})
     speaker = (_text(payload, "speaker", "role") if kind == "transcript" else "") or event.actor
     place: dict[str, object] = {
-        key: payload[key]
-        for key in ("source", "turn_index", "path", "title", "start_line", "end_line")
-        if key in payload and isinstance(payload[key], (str, int))
+        key: payload[key] for key in PLACE if key in payload and isinstance(payload[key], (str, int))
     }
     source = _text(payload, "source", "path") if kind != "event" else _text(payload, "source")
     first_line = payload.get("start_line")
     line = first_line if type(first_line) is int else 1
-    heading = " ".join(str(place[key]) for key in ("title", "path", "source") if key in place)
+    heading = " ".join([str(place[key]) for key in HEADING if key in place])
     time = ("occurred_at" in payload and utc_text(payload["occurred_at"])) or event.time
     for part in _cut(text):
         metadata = place

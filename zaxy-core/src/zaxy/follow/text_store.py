@@ -261,7 +261,7 @@ class _Rows:
         for part, passage in enumerate(passages(event, rows)):
             folded = tokens.folded(passage.text)
             stems = [*header(passage.time[:10], passage.speaker, passage.heading), *tokens.words_of_folded(folded)]
-            words = " ".join(stems)
+            words = f" {'  '.join(stems)} "
             episode = self._episode_of(passage.source, passage.time)
             episode[2] += 1
             episode[3] += len(stems)
@@ -273,7 +273,7 @@ class _Rows:
                     *(self._id, event.seq, event.hash, part, episode[0], episode[2], len(stems)),
                     *(self._words, episode[3], passage.kind, event.type, event.actor, passage.speaker),
                     *(passage.time, entity),
-                    *(_json(passage.metadata), _apart(stems), passage.text),
+                    *(_json(passage.metadata), words, passage.text),
                 )
             )
             self._fts.append((self._id, words, " ".join(tokens.identifiers(passage.text))))
@@ -329,10 +329,6 @@ def header(day: str, speaker: str, heading: str) -> tuple[str, ...]:
 def as_key(entity: EntityRef) -> str:
     """An entity by its type, and by its name in the form in which the graph's names match."""
     return _json([entity.entity_type, name_folded(entity.name)])
-
-
-def _apart(stems: list[str]) -> str:
-    return f" {'  '.join(stems)} " if stems else ""
 
 
 def _json(value: object) -> str:

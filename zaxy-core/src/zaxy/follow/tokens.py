@@ -47,6 +47,12 @@ _IDENTIFIER = re.compile(
     r"(?<![\w$])[\w$]++(?:[-./\\:@#+~]++[\w$]++)++|(?<!\w)\w*\d\w*|(?<!\w)\w+_\w+"
     r"|(?<![^\W\d_])[^\W\d_]*[a-z][A-Z]\w*"
 )
+# What a text without any of can have no identifier. Each pattern begins with a set, which is looked for quickly.
+_SIGNS_OF_IDENTIFIERS = (
+    re.compile(r"[\d_]"),
+    re.compile(r"[-./\\:@#+~](?=[\w$])"),
+    re.compile(r"[A-Z](?<=[a-z][A-Z])"),
+)
 _PATH = re.compile(r"[/\\]")
 # ASCII punctuation would end a token in the index; these stand for it, and occur in no text of this world.
 _HIDDEN = {ord(mark): 0xE000 + ord(mark) for mark in "-./\\:@#+~$_"}
@@ -56,7 +62,19 @@ _MONTH = re.compile(rf"\b({'|'.join(month.title() for month in MONTHS)})\b(?:,? 
 _QUOTED = re.compile(r'"([^"]{2,200})"|“([^”]{2,200})”|«([^»]{2,200})»|`([^`]{2,200})`|「([^」]{1,200})」')
 
 _BY_SCRIPT = ((0x370, 0x3FF, "greek"), (0x400, 0x52F, "russian"), (0x600, 0x6FF, "arabic"), (0x900, 0x97F, "hindi"))
-_stems: dict[str, str] = dict.fromkeys(STOP_WORDS, "")
+
+
+class _Stems(dict[str, str]):
+    """The stems of words, each found when it is first asked for; those of stop words are empty."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) > REMEMBERED:
+            self.clear()
+        stem = self[word] = "" if word in STOP_WORDS else _stemmed(word)
+        return stem
+
+
+_stems = _Stems()
 
 
 class Wanted(NamedTuple):
@@ -88,14 +106,7 @@ def words(text: str) -> list[str]:
 def words_of_folded(text: str) -> list[str]:
     if not text.isascii():
         return list(_words_of_any_script(text))
-    found = _ASCII_WORDS.findall(text)
-    try:
-        return [stem for stem in map(_stems.__getitem__, found) if stem]
-    except KeyError:
-        if len(_stems) > REMEMBERED:
-            _forget_stems()
-        _stems.update((word, _stemmed(word)) for word in found if word not in _stems)
-        return [stem for stem in map(_stems.__getitem__, found) if stem]
+    return list(filter(None, map(_stems.__getitem__, _ASCII_WORDS.findall(text))))
 
 
 def _words_of_any_script(text: str) -> Iterator[str]:
@@ -113,14 +124,8 @@ def _words_of_any_script(text: str) -> Iterator[str]:
 
 
 def _spaced(word: str) -> Iterator[str]:
-    if word:
-        stem = _stems.get(word)
-        if stem is None:
-            if len(_stems) > REMEMBERED:
-                _forget_stems()
-            stem = _stems[word] = _stemmed(word)
-        if stem:
-            yield stem
+    if word and (stem := _stems[word]):
+        yield stem
 
 
 def _pairs(run: str) -> Iterator[str]:
@@ -144,11 +149,6 @@ def _stemmer(language: str) -> Any:
     return Stemmer.Stemmer(language, 0)  # words are remembered here, so it need not
 
 
-def _forget_stems() -> None:
-    _stems.clear()
-    _stems.update(dict.fromkeys(STOP_WORDS, ""))
-
-
 def identifiers(text: str) -> list[str]:
     """The names of things in a text as tokens, each once: `ZX-000171`, `src/zaxy/core.py`, `E1234`, `max_tokens`.
 
@@ -156,6 +156,8 @@ def identifiers(text: str) -> list[str]:
     """
     found: dict[str, None] = {}
     # Nearly all are plain words, and looking at each of those with a pattern would take most of the time.
+    if not any(sign.search(text) for sign in _SIGNS_OF_IDENTIFIERS):
+        return []
     for piece in [piece for piece in text.split() if not (piece.isalpha() and (piece.islower() or piece.istitle()))]:
         for name in _IDENTIFIER.findall(piece):
             if len(name) <= 2 * LONGEST:
