@@ -65,7 +65,7 @@ def remembered(memory: Memory, events: int = 4) -> set[str]:
     for number in range(events):
         memory.append("decision.made", {"decision": f"decision {number}"}, session=SESSION)
     assert len(memory.query("decision", SESSION, limit=100).results) == events
-    rows = memory._backend.rows_of_events(SESSION, list(range(1, events + 1)), AsOf())
+    rows = memory.recall.backend.rows_of_events(SESSION, list(range(1, events + 1)), AsOf())
     return {row.entity.entity_type for row in rows}
 
 
@@ -73,7 +73,7 @@ def test_an_extractor_adds_rows_and_its_version_is_kept(tmp_path: Path, extracto
     name = extractor(GOOD)
     with Memory.open(tmp_path / "here") as memory:
         assert remembered(memory) == {"decision", "actor", "ticket"}
-        cursor = memory._texts.cursor(SESSION)
+        cursor = memory.recall.texts.cursor(SESSION)
         assert cursor and cursor.fed_by.startswith(f"built-in@{rules.VERSION} {name}@1|")
         assert memory.query("decision", SESSION).notices == ()
 
@@ -116,7 +116,7 @@ def test_an_extractor_that_lies_loses_its_own_rows_only(
         assert answer.warnings == ()
         assert any(name in said for said in answer.notices)
         assert not any(good in said for said in answer.notices)
-        assert memory._backend.stats(SESSION).entities == 4 + 1 + 4
+        assert memory.recall.backend.stats(SESSION).entities == 4 + 1 + 4
 
 
 @pytest.mark.parametrize("version", ["None", "7", "'a' * 20000", "property(lambda self: 1 / 0)"])
@@ -145,6 +145,6 @@ def test_extractors_do_not_see_what_zaxy_writes_for_itself(tmp_path: Path, extra
     extractor(GOOD)
     with Memory.open(tmp_path / "here") as memory:
         event = memory.append("decision.made", {"decision": "one"}, session=SESSION)
-        memory._loom.set_ref("refs/heads/main", memory._loom.resolve(parse_citation(event.citation)))
+        memory.recall.loom.set_ref("refs/heads/main", memory.recall.loom.resolve(parse_citation(event.citation)))
         memory.query("decision", SESSION)
-        assert memory._backend.stats(SESSION).entities == 3
+        assert memory.recall.backend.stats(SESSION).entities == 3

@@ -260,7 +260,7 @@ def test_what_an_erased_version_had_closed_stays_closed_and_nothing_else(tmp_pat
         then = facts(memory, temporal_filter="2026-01-02T12:00:00Z")
         assert then == ([] if erased == 2 else ["port 2"])
         assert facts(memory, temporal_filter="2026-01-01T12:00:00Z") == ([] if erased == 1 else ["port 1"])
-        open_ = memory._backend.entities(SESSION, ["gateway"], AsOf(), 10)
+        open_ = memory.recall.backend.entities(SESSION, ["gateway"], AsOf(), 10)
         assert [row.entity.entity_type for row in open_] == ["subject"]
 
 
@@ -271,14 +271,14 @@ def test_a_read_is_repeated_when_a_follower_is_built_anew_meanwhile(
         memory.append("note.taken", {"text": "lamp"}, session=SESSION)
         for read in (memory.query, memory.verbatim):
             assert len(read("lamp", SESSION).results) == 1
-            hits, wipes = memory._texts.hits, iter([other._texts.wipe])
+            hits, wipes = memory.recall.texts.hits, iter([other.recall.texts.wipe])
 
             def wiped_first(query: Query, hits: Hits = hits, wipes: Iterator[Wipe] = wipes) -> list[Hit]:
                 for wipe in wipes:
                     wipe(SESSION)
                 return hits(query)
 
-            monkeypatch.setattr(memory._texts, "hits", wiped_first)
+            monkeypatch.setattr(memory.recall.texts, "hits", wiped_first)
             assert len(read("lamp", SESSION).results) == 1
             monkeypatch.undo()
 
@@ -299,7 +299,7 @@ def test_what_was_superseded_or_invalidated_by_erased_events_stays_ended_and_is_
         memory.forget(first.citation, "private")
         memory.forget(third.citation, "private")
         assert not text_under(tmp_path, "quixzbarq") and not text_under(tmp_path, "plugh")
-        assert memory._loom.verify(SESSION).ok
+        assert memory.recall.loom.verify(SESSION).ok
 
 
 def test_an_erasure_is_complete_after_an_upgrade_and_without_patience(

@@ -2,40 +2,43 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
-from zaxy.api.models import AsOf, Cursor, Draft, EntityRef, EntityRow, Event, JsonObject
-from zaxy.api.points import Follower, ProjectionBackend
+from zaxy.api.models import AsOf, Draft, EntityRef, Event, JsonObject
+from zaxy.assemble import bootstrap as starting
+from zaxy.assemble.checkout import Checkout, checkout
+from zaxy.assemble.context import context
+from zaxy.assemble.fence import only_real_citations
+from zaxy.assemble.guidance import pending_reminder
+from zaxy.assemble.reading import Reading
+from zaxy.assemble.records import feedback_draft, skill_draft
+from zaxy.assemble.room import tokens_of
 from zaxy.errors import ZaxyError
-from zaxy.eventloom.admission import admit
-from zaxy.eventloom.citation import parse_citation
-from zaxy.eventloom.loom import Eventloom
-from zaxy.eventloom.store import JsonlStore, event_of
-from zaxy.extract.closings import closings_as_json
+from zaxy.eventloom.admission import OWN_ACTOR, admit, admit_own
+from zaxy.eventloom.citation import SCHEME, parse_citation
+from zaxy.eventloom.store import event_of
 from zaxy.extract.housekeeping import is_housekeeping
-from zaxy.extract.rules import extract
 from zaxy.extract.times import utc_text
 from zaxy.follow.background import Background
-from zaxy.follow.bound import BoundBackend, BoundFollower
-from zaxy.follow.extraction import Extractors
-from zaxy.follow.loop import FOREVER, Loop, Progress, State
-from zaxy.follow.text_index import TextIndex
-from zaxy.follow.text_store import as_key
-from zaxy.plugins.host import BoundProvider, PluginHost
-from zaxy.retrieve.results import Answer, Result
-from zaxy.retrieve.retriever import Question, Retriever
-from zaxy.settings import Settings
+from zaxy.follow.forgetting import drop_unused, ended_by
+from zaxy.follow.loop import FOREVER, Progress, State
+from zaxy.retrieve.recall import Recall, warnings
+from zaxy.retrieve.results import Answer
+from zaxy.retrieve.retriever import Question
 from zaxy.workspace import Workspace, default_session, find_workspace
 
+T = TypeVar("T")
 DEFAULT_ACTOR = "assistant"
 REPLAYED_AT_ONCE = 1000
-TEXT, GRAPH = "text", "graph"
-ATTEMPTS = 3
+MOST_OF_A_TURN = 1000
+"""Characters of a turn that are looked for in memory, where no query is given."""
+LOOKED_BACK = 200
+"""Events in which a session's start looks for what is captured."""
 
 
 class Memory:
@@ -44,10 +47,7 @@ class Memory:
     def __init__(self, workspace: Workspace, patience: float = FOREVER, progress: Progress | None = None) -> None:
         """`patience`: seconds that a read waits for the followers before it answers with what they have, and warns."""
         self.workspace = workspace
-        self.patience = patience
-        self._progress = progress
-        self._loom = Eventloom(workspace.eventloom)
-        self._settings = Settings(stored=workspace.stored_settings())
+        self.recall = Recall(workspace, patience, progress)
         self._background: Background | None = None
 
     @classmethod
@@ -74,14 +74,106 @@ class Memory:
     ) -> Event:
         """Append one event; it is durable when this returns. Secrets are taken out of it first."""
         entry = admit(event_type, actor, dict(payload), sensitivity, caused_by, idempotency_key)
-        return event_of(self._loom.append(session or self.session, [entry])[0])
+        return event_of(self.recall.loom.append(session or self.session, [entry])[0])
 
     def append_many(self, drafts: Iterable[Draft], session: str = "") -> list[Event]:
         """Append all of them or none."""
         entries = [
             admit(d.type, d.actor, dict(d.payload), d.sensitivity, d.caused_by, d.idempotency_key) for d in drafts
         ]
-        return [event_of(line) for line in self._loom.append(session or self.session, entries)]
+        return [event_of(line) for line in self.recall.loom.append(session or self.session, entries)]
+
+    def after_turn(
+        self,
+        role: str,
+        content: str,
+        session: str = "",
+        speaker: str = "",
+        source: str = "",
+        turn_index: int | None = None,
+        query: str = "",
+        limit: int = 10,
+        max_recent_events: int = 10,
+        max_tokens: int = 3000,
+        actor: str = "",
+        idempotency_key: str = "",
+    ) -> dict[str, Any]:
+        """Record a turn of the conversation, then assemble context for the next one."""
+        if not isinstance(content, str) or not content.strip():
+            raise ZaxyError("invalid_request", "the turn's content is empty", "Send what was said.")
+        turn = {"role": role, "content": content, "speaker": speaker, "source": source, "turn_index": turn_index}
+        payload = {key: value for key, value in turn.items() if value not in ("", None)}
+        event = self.append("transcript.turn", payload, actor or role, session, idempotency_key=idempotency_key)
+        asked = query or " ".join(content.split())[:MOST_OF_A_TURN]
+        told = self.context(asked, event.session, None, limit, max_recent_events, max_tokens)
+        return {"event": {"seq": event.seq, "citation": event.citation, "session_id": event.session}, **told}
+
+    def feedback(
+        self,
+        entity_name: str,
+        entity_type: str,
+        feedback: str,
+        actor: str = DEFAULT_ACTOR,
+        session: str = "",
+        details: Mapping[str, Any] | None = None,
+    ) -> Event:
+        """Record whether a memory was of use: `used` and `helpful` reinforce it, `irrelevant` is kept for audit."""
+        draft = feedback_draft(entity_name, entity_type, feedback, actor, details or {})
+        if draft.payload.get("citation"):
+            self.resolve(str(draft.payload["citation"]))
+        return self.append_many([draft], session)[0]
+
+    def skill(
+        self,
+        action: str,
+        skill_id: str,
+        actor: str = DEFAULT_ACTOR,
+        session: str = "",
+        details: Mapping[str, Any] | None = None,
+    ) -> Event:
+        """Record one step in the life of a reusable procedure: propose, validate, revise, apply and so on."""
+        return self.append_many([skill_draft(action, skill_id, actor, details or {})], session)[0]
+
+    def cleanup_subagent(
+        self,
+        parent_session_id: str,
+        subagent_session_id: str,
+        summary: str,
+        outcome: str = "",
+        actor: str = DEFAULT_ACTOR,
+    ) -> dict[str, Any]:
+        """End a subagent's session: recorded there and in the parent's, with a bundle to hand over."""
+        if parent_session_id == subagent_session_id:
+            raise ZaxyError(
+                "invalid_request", "the subagent's session is the parent's", "Give the subagent a session of its own."
+            )
+        report = self.recall.loom.verify(subagent_session_id)
+        told = {"parent_session_id": parent_session_id, "subagent_session_id": subagent_session_id, "summary": summary}
+        payload = {**told, **({"outcome": outcome} if outcome else {})}
+        cleaned = self.append("subagent.cleaned", payload, actor, subagent_session_id)
+        completed = self.append("subagent.completed", payload, actor, parent_session_id)
+        return {
+            **payload,
+            "events": report.events,
+            "integrity": {"status": "ok" if report.ok else "damaged", "head": report.head, "erased": report.erased},
+            "cleaned": cleaned.citation,
+            "completed": completed.citation,
+        }
+
+    def record_tool_call(
+        self, tool: str, status: str, argument_keys: Sequence[str], summary: str, session: str = ""
+    ) -> None:
+        """What a server keeps of each call: no value of any argument."""
+        told = {"tool_name": tool, "status": status, "argument_keys": list(argument_keys), "result_summary": summary}
+        self._mark("tool.call.completed", told, session or self.session)
+
+    def end_session(self, reason: str = "", session: str = "") -> None:
+        """Record that whoever used a session has gone."""
+        self._mark("session.ended", {"reason": reason} if reason else {}, session or self.session)
+
+    def _mark(self, event_type: str, payload: dict[str, Any], session: str) -> None:
+        """Write down something of Zaxy's own."""
+        self.recall.loom.append(session, [admit_own(event_type, OWN_ACTOR, payload)])
 
     def invalidate(
         self,
@@ -95,8 +187,8 @@ class Memory:
         """End what is held to be true of an entity, from a moment on; history keeps it. `not_found` if none is open."""
         session = session or self.session
         at = _moment(invalid_at)
-        self._loop.catch_up(session, self.patience, self._progress)
-        rows = self._versions(session, EntityRef(entity_type, entity_name), AsOf())
+        self.recall.loop.catch_up(session, self.recall.patience, self.recall.progress)
+        rows = self.recall.versions(session, EntityRef(entity_type, entity_name), AsOf())
         if not rows:
             raise ZaxyError(
                 "not_found",
@@ -118,51 +210,15 @@ class Memory:
         The event that records it, and a warning for each follower that could not be made to forget.
         """
         cited = parse_citation(citation)
-        event = event_of(self._loom.resolve(cited))
-        recorded = event_of(self._loom.erase(cited.session, cited.seq, actor, reason, self._ended_by(event)))
-        return recorded, [*_warnings(self._loop.forget(cited.session)), *self._drop_unused()]
-
-    def _drop_unused(self) -> Iterator[str]:
-        """Delete what followers hold that are not in use, such as a graph that was chosen before: nobody tells them."""
-        used = {f"{bound.point}-{bound.name}" for bound in (*self._host.all("retrieval_lanes"), self._graph)}
-        for folder in sorted(Path(self.workspace.eventloom, "followers").glob("*-*")):
-            if folder.name not in used:
-                try:
-                    shutil.rmtree(folder)
-                except OSError as error:
-                    yield f"{folder.name} may still hold it and cannot be deleted: {error.strerror}"
-
-    def _ended_by(self, event: Event) -> list[dict[str, object]]:
-        """What an event has closed, by saying so or as the next version: it stays closed when the event is gone.
-
-        Rows are told by their events and not by their names, which may say what is to be forgotten.
-        """
-        self._loop.catch_up(event.session, self.patience, self._progress)
-        rows = extract(event)
-        closings = [closing for closing in rows.closings if closing.seq is not None]
-        at = {closing.entity: closing.at for closing in rows.closings if closing.entity is not None}
-        for entity in rows.entities:
-            at.setdefault(EntityRef(entity.entity_type, entity.name), entity.observed_at or event.time)
-        ended = closings_as_json(closings)
-        for ref, moment in at.items():
-            held = {row.opened_seq for row in self._versions(event.session, ref, AsOf(known_at=event.seq))}
-            for row in self._versions(event.session, ref, AsOf(known_at=event.seq - 1)):
-                if row.opened_seq not in held:
-                    place = {"seq": row.opened_seq, "row": self._place_of(event.session, row)}
-                    ended.append({"at": moment, "entity": None, **place})
-        return ended
-
-    def _place_of(self, session: str, row: EntityRow) -> int:
-        """Which of the rows of the event that opened it a row is; -1 if the built-in rules did not write it."""
-        event = self._store.get(session, row.opened_seq)
-        entities = extract(event).entities if event else ()
-        refs = [as_key(EntityRef(entity.entity_type, entity.name)) for entity in entities]
-        own = as_key(EntityRef(row.entity.entity_type, row.entity.name))
-        return refs.index(own) if own in refs else -1
-
-    def _versions(self, session: str, entity: EntityRef, as_of: AsOf) -> list[EntityRow]:
-        rows = self._backend.entities(session, [entity.name], as_of, 100)
-        return [row for row in rows if row.entity.entity_type == entity.entity_type]
+        event = event_of(self.recall.loom.resolve(cited))
+        self.recall.loop.catch_up(cited.session, self.recall.patience, self.recall.progress)
+        ended = ended_by(event, self.recall.store, self.recall.versions)
+        recorded = event_of(self.recall.loom.erase(cited.session, cited.seq, actor, reason, ended))
+        used = {
+            f"{bound.point}-{bound.name}" for bound in (*self.recall.host.all("retrieval_lanes"), self.recall.graph)
+        }
+        unused = drop_unused(Path(self.workspace.eventloom, "followers"), used)
+        return recorded, [*warnings(self.recall.loop.forget(cited.session)), *unused]
 
     # Reading
 
@@ -180,17 +236,75 @@ class Memory:
         """What answers a question, of what holds now or held at the moment of `temporal_filter`."""
         as_of = AsOf(_moment(temporal_filter), known_at)
         question = Question(text, session or self.session, limit, as_of, profile, max_tokens, cursor).checked()
-        return self._asked(
-            question.session, self._loop, lambda head, reached: self._retriever.query(question, head, reached[GRAPH])
-        )
+        return self._with_real_citations(self.recall.query(question))
 
     def verbatim(
         self, text: str, session: str = "", limit: int = 10, max_tokens: int = 3000, cursor: str = ""
     ) -> Answer:
         """Passages of the log whose words fit, as they were written. No graph takes part."""
         question = Question(text, session or self.session, limit, max_tokens=max_tokens, cursor=cursor).checked()
-        words = Retriever(self._texts, None)
-        return self._asked(question.session, self._text_loop, lambda head, _: words.verbatim(question, head))
+        return self._with_real_citations(self.recall.verbatim(question))
+
+    def _with_real_citations(self, answer: Answer) -> Answer:
+        """The answer without what looks like a citation in recorded text and names no event."""
+        if not any(SCHEME in result.content.lower() for result in answer.results):
+            return answer
+        shown = [replace(one, content=only_real_citations(one.content, self._resolves)) for one in answer.results]
+        return replace(answer, results=tuple(shown))
+
+    def _resolves(self, citation: str) -> bool:
+        try:
+            return bool(self.resolve(citation))
+        except ZaxyError:
+            return False
+
+    def checkout(
+        self,
+        query: str,
+        session: str = "",
+        ref: str = "",
+        replay_from_seq: int | None = None,
+        limit: int | None = None,
+        max_recent_events: int = 3,
+        purpose: object = None,
+        max_tokens: int = 3000,
+    ) -> Checkout:
+        """What is true now on a question, cited, and whether it is enough to answer; as of a ref, if one is given."""
+        session = session or self.session
+        target = self.recall.loom.resolve_ref(session, ref).seq if ref else None
+        done = self._assembled(
+            session,
+            lambda reading: checkout(
+                reading, query, limit, max_recent_events, replay_from_seq, purpose, max_tokens, ref
+            ),
+            target,
+        )
+        self._mark("memory.checkout.completed", {"answerability": done.quality.answerability}, session)
+        return done
+
+    def context(
+        self,
+        query: str,
+        session: str = "",
+        replay_from_seq: int | None = None,
+        limit: int = 10,
+        max_recent_events: int = 10,
+        max_tokens: int = 3000,
+    ) -> dict[str, Any]:
+        """Where the work stands, what happened last, and what memory has on a question, ready for a prompt."""
+        return self._assembled(
+            session or self.session,
+            lambda reading: context(reading, query, limit, max_recent_events, replay_from_seq, max_tokens),
+        )
+
+    def _assembled(self, session: str, make: Callable[[Reading], T], target: int | None = None) -> T:
+        """What `make` makes of one state of memory."""
+
+        def ask(head: int, states: list[State]) -> T:
+            reading = Reading(self.recall, session, head, states, target)
+            return make(reading)
+
+        return self.recall.ask(session, ask)[0]
 
     def replay(
         self,
@@ -201,7 +315,7 @@ class Memory:
     ) -> list[Event]:
         """Events in order, straight from the log."""
         found = []
-        for line in self._loom.read(session or self.session, from_seq):
+        for line in self.recall.loom.read(session or self.session, from_seq):
             event = event_of(line)
             if housekeeping or not is_housekeeping(event):
                 found.append(event)
@@ -209,134 +323,65 @@ class Memory:
                 break
         return found
 
+    def capabilities(self, session: str = "", current_task: str = "") -> dict[str, Any]:
+        """What a model should know of this memory, which tool to call when, and what is captured."""
+        session = session or self.session
+        state, tail = self.recall.loom.state(session), self.recall.loom.end(session)
+        latest = list(self.recall.events(session, max(tail.seq - LOOKED_BACK, 1), tail.seq)) if tail.line else []
+        eventloom = {"status": state if tail.line else "empty", "events": tail.seq}
+        eventloom |= {"head": latest[-1].citation} if latest else {}
+        told = [event for event in latest if not is_housekeeping(event)]
+        found = starting.capabilities(session, current_task, eventloom, told, self.recall.doubts(session, []))
+        return {**found, "tokens_used": tokens_of(found), "truncated": False}
+
+    def bootstrap(self, session: str = "", current_task: str = "") -> dict[str, Any]:
+        """The packet for a session's start: capabilities, the first call, what to trust."""
+        session = session or self.session
+        manifest = self.capabilities(session, current_task)
+        tail = self.recall.loom.end(session)
+        found = starting.bootstrap(
+            manifest, pending_reminder(self.recall.events(session, max(tail.seq - LOOKED_BACK, 1), tail.seq))
+        )
+        self._mark("memory.bootstrap.shown", {}, session)
+        return {**found, "tokens_used": tokens_of(found), "truncated": False}
+
     def resolve(self, citation: str) -> Event:
-        return event_of(self._loom.resolve(parse_citation(citation)))
+        return event_of(self.recall.loom.resolve(parse_citation(citation)))
+
+    def head(self, session: str = "") -> int:
+        """The seq of the last durable event; 0 where there is none."""
+        return self.recall.loom.end(session or self.session).seq
 
     def sessions(self) -> list[str]:
-        return self._loom.sessions()
+        return self.recall.loom.sessions()
 
     # Followers
 
     def followers_status(self, session: str = "") -> list[State]:
-        return self._loop.status(session or self.session)
+        return self.recall.loop.status(session or self.session)
 
     def rebuild_followers(self, session: str = "", names: Sequence[str] = ()) -> list[State]:
-        unknown = [name for name in names if name not in self._followers]
+        unknown = [name for name in names if name not in self.recall.followers]
         if unknown:
-            known = ", ".join(self._followers)
+            known = ", ".join(self.recall.followers)
             raise ZaxyError("not_found", f"there is no follower {unknown[0]!r:.40}", f"There are {known}.")
-        return self._loop.rebuild(session or self.session, names, self._progress)
+        return self.recall.loop.rebuild(session or self.session, names, self.recall.progress)
 
     def follow_in_background(self) -> None:
         """From now on bring all sessions' followers up to the log as it grows, until `close`; for a server."""
         if self._background is None:
-            self._background = Background(self._loop, self._loom.sessions)
+            self._background = Background(self.recall.loop, self.recall.loom.sessions)
             self._background.start()
 
     def follower_digests(self, session: str = "") -> dict[str, str]:
-        self._loop.catch_up(session or self.session, progress=self._progress)
-        return self._loop.digests(session or self.session)
-
-    def _asked(self, session: str, loop: Loop, ask: Callable[[int, dict[str, int]], Answer]) -> Answer:
-        """Ask when the followers have caught up, and again if one was built anew meanwhile, as after an erasure."""
-        for _ in range(ATTEMPTS):
-            states = loop.catch_up(session, self.patience, self._progress)
-            before = loop.cursors(session)
-            reached = {state.follower: state.seq for state in states}
-            answer = ask(min(reached[TEXT], self._loom.end(session).seq), reached)
-            after = loop.cursors(session)
-            if all(_goes_on(state, before[state.follower], after[state.follower]) for state in states):
-                break
-        return self._with_word_of(answer, session, states)
-
-    def _with_word_of(self, answer: Answer, session: str, states: Sequence[State]) -> Answer:
-        warnings = _warnings(states)
-        results = answer.results
-        if any(state.frozen for state in states):
-            results = tuple(result for result in results if self._still_says(session, result))
-        if self._loom.state(session) == "damaged":
-            warnings.append(f"the log of {session} is damaged: 'zaxy verify {session}' tells where")
-        notices = (*answer.notices, *self._extractors.notices, *self._host.notices)
-        return Answer(
-            *(results, answer.tokens_used, answer.truncated, answer.next_cursor),
-            warnings=tuple(warnings),
-            notices=tuple(dict.fromkeys(notices)),
-        )
-
-    def _still_says(self, session: str, result: Result) -> bool:
-        """Whether the log holds the event that a result cites: a frozen follower may know one of another history."""
-        line = self._loom.get(session, result.seq)
-        return line is not None and result.citation.endswith(f"#{line.hash}")
-
-    # Its parts, each made when first needed
-
-    @cached_property
-    def _host(self) -> PluginHost:
-        return PluginHost.of(self.workspace)
-
-    @cached_property
-    def _store(self) -> JsonlStore:
-        return JsonlStore.over(self._loom)
-
-    @cached_property
-    def _texts(self) -> TextIndex:
-        texts = self._host.get("retrieval_lanes", "verbatim").instance
-        assert isinstance(texts, TextIndex)
-        return texts
-
-    @cached_property
-    def _graph(self) -> BoundProvider:
-        """The graph that the workspace chose. If it does not work this says so: no other takes its place."""
-        name = str(self._settings["PROJECTION_BACKEND"])
-        if name == "embedded":
-            name = str(self._settings["ZAXY_EMBEDDED_ENGINE"])
-        return self._host.get("projection_backends", name)
-
-    @cached_property
-    def _backend(self) -> ProjectionBackend:
-        return BoundBackend(self._graph)
-
-    @cached_property
-    def _lanes(self) -> list[Any]:
-        return [lane for lane in self._host.all("retrieval_lanes") if lane.name != "verbatim"]
-
-    @cached_property
-    def _extractors(self) -> Extractors:
-        return Extractors(self._host.all("extractors"))
-
-    @cached_property
-    def _followers(self) -> dict[str, Follower]:
-        followers: dict[str, Follower] = {TEXT: self._texts, GRAPH: self._backend}
-        for lane in self._lanes:
-            if "follower" in lane.provider.capabilities:
-                followers[f"lane {lane.name}"] = BoundFollower(lane)
-        return followers
-
-    @cached_property
-    def _loop(self) -> Loop:
-        return self._loop_of(self._followers)
-
-    @cached_property
-    def _text_loop(self) -> Loop:
-        """For reads that need no graph, and so work without one."""
-        return self._loop_of({TEXT: self._texts})
-
-    def _loop_of(self, followers: dict[str, Follower]) -> Loop:
-        folder = Path(self.workspace.eventloom) / "followers" / "locks"
-        return Loop(self._store, followers, self._extractors, folder)
-
-    @cached_property
-    def _retriever(self) -> Retriever:
-        return Retriever(self._texts, self._backend, self._lanes)
+        self.recall.loop.catch_up(session or self.session, progress=self.recall.progress)
+        return self.recall.loop.digests(session or self.session)
 
     def close(self) -> None:
         if self._background is not None:
             self._background.stop()
             self._background = None
-        for loop in ("_loop", "_text_loop"):
-            if loop in self.__dict__:
-                self.__dict__.pop(loop).close()
-        self._loom.close()
+        self.recall.close()
 
     def __enter__(self) -> Memory:
         return self
@@ -345,19 +390,6 @@ class Memory:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _goes_on(state: State, *cursors: Cursor | None) -> bool:
-    """Whether a follower has not gone back behind where it was, nor begun anew, by what its cursors tell."""
-    fed_by = {cursor.fed_by for cursor in cursors if cursor}
-    return bool(state.problem) or (
-        len(fed_by) < 2 and all((cursor.seq if cursor else 0) >= state.seq for cursor in cursors)
-    )
-
-
-def _warnings(states: Iterable[State]) -> list[str]:
-    """What keeps followers from being up to the log."""
-    return [state.warning for state in states if state.warning]
 
 
 def _moment(given: str) -> str:

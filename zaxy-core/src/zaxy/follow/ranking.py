@@ -52,6 +52,13 @@ class _Term(NamedTuple):
     weight: float
 
 
+class Weights(NamedTuple):
+    known: dict[str, float]
+    """Of the words that occur."""
+    unseen: float
+    """Of a word that does not: the highest."""
+
+
 def rank(store: TextStore, wanted: Wanted, last_seq: int, by: str = "") -> list[Hit]:
     """The passages that fit, best first; ties by the newest event.
 
@@ -90,6 +97,14 @@ def rank(store: TextStore, wanted: Wanted, last_seq: int, by: str = "") -> list[
             scored.append((score + sum(gains), key, score, gains))
     scored.sort(reverse=True)
     return [Hit(found[key], score, words, *gains) for score, key, words, gains in scored[:MOST]]
+
+
+def weights(store: TextStore, asked: Sequence[str], last_seq: int) -> Weights:
+    """The inverse document frequency of words; nothing after the event `last_seq` counts."""
+    last = store.last(last_seq)
+    totals = store.totals(last)
+    known = {term.term: term.weight for term in _terms(store, asked, totals, last)}
+    return Weights(known, math.log(1 + (totals.passages + 0.5) / 0.5))
 
 
 def _terms(store: TextStore, asked: Sequence[str], totals: Totals, last: int) -> list[_Term]:

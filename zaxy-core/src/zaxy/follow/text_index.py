@@ -19,7 +19,7 @@ from zaxy.api.provider import ProviderContext
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.disk import DISK
 from zaxy.follow import tokens
-from zaxy.follow.ranking import Hit, rank
+from zaxy.follow.ranking import Hit, Weights, rank, weights
 from zaxy.follow.text_store import FILES, Content, Text, TextStore
 from zaxy.security.paths import own_folder
 
@@ -88,9 +88,26 @@ class TextIndex:
         """The first passage of each of the events."""
         return self._use(session, lambda store: store.of_events(seqs))
 
+    def latest(self, session: str, count: int, known: int) -> list[int]:
+        """The seqs of the last of the first `known` events that say anything; bookkeeping does not."""
+        return self._use(session, lambda store: store.latest(count, known))
+
     def newest(self, session: str, known: int) -> str:
         """The time of the last text among the first `known` events."""
         return self._read(session, lambda store: store.newest(store.last(known)))
+
+    def weights(self, session: str, asked: Sequence[str], known: int) -> Weights:
+        """How much each word says, by how few of the passages of the first `known` events have it."""
+        return self._read(session, lambda store: weights(store, asked, known))
+
+    def terms(self, session: str, pairs: Iterable[tuple[str, str]], known: int) -> list[tuple[str, str]]:
+        """Those of the pairs of words that stand side by side somewhere: what they name is known."""
+
+        def together(store: TextStore) -> list[tuple[str, str]]:
+            last = store.last(known)
+            return [pair for pair in pairs if store.together(pair, last)]
+
+        return self._read(session, together)
 
     def reinforcement(self, session: str, texts: Iterable[Text], known: int) -> dict[int, float]:
         """How much good was said of events, or of what they tell of, among the first `known` events."""

@@ -188,6 +188,11 @@ class TextStore:
         found = {term: self._db.execute(query, (tokens.match_any([term], "words"), last)) for term in terms}
         return {term: count for term, rows in found.items() for (count,) in rows if count}
 
+    def together(self, words: tuple[str, str], last: int) -> bool:
+        """Whether two words stand side by side in a passage."""
+        query = "SELECT 1 FROM fts WHERE fts MATCH ? AND rowid <= ? LIMIT 1"
+        return self._db.execute(query, (f'words:"{words[0]} {words[1]}"', last)).fetchone() is not None
+
     def _is_newest(self, last: int) -> bool:
         return bool(last == self._db.execute("SELECT max(id) FROM passages").fetchone()[0])
 
@@ -223,6 +228,11 @@ class TextStore:
         which = "part = 0 AND seq IN (SELECT value FROM json_each(?))"
         query = f"SELECT {FIELDS} FROM passages WHERE {which}"
         return [Text(*row) for row in self._db.execute(query, (json.dumps(sorted(seqs)),))]
+
+    def latest(self, count: int, last_seq: int) -> list[int]:
+        """The last events that say anything, by their seqs, newest first."""
+        query = "SELECT seq FROM passages WHERE part = 0 AND seq <= ? ORDER BY seq DESC LIMIT ?"
+        return [seq for (seq,) in self._db.execute(query, (last_seq, count))]
 
     def newest(self, last: int) -> str:
         """The time of the passage that came last; empty where there is none."""

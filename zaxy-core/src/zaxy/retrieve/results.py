@@ -54,11 +54,19 @@ class Result:
     metadata: JsonObject = field(default_factory=dict)
     parts: JsonObject = field(default_factory=dict)
     """What the score over words is made of."""
+    summary: str = ""
+    properties: JsonObject = field(default_factory=dict)
+    """What the graph keeps of its entity; for those who judge a result, and not shown."""
 
     @property
     def source_lane(self) -> str:
         """`graph` for what the lanes of the graph found, else the lane itself."""
         return "graph" if self.lane in GRAPH_LANES else self.lane
+
+    @property
+    def told(self) -> str:
+        """What it says in a sentence: of an event that was told in fields the summary, else its content."""
+        return self.summary if self.summary and self.metadata.get("kind") == "event" else self.content
 
     def as_dict(self) -> dict[str, Any]:
         row: dict[str, Any] = {
@@ -94,6 +102,8 @@ class Answer:
     """About trust: damage, a follower that lags or is frozen."""
     notices: tuple[str, ...] = ()
     """About service: a lane that dropped out, a question with nothing to look for."""
+    superseded: tuple[Result, ...] = ()
+    """What would have come before the last of the results, but no longer holds."""
 
     def as_dict(self) -> dict[str, Any]:
         return {

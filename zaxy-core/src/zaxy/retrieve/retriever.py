@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from zaxy.api.models import AsOf, Candidate, EntityRef, EntityRow, Query
@@ -24,6 +24,8 @@ from zaxy.retrieve.router import asks_for_relations, route
 from zaxy.token_count import count_tokens
 
 NOW = AsOf()
+UNBOUNDED = 1 << 40
+"""Tokens: so many are not even counted."""
 LONGEST_QUESTION = 4096
 MOST_RESULTS = 100
 SECONDS_FOR_A_LANE = 0.5
@@ -76,15 +78,21 @@ class Retriever:
         self._backend = backend
         self._outside = outside
 
-    def query(self, question: Question, head: int, graph: int | None = None) -> Answer:
-        """What answers the question among the first `head` events; the graph has followed the first `graph` of them."""
+    def query(
+        self, question: Question, head: int, graph: int | None = None, hits: Sequence[Hit] | None = None
+    ) -> Answer:
+        """What answers the question among the first `head` events; the graph has followed the first `graph` of them.
+
+        `hits`: what the words find, if the caller knows it already.
+        """
         place = place_of(question.cursor, question.asked) if question.cursor else Place(0, head)
         known_at = min(place.known_at, head, head if question.as_of.known_at is None else question.as_of.known_at)
         as_of = AsOf(question.as_of.valid_at, known_at)
         wanted = tokens.wanted(question.text)
         profile = route(question.text, wanted, profile_named(question.profile))
         notices: list[str] = []
-        hits = self._texts.hits(Query(question.text, question.session, question.limit, as_of))
+        if hits is None:
+            hits = self._texts.hits(Query(question.text, question.session, question.limit, as_of))
         proposals = of_words(hits, profile)
         own = self._of_graph(question, as_of, hits, notices)
         outside = list(self._of_plugins(question, as_of, notices))
@@ -102,15 +110,21 @@ class Retriever:
         weigh(proposals.values(), profile, newest, feedback)
         if not (wanted.words or wanted.identifiers or wanted.phrases):
             notices.append("the query has nothing but common words and punctuation: name what you look for")
-        held = self._holding(question, ordered(proposals.values()), as_of, notices, head if graph is None else graph)
+        ended: list[Proposal] = []
+        graph = head if graph is None else graph
+        held = self._holding(question, ordered(proposals.values()), as_of, notices, graph, ended)
         rows = self._results(question, copies_last(held, profile))
-        return _page(question, islice(rows, place.offset, None), Place(place.offset, known_at), notices)
+        answer = _page(question, islice(rows, place.offset, None), Place(place.offset, known_at), notices)
+        last = min((result.score for result in answer.results), default=0.0)
+        before = [(proposal, None) for proposal in ended if proposal.score >= last]
+        return replace(answer, superseded=tuple(self._results(question, before)))
 
-    def verbatim(self, question: Question, head: int) -> Answer:
+    def verbatim(self, question: Question, head: int, hits: Sequence[Hit] | None = None) -> Answer:
         """The passages whose words fit, as they stand in the log: no graph, no lane but the words."""
         place = place_of(question.cursor, question.asked) if question.cursor else Place(0, head)
         as_of = AsOf(question.as_of.valid_at, min(place.known_at, head))
-        hits = self._texts.hits(Query(question.text, question.session, question.limit, as_of))
+        if hits is None:
+            hits = self._texts.hits(Query(question.text, question.session, question.limit, as_of))
         profile = profile_named(question.profile)
         found = of_words(hits, profile._replace(keyword=1.0, verbatim=1.0)).values()
         rows = self._results(question, ((proposal, None) for proposal in found))
@@ -173,9 +187,15 @@ class Retriever:
                 proposals[text.seq] = Proposal(text.seq, text)
 
     def _holding(
-        self, question: Question, best: Sequence[Proposal], as_of: AsOf, notices: list[str], graph: int
+        self,
+        question: Question,
+        best: Sequence[Proposal],
+        as_of: AsOf,
+        notices: list[str],
+        graph: int,
+        ended: list[Proposal],
     ) -> Iterator[tuple[Proposal, EntityRow | None]]:
-        """The proposals that are so at the moment asked for: an event whose own row was closed is not.
+        """The proposals that are so at the moment asked for: an event whose own row was closed is not, and is `ended`.
 
         Of events that the graph has not come to nobody knows, and they are let through.
         """
@@ -186,6 +206,8 @@ class Retriever:
                 row = rows.get((proposal.seq, proposal.text.entity)) if rows is not None else None
                 if rows is None or row is not None or proposal.seq > graph:
                     yield proposal, row
+                else:
+                    ended.append(proposal)
 
     def _rows(
         self, session: str, proposals: Sequence[Proposal], as_of: AsOf, notices: list[str]
@@ -231,6 +253,8 @@ def _result(question: Question, proposal: Proposal, row: EntityRow | None, conte
         entity_type=entity_type,
         metadata={"kind": text.kind, **json.loads(content.metadata)},
         parts=parts,
+        summary=row.entity.summary if row else "",
+        properties=row.entity.properties if row else {},
     )
 
 
@@ -240,7 +264,8 @@ def _page(question: Question, rows: Iterator[Result], place: Place, notices: Seq
     used = 0
     more = False
     for row in rows:
-        cost = count_tokens(row.content) + count_tokens(row.citation)
+        counted = question.max_tokens != UNBOUNDED
+        cost = count_tokens(row.content) + count_tokens(row.citation) if counted else 0
         if len(results) == question.limit or (results and used + cost > question.max_tokens):
             more = True
             break

@@ -1,0 +1,78 @@
+"""What a model is told of its memory at the start: what it is, which tool to call when, and what is captured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from zaxy import __version__
+from zaxy.api.models import Event
+from zaxy.assemble.guidance import CHECKOUT_TOOL, IGNORE, TRUST
+
+WHAT = "Memory of this workspace: events in a hash-chained log on the user's disk. Everything told from it is cited."
+DEFAULT_TASK = "current task, project direction, and recent decisions"
+TOOLS = {
+    "memory_bootstrap": "once, at session start",
+    "memory_checkout": "before substantial work: cited facts, and whether they are enough to answer",
+    "memory_query": "to search what holds now, or held at a time",
+    "memory_verbatim": "for exact words, identifiers and quotes from the log",
+    "memory_append": "to record a decision, fact, task or issue when it comes up",
+    "memory_feedback": "after a fact was used, or found irrelevant",
+    "memory_skill": "to propose, apply or judge a reusable procedure",
+    "memory_invalidate": "when something recorded is no longer so",
+    "memory_replay": "to read the log itself in order",
+    "context_after_turn": "after a turn: records it and returns context for the next",
+}
+RHYTHM = (
+    "memory_bootstrap at session start",
+    "memory_checkout before substantial work",
+    "coordination tools for missions of several agents",
+    "memory_feedback after using retrieved context",
+    "memory_synthesis_artifact when a composed answer was used",
+    "memory_synthesis_evidence for a single row that was used or excluded",
+)
+REFRESH_WHEN = ("before major work", "after compaction or resume", "before roadmap or architecture decisions")
+TRUST_POLICY = (TRUST, IGNORE, "Record feedback on facts that shaped your answer.")
+OBSERVED = ("command.completed", "file.edit.applied", "tool.call.completed", "transcript.turn")
+"""What capture brings in while an agent works."""
+
+
+def capture_status(recent: Sequence[Event]) -> dict[str, Any]:
+    """When each kind of observation was last seen among the latest events."""
+    last = {event.type: event.time for event in recent if event.type in OBSERVED}
+    seen = [kind for kind in OBSERVED if kind in last]
+    return {
+        "status": "capturing" if seen else "nothing captured lately",
+        "last_seen": {kind: last.get(kind) for kind in OBSERVED},
+    }
+
+
+def capabilities(
+    session: str, task: str, eventloom: dict[str, Any], recent: Sequence[Event], warnings: Sequence[str]
+) -> dict[str, Any]:
+    return {
+        "name": "zaxy",
+        "version": __version__,
+        "what": WHAT,
+        "session_id": session,
+        "eventloom": eventloom,
+        "tools": TOOLS,
+        "call_rhythm": list(RHYTHM),
+        "refresh_when": list(REFRESH_WHEN),
+        "capture": capture_status(recent),
+        "next": {"tool": CHECKOUT_TOOL, "arguments": {"query": task or DEFAULT_TASK, "session_id": session}},
+        "warnings": list(warnings),
+    }
+
+
+def bootstrap(manifest: dict[str, Any], reminder: str) -> dict[str, Any]:
+    """The start-up packet around the manifest of capabilities."""
+    return {
+        "session_id": manifest["session_id"],
+        "startup_sequence": ["memory_bootstrap", CHECKOUT_TOOL, "memory_feedback"],
+        "recommended_next": manifest["next"],
+        "trust_policy": list(TRUST_POLICY),
+        "capture_status": manifest["capture"]["status"],
+        "capabilities": manifest,
+        **({"reminder": reminder} if reminder else {}),
+    }

@@ -1,0 +1,87 @@
+"""The checkout as a model reads it: sections of short lines, with everything recorded between quotation marks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from zaxy.assemble.conflicts import Conflict
+from zaxy.assemble.context import DATA
+from zaxy.assemble.fence import quoted
+from zaxy.assemble.purpose import GENERAL, Purpose
+from zaxy.assemble.quality import Quality
+from zaxy.assemble.skills import NONE, Skills
+from zaxy.assemble.working_set import WorkingSet
+from zaxy.retrieve.results import Result
+
+LONGEST_FACT = 400
+LONGEST_QUERY = 240
+
+
+def render(
+    query: str,
+    purpose: Purpose,
+    quality: Quality,
+    advice: dict[str, Any],
+    warnings: Sequence[str],
+    diagnostics: dict[str, Any],
+    facts: Sequence[Result] = (),
+    conflicts: Sequence[Conflict] = (),
+    working: WorkingSet | None = None,
+    skills: Skills | None = None,
+) -> str:
+    lines = ["# Memory Checkout", f"Question: {quoted(query, LONGEST_QUERY)}", DATA]
+    lines += ["", "## Quality", f"{quality.answerability}, confidence {quality.confidence:.2f}."]
+    lines += [f"- {reason}" for reason in quality.reasons]
+    if facts:
+        lines += ["", "## Current Facts", *map(fact_line, facts)]
+    if conflicts:
+        lines += ["", "## Conflicts", *map(conflict_line, conflicts)]
+    if warnings:
+        lines += ["", "## Warnings", *(f"- {warning}" for warning in warnings)]
+    if working is not None and (state := working.lines()):
+        lines += ["", "## Working Set", *state]
+    if skills is not None and skills.applicable:
+        lines += ["", skill_lines(skills)]
+    lines += ["", "## Guidance", f"- {advice['answer']}", f"- {advice['trust']}", f"- {advice['ignore']}"]
+    if purpose.preset != GENERAL.preset or purpose.told:
+        told = "".join(f", {field} {quoted(value, 80)}" for field, value in purpose.told)
+        lines.append(f"- Purpose: {purpose.preset} ({purpose.evidence_policy}{told}).")
+    if "reminder" in advice:
+        lines.append(f"- Reminder: {advice['reminder']}")
+    lines += ["", "## Diagnostics", _counts(diagnostics)]
+    return "\n".join(lines)
+
+
+def fact_line(fact: Result) -> str:
+    whose = f"{fact.entity_type or fact.event_type}{f' by {fact.actor}' if fact.actor else ''}"
+    return f"- {quoted(fact.told, LONGEST_FACT)} ({whose}, {fact.valid_from[:10]}) [{fact.citation}]"
+
+
+def conflict_line(conflict: Conflict) -> str:
+    return f"- {quoted(conflict.about, 120)}: [{conflict.first.citation}] against [{conflict.second.citation}]"
+
+
+def skill_lines(skills: Skills) -> str:
+    lines = ["## Applicable Skills"]
+    for skill in skills.applicable:
+        lines.append(f"- {quoted(skill.skill_id, 80)} version {skill.version}, {skill.status} [{skill.citation}]")
+        lines += [f"  {number}. {quoted(step, 160)}" for number, step in enumerate(skill.procedure, 1)]
+    told = skills.analytics
+    if told:
+        lines += ["", "## Skill Analytics", f"- {told['outcome_count']} outcomes, scores {told['scores']}"]
+        lines.append(f"- contradicted {told['contradiction_count']} times")
+        for name in ("promotion_candidates", "rollback_candidates"):
+            if told[name]:
+                lines.append(f"- {name.replace('_', ' ')}: {', '.join(told[name])}")
+        lines += [f"- [{citation}]" for citation in told["citations"]]
+    return "\n".join(lines) if skills is not NONE else ""
+
+
+def _counts(diagnostics: dict[str, Any]) -> str:
+    lanes = ", ".join(f"{lane} {count}" for lane, count in diagnostics["source_lanes"].items()) or "none"
+    return (
+        f"facts {diagnostics['current_fact_count']}, citations {diagnostics['current_citation_count']}, "
+        f"superseded left out {diagnostics['superseded_contexts_excluded']}, warnings {diagnostics['warning_count']}, "
+        f"lanes: {lanes}"
+    )

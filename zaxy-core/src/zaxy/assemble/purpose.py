@@ -1,0 +1,233 @@
+"""What memory is asked for: a purpose changes how wide is looked, what weighs, and what may not count as evidence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from zaxy.errors import ZaxyError, shown
+from zaxy.retrieve.results import Result
+
+LONGEST_FIELD = 240
+FIELDS = (
+    "role",
+    "task",
+    "risk",
+    "time_horizon",
+    "expected_action",
+    "evidence_policy",
+    "retention_policy",
+    "ontology_lens",
+)
+"""What the object form of a purpose may hold besides `preset`."""
+PENDING = frozenset(("pending", "proposed", "draft", "deferred", "conflicted"))
+STALE_DAYS = 30
+TRUSTED = 0.5
+"""Below this confidence what was inferred is not counted where a purpose says so."""
+
+_SAFE = re.compile(r"\b(?:safe|secure|saniti[sz]ed|harmless|not vulnerable|no vulnerabilit\w+)\b", re.IGNORECASE)
+_SWEEPING = re.compile(r"\b(?:always|never|all|every|proves?|proven|guarantees?d?|certainly)\b", re.IGNORECASE)
+_RELEASE = re.compile(r"\b(?:releas\w+|ship\w*|ready|green|passed|approved)\b", re.IGNORECASE)
+_SUPPORT = ("evidence", "citations", "command", "exit_code", "verification")
+
+Suppressing = Callable[[Result, str], bool]
+"""Whether a result may not count, given the time of the newest event."""
+
+
+def _unsupported(result: Result) -> bool:
+    return not any(result.properties.get(field) for field in _SUPPORT)
+
+
+def _status(result: Result) -> str:
+    return str(result.properties.get("status", "")).lower()
+
+
+def _low_trust(result: Result, newest: str) -> bool:
+    confidence = result.properties.get("confidence")
+    inferred = bool(result.properties.get("inferred"))
+    return inferred or (isinstance(confidence, int | float) and confidence < TRUSTED)
+
+
+def _stale(result: Result, newest: str) -> bool:
+    return _day(newest) - _day(result.valid_from) > STALE_DAYS
+
+
+def _day(time: str) -> int:
+    """The number of a day; near enough to tell how far two of them are apart."""
+    year, month, day = (int(part) if part.isdigit() else 1 for part in (time[:4], time[5:7], time[8:10]))
+    return year * 372 + month * 31 + day
+
+
+def _claims(kinds: Sequence[str], pattern: re.Pattern[str] | None = None) -> Suppressing:
+    def suppressing(result: Result, newest: str) -> bool:
+        told = result.entity_type in kinds and (pattern is None or bool(pattern.search(result.content)))
+        return told and _unsupported(result)
+
+    return suppressing
+
+
+def _stale_of(kinds: Sequence[str]) -> Suppressing:
+    return lambda result, newest: result.entity_type in kinds and _stale(result, newest)
+
+
+def _pending(result: Result, newest: str) -> bool:
+    return _status(result) in PENDING
+
+
+def _worker_local(result: Result, newest: str) -> bool:
+    return result.entity_type == "finding" and _status(result) in ("", *PENDING)
+
+
+def _rejected(result: Result, newest: str) -> bool:
+    return _status(result) == "rejected"
+
+
+CLAIMS = ("finding", "issue")
+ASSERTED = ("fact", "finding", "issue", "transcript_turn")
+RULES: dict[str, Suppressing] = {
+    "uncited_claim": _claims(CLAIMS),
+    "pending_claim": _pending,
+    "low_trust_inference": _low_trust,
+    "draft": _pending,
+    "uncited_release_claim": _claims(("transcript_turn", *CLAIMS), _RELEASE),
+    "stale_gate_result": _stale_of(("verification", "command_run")),
+    "uncited_safe_claim": _claims((*ASSERTED, "decision"), _SAFE),
+    "stale_mitigation": _stale_of(("issue",)),
+    "single_source_overclaim": _claims(ASSERTED, _SWEEPING),
+    "stale_source": _stale_of(("document",)),
+    "worker_local_pending": _worker_local,
+    "rejected": _rejected,
+    "stale_unpromoted": lambda result, newest: result.entity_type == "finding" and _stale(result, newest),
+}
+"""Why a row may be left out, by the name under which it is reported. What was superseded is left out for everybody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    preset: str
+    recall_floor: int
+    """At least so many rows are looked at."""
+    scoring_profile: str
+    evidence_policy: str
+    suppresses: tuple[str, ...] = ()
+    emphasis: tuple[str, ...] = ()
+    """Words that are looked for too, behind those of the question."""
+    told: tuple[tuple[str, str], ...] = ()
+    """The fields that the caller gave."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"preset": self.preset, **dict(self.told), "evidence_policy": self.evidence_policy}
+
+    @property
+    def retrieval_policy(self) -> dict[str, Any]:
+        return {
+            "emphasis_terms": list(self.emphasis),
+            "recall_floor": self.recall_floor,
+            "scoring_profile": self.scoring_profile,
+        }
+
+
+PRESETS = {
+    purpose.preset: purpose
+    for purpose in (
+        Purpose("general", 10, "balanced", "cited_current_facts_preferred"),
+        Purpose(
+            *("coding", 16, "recall", "current_facts_and_verification_cited"),
+            ("uncited_claim",),
+            ("implementation", "test", "verification", "command"),
+        ),
+        Purpose(
+            *("review", 16, "precision", "cited_current_facts_required"),
+            ("pending_claim", "low_trust_inference"),
+            ("review", "finding", "issue", "change"),
+        ),
+        Purpose(
+            *("release", 24, "temporal", "gate_evidence_required"),
+            ("draft", "uncited_release_claim", "stale_gate_result"),
+            ("release", "gate", "verification", "blocker"),
+        ),
+        Purpose(
+            *("security", 24, "precision", "cited_security_evidence_required"),
+            ("uncited_safe_claim", "low_trust_inference", "stale_mitigation"),
+            ("security", "vulnerability", "credential", "mitigation"),
+        ),
+        Purpose(
+            *("research", 20, "recall", "several_sources_preferred"),
+            ("single_source_overclaim", "stale_source"),
+            ("source", "evidence", "finding", "document"),
+        ),
+        Purpose(
+            *("coordinate", 24, "recall", "accepted_parent_state_required"),
+            ("worker_local_pending", "rejected", "stale_unpromoted"),
+            ("mission", "finding", "assignment", "handoff"),
+        ),
+    )
+}
+GENERAL = PRESETS["general"]
+POLICIES = tuple(purpose.evidence_policy for purpose in PRESETS.values())
+
+
+def purpose_of(given: object) -> Purpose:
+    """The purpose that a caller names: a preset, or an object whose fields are checked one by one."""
+    if given is None or given == "":
+        return GENERAL
+    if isinstance(given, str):
+        return _preset(given)
+    if not isinstance(given, Mapping):
+        raise _invalid(f"a purpose is not a {type(given).__name__}", PRESETS_LISTED)
+    unknown = [key for key in given if key not in ("preset", *FIELDS)]
+    if unknown:
+        raise _invalid(f"a purpose has no field {shown(unknown[0])}", f"It may have preset, {', '.join(FIELDS)}.")
+    for field in FIELDS:
+        value = given.get(field, "")
+        if not isinstance(value, str) or len(value) > LONGEST_FIELD:
+            raise _invalid(
+                f"the purpose's {field} is not a text of at most {LONGEST_FIELD} characters",
+                "Shorten it, or leave it out.",
+            )
+    chosen = _preset(given.get("preset", "general"))
+    policy = str(given.get("evidence_policy") or chosen.evidence_policy)
+    if policy not in POLICIES:
+        raise _invalid(f"there is no evidence policy {shown(policy)}", f"There are {', '.join(POLICIES)}.")
+    told = tuple((field, str(given[field])) for field in FIELDS if field != "evidence_policy" and given.get(field))
+    return replace(chosen, evidence_policy=policy, told=told)
+
+
+def suppressed(purpose: Purpose, found: Sequence[Result], newest: str) -> dict[str, str]:
+    """Of the results that may not count for the purpose, by their citations, the reason why."""
+    reasons = {}
+    for result in found:
+        reason = next((rule for rule in purpose.suppresses if RULES[rule](result, newest)), "")
+        if reason:
+            reasons[result.citation] = reason
+    return reasons
+
+
+def unmet(purpose: Purpose, facts: Sequence[Result]) -> str:
+    """What the purpose's policy on evidence asks for and the facts do not have; empty if they do."""
+    kinds = {fact.entity_type for fact in facts}
+    policy = purpose.evidence_policy
+    if not facts:
+        return ""
+    if policy == "gate_evidence_required" and kinds.isdisjoint(("verification", "command_run")):
+        return "no verification or command result is among the facts"
+    if policy == "cited_security_evidence_required" and all(map(_unsupported, facts)):
+        return "none of the facts has evidence of its own"
+    if policy == "accepted_parent_state_required" and kinds.isdisjoint(("promotion", "decision", "handoff", "mission")):
+        return "nothing that was accepted into the mission is among the facts"
+    return ""
+
+
+def _preset(name: object) -> Purpose:
+    if isinstance(name, str) and name in PRESETS:
+        return PRESETS[name]
+    raise _invalid(f"there is no purpose {shown(name)}", PRESETS_LISTED)
+
+
+PRESETS_LISTED = f"The presets are {', '.join(PRESETS)}."
+
+
+def _invalid(message: str, remediation: str) -> ZaxyError:
+    return ZaxyError("invalid_request", message, remediation)

@@ -1,0 +1,84 @@
+"""How far a checkout can be trusted to answer its question: a sum that a person can redo, and a verdict from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+ANSWER, REFRESH, ASK = "answer_from_memory", "refresh_recommended", "ask_user"
+CITED = "Retrieved current facts with Eventloom citations."
+UNCITED = "Retrieved current facts, but they lack Eventloom citations."
+WARNED = "Checkout contains warnings that reduce confidence."
+NOTHING = "No current fact in memory bears on this question."
+ONLY_SUPERSEDED = "All that memory holds on this question was superseded or invalidated."
+SUPERSEDED_LEFT_OUT = "Superseded context was left out."
+SLOTS_UNMET = "The question needs evidence that was not found."
+POLICY_UNMET = "The purpose asks for evidence that was not found."
+
+START, FOR_A_FACT, FOR_A_CITATION, FOR_EXCLUDING, MOST = 0.25, 0.22, 0.28, 0.07, 0.95
+FOR_A_WARNING, FOR_WARNINGS, FOR_SLOTS, FOR_POLICY = 0.18, 0.35, 0.25, 0.30
+ENOUGH = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What a verdict rests on."""
+
+    facts: int
+    """Current facts that bear on the question."""
+    citations: int
+    """Of those, how many have a citation that resolves."""
+    superseded: int = 0
+    """Rows on the question that were left out because they no longer hold."""
+    warnings: int = 0
+    missing_slots: tuple[str, ...] = ()
+    policy_unmet: str = ""
+    """Why the purpose's policy on evidence is not met; empty if it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    answerability: str
+    confidence: float
+    reasons: tuple[str, ...]
+    required_action: dict[str, Any] | None = field(default=None)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "answerability": self.answerability,
+            "confidence": self.confidence,
+            "reasons": list(self.reasons),
+            "required_action": self.required_action,
+        }
+
+
+def judge(grounds: Grounds, required_action: dict[str, Any] | None = None) -> Quality:
+    """The verdict. `required_action` is what to do where memory does not answer by itself."""
+    confidence = _confidence(grounds)
+    if not grounds.facts:
+        verdict = ASK
+    elif confidence >= ENOUGH and not grounds.warnings and grounds.citations:
+        verdict = ANSWER
+    else:
+        verdict = REFRESH
+    return Quality(verdict, confidence, tuple(_reasons(grounds)), required_action if verdict != ANSWER else None)
+
+
+def _confidence(grounds: Grounds) -> float:
+    total = START + FOR_A_FACT * min(grounds.facts, 2) + FOR_A_CITATION * min(grounds.citations, 2)
+    total = min(total + (FOR_EXCLUDING if grounds.superseded else 0.0), MOST)
+    total -= min(FOR_A_WARNING * grounds.warnings, FOR_WARNINGS)
+    total -= FOR_SLOTS if grounds.missing_slots else 0.0
+    total -= FOR_POLICY if grounds.policy_unmet else 0.0
+    return round(max(total, 0.0), 2)
+
+
+def _reasons(grounds: Grounds) -> list[str]:
+    if not grounds.facts:
+        reasons = [ONLY_SUPERSEDED if grounds.superseded else NOTHING]
+    else:
+        reasons = [CITED if grounds.citations else UNCITED]
+        reasons += [SUPERSEDED_LEFT_OUT] if grounds.superseded else []
+        reasons += [f"{SLOTS_UNMET[:-1]}: {', '.join(grounds.missing_slots)}."] if grounds.missing_slots else []
+        reasons += [f"{POLICY_UNMET[:-1]}: {grounds.policy_unmet}."] if grounds.policy_unmet else []
+    return reasons + ([WARNED] if grounds.warnings else [])

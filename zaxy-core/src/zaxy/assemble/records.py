@@ -1,0 +1,77 @@
+"""Events that agents record through functions of their own: feedback, skills, and the end of a subagent's work."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from zaxy.api.models import Draft
+from zaxy.errors import ZaxyError, shown
+
+POSITIVE = ("used", "helpful")
+NEGATIVE = ("irrelevant",)
+FEEDBACK_DETAILS = ("importance", "query", "source", "score", "citation", "reason", "purpose", "outcome", "metadata")
+SKILL_ACTIONS = {
+    "propose": "skill.proposed",
+    "validate": "skill.validated",
+    "revise": "skill.revised",
+    "deprecate": "skill.deprecated",
+    "contradict": "skill.contradicted",
+    "apply": "skill.applied",
+    "record_outcome": "skill.outcome_recorded",
+}
+SKILL_DETAILS = (
+    *("version", "name", "summary", "procedure", "applicability", "citations", "task", "success_score", "feedback"),
+    *("evidence", "reason", "supersedes_version"),
+)
+NEEDS = {"skill.proposed": ("procedure", "summary"), "skill.outcome_recorded": ("success_score", "feedback")}
+"""Of these fields an action needs one."""
+
+
+def feedback_draft(entity_name: str, entity_type: str, feedback: str, actor: str, details: Mapping[str, Any]) -> Draft:
+    """Used and helpful reinforce; irrelevant is kept for audit, and changes nothing."""
+    if feedback not in (*POSITIVE, *NEGATIVE):
+        raise _invalid(f"{shown(feedback)} is not a feedback", f"It is one of {', '.join((*POSITIVE, *NEGATIVE))}.")
+    for what, value in (("entity_name", entity_name), ("entity_type", entity_type)):
+        if not isinstance(value, str) or not value.strip():
+            raise _invalid(f"{what} is empty", "Use one of the payloads that a checkout's guidance lists.")
+    payload = _with_details(
+        {"entity_name": entity_name, "entity_type": entity_type, "feedback": feedback}, details, FEEDBACK_DETAILS
+    )
+    _check_number(payload, "importance", 0, 1)
+    _check_number(payload, "score", -math.inf, math.inf)
+    return Draft("memory.reinforced" if feedback in POSITIVE else "memory.feedback", actor, payload)
+
+
+def skill_draft(action: str, skill_id: str, actor: str, details: Mapping[str, Any]) -> Draft:
+    """One event of a skill's life. Nothing else ever changes a skill."""
+    types = {**SKILL_ACTIONS, **{type_.removeprefix("skill."): type_ for type_ in SKILL_ACTIONS.values()}}
+    if action not in types:
+        raise _invalid(f"{shown(action)} is not an action on a skill", f"It is one of {', '.join(SKILL_ACTIONS)}.")
+    if not isinstance(skill_id, str) or not skill_id.strip():
+        raise _invalid("skill_id is empty", "Name the skill, such as deploy-to-staging.")
+    payload = _with_details({"skill_id": skill_id}, details, SKILL_DETAILS)
+    needed = NEEDS.get(types[action], ())
+    if needed and not any(payload.get(field) not in (None, "", []) for field in needed):
+        raise _invalid(f"to {action.replace('_', ' ')} a skill needs {' or '.join(needed)}", "Give one of them.")
+    _check_number(payload, "success_score", 0, 1)
+    return Draft(types[action], actor, payload)
+
+
+def _with_details(payload: dict[str, Any], details: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, Any]:
+    unknown = [key for key in details if key not in known]
+    if unknown:
+        raise _invalid(f"there is no field {shown(unknown[0])}", f"There are {', '.join(known)}.")
+    return {**payload, **{key: value for key, value in details.items() if value is not None}}
+
+
+def _check_number(payload: Mapping[str, Any], field: str, least: float, most: float) -> None:
+    value = payload.get(field)
+    if value is not None and (type(value) not in (int, float) or not least <= value <= most):
+        bounds = f" from {least} to {most}" if math.isfinite(least) else ""
+        raise _invalid(f"{field} is not a number{bounds}", "Mend it, or leave it out.")
+
+
+def _invalid(message: str, remediation: str) -> ZaxyError:
+    return ZaxyError("invalid_request", message, remediation)

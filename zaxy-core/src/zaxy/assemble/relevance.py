@@ -1,0 +1,197 @@
+"""Whether what was found answers the question, or merely has some of its words.
+
+A fact counts if it has enough of what the question says, weighed by how rare each word is in this memory, and all that
+the question names: names, identifiers, quoted phrases, and terms of two words that memory knows. The shares were chosen
+on histories from which the answers were removed (docs/decisions/0012).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple, Protocol
+
+from zaxy.follow import tokens
+from zaxy.follow.ranking import Weights
+from zaxy.retrieve.results import Result
+
+ENOUGH = 0.5
+"""The share of the question's weight that a fact must have."""
+ENOUGH_OF_KNOWN = 0.7
+"""The share of the weight of those words that occur in memory at all. Of a known word the answer would make use."""
+UNSEEN = 0.6
+"""What a word that never occurs weighs, of the highest weight: it may be another word for one that does."""
+NEAR = 0.25
+"""The share from which a result is shown as evidence."""
+BESIDE = 0.5
+"""What a word counts for that stands in the turn before or after: an answer seldom repeats the question."""
+FRAME = 0.2
+"""What a word of the asking itself counts for."""
+
+ASKING = frozenset(
+    tokens.words(
+        """tell know remember recall say mention ask question answer explain describe show give find list name call
+        mean happen want need please currently current latest recent recently now today still yet ever exactly actually
+        anything something everything thing stuff information detail kind sort type way many much long often lot please
+        use using work make do go set happen decide decided decision agree choose chose plan note record"""
+    )
+)
+"""Words of asking, and of recording: they say how somebody asks or what was done, not what it is about."""
+STATUS = frozenset(
+    tokens.words(
+        """task goal decision blocker blocked action step direction progress status state roadmap priority project work
+        session summary context next open pending left remaining continue resume where overview recent current latest
+        important update background history memory preference"""
+    )
+)
+"""Words of a question about where things stand: it asks for the working set, and not for a fact."""
+
+_STATUS = re.compile(
+    r"\bwhere (?:are|were|do) we\b|\bwhat(?:'s|’s| is| was)? (?:left|next|open|missing|going on)\b"
+    r"|\bcatch me up\b|\bhow far\b",
+    re.IGNORECASE,
+)
+_SENTENCES = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
+_PIECES = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[^\w\s]")
+_NAME = re.compile(r"(?<![\w.])[A-Z][\w'’-]*")
+_SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+)[\"“'(]*$")
+_POSSESSIVE = re.compile(r"['’]s?$")
+
+
+class Known(Protocol):
+    """What memory knows of words."""
+
+    def weights(self, words: Sequence[str]) -> Weights: ...
+
+    def terms(self, pairs: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]: ...
+
+
+class Asked(NamedTuple):
+    """What a question asks for, each word with what it weighs."""
+
+    weights: dict[str, float]
+    unseen: frozenset[str]
+    """Those of the words that never occur."""
+    names: tuple[frozenset[str], ...]
+    """The stems of each name and known term in it; a fact must have all of them."""
+    pairs: tuple[tuple[str, str], ...]
+    """The words that stand side by side: the first mostly says which one of the second is meant."""
+    identifiers: tuple[str, ...]
+    phrases: tuple[str, ...]
+    status: bool
+    """It asks where things stand."""
+
+
+def what_is_asked(text: str, known: Known) -> Asked:
+    wanted = tokens.wanted(text)
+    about = [word for word in wanted.words if word not in STATUS and word not in ASKING]
+    status = not about and not wanted.identifiers
+    status = status and (any(word in STATUS for word in wanted.words) or bool(_STATUS.search(text)))
+    found = known.weights(wanted.words)
+    weighed = {
+        word: found.known.get(word, UNSEEN * found.unseen) * (FRAME if word in ASKING and about else 1.0)
+        for word in wanted.words
+    }
+    pairs = tuple(pair for pair in _pairs(text) if ASKING.isdisjoint(pair))
+    named = (*_names(text), *map(frozenset, known.terms(pairs)))
+    unseen = frozenset(weighed.keys() - found.known.keys())
+    return Asked(weighed, unseen, tuple(dict.fromkeys(named)), pairs, wanted.identifiers, wanted.phrases, status)
+
+
+def _pairs(text: str) -> Iterator[tuple[str, str]]:
+    """The words that stand side by side in it, by their stems."""
+    stems = ["".join(tokens.words(word)[:1]) for word in _PIECES.findall(text)]
+    return ((one, other) for one, other in pairwise(stems) if one and other)
+
+
+def _names(text: str) -> Iterable[frozenset[str]]:
+    """The capitalised words. One that begins a sentence counts only if something else about it says that it is a name:
+    an `'s`, a capital within it, or another name behind it."""
+    if text.isupper() or text.istitle():
+        return
+    for found in _NAME.finditer(text):
+        word = _POSSESSIVE.sub("", found.group())
+        stems = frozenset(tokens.words(word))
+        first = _SENTENCE_START.search(text[: found.start()]) is not None
+        telling = word != found.group() or not word[1:].islower() or _NAME.match(text, found.end() + 1)
+        if stems and (not first or (telling and not stems <= ASKING)):
+            yield stems
+
+
+def relevant(asked: Asked, found: Sequence[Result]) -> list[Result]:
+    """Those of the results that answer, in the same order."""
+    if not asked.weights or asked.status:
+        return []
+    words = {result.citation: _words(result) for result in found}
+    said = {_place(result): words[result.citation] for result in found if _place(result) is not None}
+    return [result for result in found if _answers(asked, result, words[result.citation], _beside(result, said))]
+
+
+def near(asked: Asked, result: Result) -> bool:
+    """Whether a result has enough of the question to be worth a look, though it may not answer it."""
+    own = _words(result)
+    have = sum(weight for word, weight in asked.weights.items() if word in own)
+    return have >= NEAR * sum(asked.weights.values()) > 0
+
+
+def _beside(result: Result, said: dict[tuple[object, int] | None, frozenset[str]]) -> frozenset[str]:
+    """The words of the turns before and after."""
+    place = _place(result)
+    if place is None:
+        return frozenset()
+    source, turn = place
+    return said.get((source, turn - 1), frozenset()) | said.get((source, turn + 1), frozenset())
+
+
+def _answers(asked: Asked, result: Result, own: frozenset[str], beside: frozenset[str]) -> bool:
+    if asked.identifiers and not set(asked.identifiers) <= set(tokens.identifiers(_labelled(result))):
+        return False
+    if asked.phrases and not all(phrase in tokens.folded(result.content) for phrase in asked.phrases):
+        return False
+    if not all(name <= own | beside for name in asked.names):
+        return False
+    if asked.identifiers or asked.phrases:
+        return True
+    if _is_of_another(asked, result, own | beside):
+        return False
+    have = sum(
+        weight * (1.0 if word in own else BESIDE)
+        for word, weight in asked.weights.items()
+        if word in own or word in beside
+    )
+    total = sum(asked.weights.values())
+    known = sum(weight for word, weight in asked.weights.items() if word not in asked.unseen)
+    return have >= ENOUGH * total and have >= ENOUGH_OF_KNOWN * known and not own.isdisjoint(asked.weights)
+
+
+def _is_of_another(asked: Asked, result: Result, said: frozenset[str]) -> bool:
+    """Whether it tells of the `ledger database` where the `billing database` is asked for."""
+    told = {second for _, second in _pairs(stated(result.content))}
+    return any(first not in said and second in told for first, second in asked.pairs)
+
+
+def _words(result: Result) -> frozenset[str]:
+    """The stems of what a result states, of who says it, when and about what. What it only asks is no statement."""
+    month = int(result.valid_from[5:7]) if result.valid_from[5:7].isdigit() else 0
+    when = f"{tokens.MONTHS[month - 1]} {result.valid_from[:4]}" if 1 <= month <= 12 else ""
+    return frozenset(tokens.words(f"{_labelled(result)} {when}"))
+
+
+def _labelled(result: Result) -> str:
+    kind = f"{result.entity_type} {result.event_type}".replace("_", " ").replace(".", " ")
+    place = " ".join(str(result.metadata.get(key, "")) for key in ("title", "path", "source"))
+    name = result.entity_name if not result.entity_name.startswith(f"{result.event_type}:") else ""
+    return f"{stated(result.content)}\n{name}\n{kind} {result.actor} {place}"
+
+
+def stated(text: str) -> str:
+    """The text without the sentences that ask."""
+    if "?" not in text and "？" not in text:
+        return text
+    return " ".join(part.strip() for part in _SENTENCES.findall(text) if not part.rstrip().endswith(("?", "？")))
+
+
+def _place(result: Result) -> tuple[object, int] | None:
+    turn = result.metadata.get("turn_index")
+    return (result.metadata.get("source"), turn) if type(turn) is int else None

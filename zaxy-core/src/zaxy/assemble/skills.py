@@ -1,0 +1,117 @@
+"""Procedures that apply to a question, and what came of them before. Reading them changes none."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from zaxy.api.models import EntityRow
+from zaxy.extract.texts import cut
+from zaxy.follow import tokens
+
+MOST = 3
+LOOKED_AT = 50
+STEPS = 8
+LONGEST_STEP = 160
+USABLE = frozenset(("validated", "revised", "proposed"))
+PROMOTED_BY, ROLLED_BACK_BY = 0.7, 0.4
+"""Mean scores of outcomes from which a proposed skill may be validated, and below which one should be rolled back."""
+ENOUGH_OUTCOMES = 2
+BEST_FIRST = ("validated", "revised", "proposed")
+
+Current = Callable[[Sequence[str], int], Sequence[EntityRow]]
+
+
+class Skill(NamedTuple):
+    skill_id: str
+    version: str
+    status: str
+    procedure: tuple[str, ...]
+    citation: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**self._asdict(), "procedure": list(self.procedure)}
+
+
+class Skills(NamedTuple):
+    applicable: tuple[Skill, ...]
+    analytics: dict[str, Any] | None
+    """None where there is no history to tell of."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"count": len(self.applicable), "items": [skill.as_dict() for skill in self.applicable]}
+
+
+NONE = Skills((), None)
+
+
+def applicable_skills(question: str, current: Current, cite: Callable[[EntityRow], str]) -> Skills:
+    """The skills whose name, summary, task or applicability has words of the question, the best tried first."""
+    rows = current(("skill",), LOOKED_AT)
+    asked = set(tokens.words(question))
+    fitting = [(shared, row) for row in rows if (shared := len(asked & _words(row))) and _status(row) in USABLE]
+    fitting.sort(key=lambda found: (-found[0], BEST_FIRST.index(_status(found[1])), -found[1].opened_seq))
+    applicable = tuple(_skill(row, cite) for _, row in fitting[:MOST])
+    if not applicable:
+        return NONE
+    ids = {skill.skill_id for skill in applicable}
+    versions = [row for row in rows if _property(row, "skill_id") in ids]
+    outcomes = [row for row in current(("skill_outcome",), LOOKED_AT) if _property(row, "skill_id") in ids]
+    return Skills(applicable, _analytics(versions, outcomes, cite))
+
+
+def _skill(row: EntityRow, cite: Callable[[EntityRow], str]) -> Skill:
+    told = row.entity.properties.get("procedure")
+    steps = told if isinstance(told, list) else [told] if told else []
+    return Skill(
+        _property(row, "skill_id") or row.entity.name.partition("@")[0],
+        _property(row, "version") or "1",
+        _status(row),
+        tuple(cut(str(step), LONGEST_STEP) for step in steps[:STEPS]),
+        cite(row),
+    )
+
+
+def _analytics(
+    versions: Sequence[EntityRow], outcomes: Sequence[EntityRow], cite: Callable[[EntityRow], str]
+) -> dict[str, Any] | None:
+    contradicted = [row for row in versions if _status(row) == "contradicted"]
+    if not outcomes and not contradicted:
+        return None
+    scores: dict[str, list[float]] = defaultdict(list)
+    for row in outcomes:
+        score = row.entity.properties.get("success_score")
+        if isinstance(score, int | float):
+            scores[_version(row)].append(float(score))
+    means = {name: sum(of) / len(of) for name, of in scores.items() if len(of) >= ENOUGH_OUTCOMES}
+    status = {_version(row): _status(row) for row in versions}
+    disputed = {_version(row) for row in contradicted}
+    return {
+        "outcome_count": len(outcomes),
+        "contradiction_count": len(contradicted),
+        "scores": {name: round(sum(of) / len(of), 2) for name, of in sorted(scores.items())},
+        "promotion_candidates": sorted(
+            name for name, mean in means.items() if mean >= PROMOTED_BY and status.get(name) == "proposed"
+        ),
+        "rollback_candidates": sorted({name for name, mean in means.items() if mean < ROLLED_BACK_BY} | disputed),
+        "citations": [cite(row) for row in (*contradicted, *outcomes)][:MOST],
+    }
+
+
+def _words(row: EntityRow) -> set[str]:
+    told = [_property(row, field) for field in ("skill_id", "name", "applicability", "task")]
+    return set(tokens.words(" ".join((row.entity.summary, *told)).replace("-", " ")))
+
+
+def _version(row: EntityRow) -> str:
+    return f"{_property(row, 'skill_id')}@{_property(row, 'version') or '1'}"
+
+
+def _property(row: EntityRow, field: str) -> str:
+    value = row.entity.properties.get(field, "")
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _status(row: EntityRow) -> str:
+    return str(row.entity.properties.get("status", "")).lower()

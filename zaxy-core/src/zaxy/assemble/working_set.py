@@ -1,0 +1,94 @@
+"""Where the work stands: the goals, decisions, tasks, artifacts and blockers that hold now, and where it was said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from zaxy.api.models import EntityRow
+from zaxy.assemble.fence import quoted
+from zaxy.extract.texts import cut
+
+OF_EACH = 5
+LOOKED_AT = 25
+"""Rows of a type that are read for the few that are shown: finished tasks and solved issues are left out."""
+LONGEST = 160
+DONE = frozenset(("completed", "done", "closed", "resolved", "fixed", "cancelled", "abandoned", "rejected"))
+
+
+class Kind(NamedTuple):
+    heading: str
+    entity_types: tuple[str, ...]
+
+
+KINDS = (
+    Kind("goals", ("goal",)),
+    Kind("decisions", ("decision",)),
+    Kind("tasks", ("task", "assignment")),
+    Kind("blockers", ("issue", "conflict")),
+    Kind("artifacts", ("file_edit", "document", "synthesis_artifact", "handoff")),
+)
+ANCHORED = ("goals", "decisions", "tasks", "blockers")
+
+Current = Callable[[Sequence[str], int], Sequence[EntityRow]]
+"""The rows of given types that hold at the moment asked for, newest first, at most so many."""
+
+
+class Item(NamedTuple):
+    text: str
+    entity_type: str
+    citation: str
+    since: str
+    status: str
+
+    def as_dict(self) -> dict[str, Any]:
+        told = {"text": self.text, "type": self.entity_type, "status": self.status, "citation": self.citation}
+        return {key: value for key, value in told.items() if value}
+
+
+class WorkingSet(NamedTuple):
+    items: dict[str, list[Item]]
+
+    def as_dict(self) -> dict[str, Any]:
+        shown: dict[str, Any] = {name: [item.as_dict() for item in items] for name, items in self.items.items()}
+        shown["source_anchors"] = self.anchors
+        return shown
+
+    @property
+    def anchors(self) -> list[str]:
+        """The citations that the working state rests on, newest first of each kind."""
+        cited = (item.citation for name in ANCHORED for item in self.items[name][:2])
+        return list(dict.fromkeys(cited))[:OF_EACH]
+
+    def lines(self) -> list[str]:
+        """As the prompt shows it; kinds of which there is nothing are left out."""
+        return [
+            f"- {name[:-1]}: {quoted(item.text, LONGEST)} [{item.citation}]"
+            for name, items in self.items.items()
+            for item in items
+        ]
+
+    def fewer(self, each: int) -> WorkingSet:
+        return WorkingSet({name: items[:each] for name, items in self.items.items()})
+
+
+def working_set(current: Current, cite: Callable[[EntityRow], str], text_of: Callable[[str], str]) -> WorkingSet:
+    """`cite` gives the citation of a row's event, `text_of` makes a row's text fit to be shown."""
+    items = {}
+    for kind in KINDS:
+        rows = [row for row in current(kind.entity_types, LOOKED_AT) if _status(row) not in DONE]
+        items[kind.heading] = [
+            Item(
+                cut(text_of(row.entity.summary), LONGEST),
+                row.entity.entity_type,
+                cite(row),
+                row.valid_from,
+                _status(row),
+            )
+            for row in rows[:OF_EACH]
+        ]
+    return WorkingSet(items)
+
+
+def _status(row: EntityRow) -> str:
+    return str(row.entity.properties.get("status", "")).lower()

@@ -1,0 +1,57 @@
+"""What an erasure must leave as it was, and what it must not leave behind."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+
+from zaxy.api.models import AsOf, EntityRef, EntityRow, Event
+from zaxy.api.points import EventStore
+from zaxy.extract.closings import closings_as_json
+from zaxy.extract.rules import extract
+from zaxy.follow.text_store import as_key
+
+Versions = Callable[[str, EntityRef, AsOf], list[EntityRow]]
+"""The rows of an entity of a session that hold at a moment."""
+
+
+def ended_by(event: Event, store: EventStore, versions: Versions) -> list[dict[str, object]]:
+    """What an event has closed, by saying so or as the next version: it stays closed when the event is gone.
+
+    Rows are told by their events and not by their names, which may say what is to be forgotten.
+    """
+    rows = extract(event)
+    closings = [closing for closing in rows.closings if closing.seq is not None]
+    at = {closing.entity: closing.at for closing in rows.closings if closing.entity is not None}
+    for entity in rows.entities:
+        at.setdefault(EntityRef(entity.entity_type, entity.name), entity.observed_at or event.time)
+    ended = closings_as_json(closings)
+    for ref, moment in at.items():
+        held = {row.opened_seq for row in versions(event.session, ref, AsOf(known_at=event.seq))}
+        for row in versions(event.session, ref, AsOf(known_at=event.seq - 1)):
+            if row.opened_seq not in held:
+                place = {"seq": row.opened_seq, "row": _place_of(row, store.get(event.session, row.opened_seq))}
+                ended.append({"at": moment, "entity": None, **place})
+    return ended
+
+
+def _place_of(row: EntityRow, event: Event | None) -> int:
+    """Which of the rows of the event that opened it a row is; -1 if the built-in rules did not write it."""
+    entities = extract(event).entities if event else ()
+    refs = [as_key(EntityRef(entity.entity_type, entity.name)) for entity in entities]
+    own = as_key(EntityRef(row.entity.entity_type, row.entity.name))
+    return refs.index(own) if own in refs else -1
+
+
+def drop_unused(folder: Path, used: Collection[str]) -> Iterator[str]:
+    """Delete what followers hold that are not in use, such as a graph that was chosen before: nobody tells them.
+
+    A warning for each that cannot be deleted.
+    """
+    for unused in sorted(folder.glob("*-*")):
+        if unused.name not in used:
+            try:
+                shutil.rmtree(unused)
+            except OSError as error:
+                yield f"{unused.name} may still hold it and cannot be deleted: {error.strerror}"

@@ -1,0 +1,182 @@
+"""A workspace's log with everything that follows it, opened when first needed, and asked in one state at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+from zaxy.api.models import AsOf, Cursor, EntityRef, EntityRow, Event
+from zaxy.api.points import Follower, ProjectionBackend
+from zaxy.eventloom.loom import Eventloom
+from zaxy.eventloom.store import JsonlStore, event_of
+from zaxy.follow.bound import BoundBackend, BoundFollower
+from zaxy.follow.extraction import Extractors
+from zaxy.follow.loop import Loop, Progress, State
+from zaxy.follow.text_index import TextIndex
+from zaxy.plugins.host import BoundProvider, PluginHost
+from zaxy.retrieve.results import Answer, Result
+from zaxy.retrieve.retriever import Question, Retriever
+from zaxy.settings import Settings
+from zaxy.workspace import Workspace
+
+T = TypeVar("T")
+TEXT, GRAPH = "text", "graph"
+ATTEMPTS = 3
+
+
+class Recall:
+    """`patience`: seconds that a read waits for the followers before it answers with what they have, and warns."""
+
+    def __init__(self, workspace: Workspace, patience: float, progress: Progress | None) -> None:
+        self.workspace = workspace
+        self.patience = patience
+        self.progress = progress
+        self.loom = Eventloom(workspace.eventloom)
+        self._settings = Settings(stored=workspace.stored_settings())
+
+    def query(self, question: Question) -> Answer:
+        answer, states = self.ask(
+            question.session,
+            lambda head, states: self.retriever.query(question, head, reached(states, GRAPH)),
+        )
+        return self._with_doubts(answer, question.session, states)
+
+    def verbatim(self, question: Question) -> Answer:
+        """By words alone: no graph takes part, and none need work."""
+        words = Retriever(self.texts, None)
+        answer, states = self._ask(question.session, self._text_loop, lambda head, _: words.verbatim(question, head))
+        return self._with_doubts(answer, question.session, states)
+
+    def ask(self, session: str, ask: Callable[[int, list[State]], T]) -> tuple[T, list[State]]:
+        """Ask when the followers have caught up; the states are those that the answer rests on."""
+        return self._ask(session, self.loop, ask)
+
+    def _ask(self, session: str, loop: Loop, ask: Callable[[int, list[State]], T]) -> tuple[T, list[State]]:
+        """Ask again if a follower was built anew meanwhile, as after an erasure."""
+        for _ in range(ATTEMPTS):
+            states = loop.catch_up(session, self.patience, self.progress)
+            before = loop.cursors(session)
+            answer = ask(min(reached(states, TEXT), self.loom.end(session).seq), states)
+            after = loop.cursors(session)
+            if all(_goes_on(state, before[state.follower], after[state.follower]) for state in states):
+                break
+        return answer, states
+
+    def _with_doubts(self, answer: Answer, session: str, states: Sequence[State]) -> Answer:
+        results = answer.results
+        if any(state.frozen for state in states):
+            results = tuple(result for result in results if self._still_says(session, result))
+        notices = dict.fromkeys((*answer.notices, *self.notices))
+        return replace(answer, results=results, warnings=tuple(self.doubts(session, states)), notices=tuple(notices))
+
+    def doubts(self, session: str, states: Iterable[State]) -> list[str]:
+        """Why an answer may not be trusted: followers that are not up to the log, and a log that is damaged."""
+        damaged = self.loom.state(session) == "damaged"
+        told = f"the log of {session} is damaged: 'zaxy verify {session}' tells where"
+        return warnings(states) + ([told] if damaged else [])
+
+    @property
+    def notices(self) -> list[str]:
+        """What plugins could not do."""
+        return [*self.extractors.notices, *self.host.notices]
+
+    def _still_says(self, session: str, result: Result) -> bool:
+        """Whether the log holds the event that a result cites: a frozen follower may know one of another history."""
+        line = self.loom.get(session, result.seq)
+        return line is not None and result.citation.endswith(f"#{line.hash}")
+
+    def events(self, session: str, first: int, last: int) -> Iterator[Event]:
+        return map(event_of, self.loom.read(session, first, last))
+
+    def versions(self, session: str, entity: EntityRef, as_of: AsOf) -> list[EntityRow]:
+        """The rows of an entity that hold at a moment."""
+        rows = self.backend.entities(session, [entity.name], as_of, 100)
+        return [row for row in rows if row.entity.entity_type == entity.entity_type]
+
+    # The parts, each made when first needed
+
+    @cached_property
+    def host(self) -> PluginHost:
+        return PluginHost.of(self.workspace)
+
+    @cached_property
+    def store(self) -> JsonlStore:
+        return JsonlStore.over(self.loom)
+
+    @cached_property
+    def texts(self) -> TextIndex:
+        texts = self.host.get("retrieval_lanes", "verbatim").instance
+        assert isinstance(texts, TextIndex)
+        return texts
+
+    @cached_property
+    def graph(self) -> BoundProvider:
+        """The graph that the workspace chose. If it does not work this says so: no other takes its place."""
+        name = str(self._settings["PROJECTION_BACKEND"])
+        if name == "embedded":
+            name = str(self._settings["ZAXY_EMBEDDED_ENGINE"])
+        return self.host.get("projection_backends", name)
+
+    @cached_property
+    def backend(self) -> ProjectionBackend:
+        return BoundBackend(self.graph)
+
+    @cached_property
+    def _lanes(self) -> list[BoundProvider]:
+        return [lane for lane in self.host.all("retrieval_lanes") if lane.name != "verbatim"]
+
+    @cached_property
+    def extractors(self) -> Extractors:
+        return Extractors(self.host.all("extractors"))
+
+    @cached_property
+    def followers(self) -> dict[str, Follower]:
+        followers: dict[str, Follower] = {TEXT: self.texts, GRAPH: self.backend}
+        for lane in self._lanes:
+            if "follower" in lane.provider.capabilities:
+                followers[f"lane {lane.name}"] = BoundFollower(lane)
+        return followers
+
+    @cached_property
+    def loop(self) -> Loop:
+        return self._loop_of(self.followers)
+
+    @cached_property
+    def _text_loop(self) -> Loop:
+        """For reads that need no graph, and so work without one."""
+        return self._loop_of({TEXT: self.texts})
+
+    def _loop_of(self, followers: dict[str, Follower]) -> Loop:
+        folder = Path(self.workspace.eventloom) / "followers" / "locks"
+        return Loop(self.store, followers, self.extractors, folder)
+
+    @cached_property
+    def retriever(self) -> Retriever:
+        return Retriever(self.texts, self.backend, self._lanes)
+
+    def close(self) -> None:
+        for loop in ("loop", "_text_loop"):
+            if loop in self.__dict__:
+                self.__dict__.pop(loop).close()
+        self.loom.close()
+
+
+def reached(states: Iterable[State], follower: str) -> int:
+    """The event that a follower has come to."""
+    return next(state.seq for state in states if state.follower == follower)
+
+
+def warnings(states: Iterable[State]) -> list[str]:
+    """What keeps followers from being up to the log."""
+    return [state.warning for state in states if state.warning]
+
+
+def _goes_on(state: State, *cursors: Cursor | None) -> bool:
+    """Whether a follower has not gone back behind where it was, nor begun anew, by what its cursors tell."""
+    fed_by = {cursor.fed_by for cursor in cursors if cursor}
+    return bool(state.problem) or (
+        len(fed_by) < 2 and all((cursor.seq if cursor else 0) >= state.seq for cursor in cursors)
+    )
