@@ -28,7 +28,7 @@ from zaxy.api.checks import Workbench
 from zaxy.api.checks.followers import follow, history, moment, sample_event
 from zaxy.api.checks.projection_backends import ProjectionBackendCase
 from zaxy.follow.sqlite_graph import SqliteGraph
-from zaxy_kuzu import graph as kuzu_graph
+from zaxy_kuzu import graph as kuzu_graph, lookups, reader
 from zaxy_kuzu.engine import Database
 from zaxy_kuzu.graph import KuzuGraph
 from zaxy_kuzu.writer import CODES
@@ -110,10 +110,13 @@ def random_edge(rnd: random.Random) -> Edge:
     return Edge(*ends, rnd.choice(RELATIONS), 0.5, False, "", evidence, random_time(rnd), random_time(rnd))
 
 
-def answers(backend: ProjectionBackend, count: int) -> dict[str, object]:
-    """Every kind of read at many moments and with limits that cut, by what was asked."""
+def many_moments(count: int) -> list[AsOf]:
     moments = [AsOf(), *(AsOf(moment(t)) for t in range(0, 62, 15)), *(AsOf(known_at=n) for n in range(0, count, 13))]
-    moments += [AsOf(moment(30), n) for n in range(0, count, 17)]
+    return moments + [AsOf(moment(30), n) for n in range(0, count, 17)]
+
+
+def answers(backend: ProjectionBackend, count: int, moments: list[AsOf]) -> dict[str, object]:
+    """Every kind of read at each moment and with limits that cut, by what was asked."""
     start = [EntityRef("actor", "ADA"), EntityRef("fact", "émile")]
     found: dict[str, object] = {"stats": backend.stats("graph")}
     for as_of in moments:
@@ -133,17 +136,77 @@ def test_one_history_gives_the_same_rows_in_the_same_order_as_in_the_built_in_gr
     bench: Workbench, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if seed % 2:  # also by the way that nodes with very many edges are read
-        monkeypatch.setattr(kuzu_graph, "FEW_ROWS", 0)
-        monkeypatch.setattr(kuzu_graph, "MANY_ROWS", 1)
-        monkeypatch.setattr(kuzu_graph, "FEW_EVENTS", 2)
+        monkeypatch.setattr(reader, "FEW_ROWS", 0)
+        monkeypatch.setattr(reader, "MANY_ROWS", 1)
     events = random_events(seed, 60)
     built_in = ProjectionBackendCase(SqliteGraph)
     with closing(bench.make(CASE, "kuzu")) as ours, closing(bench.make(built_in, "sqlite")) as sqlite:
         follow(ours, events, batch_size=1 + seed * 7)
         follow(sqlite, events)
-        expected = answers(sqlite, 60)
-        for asked, found in answers(ours, 60).items():
+        expected = answers(sqlite, 60, many_moments(60))
+        for asked, found in answers(ours, 60, many_moments(60)).items():
             assert found == expected[asked], asked
+
+
+@pytest.mark.parametrize("remembered", [5_000, 3])
+def test_what_is_read_between_batches_is_never_out_of_date(
+    bench: Workbench, remembered: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lookups, "REMEMBERED", remembered)
+    events = random_events(9, 60)
+    built_in = ProjectionBackendCase(SqliteGraph)
+    with closing(bench.make(CASE, "kuzu")) as ours, closing(bench.make(built_in, "sqlite")) as sqlite:
+        for last in range(3, 61, 3):
+            for backend in (ours, sqlite):
+                follow(backend, events[last - 3 : last])
+            moments = [AsOf(), *(AsOf(known_at=known) for known in (last - 1, last, last + 1))]
+            expected = answers(sqlite, last, moments)
+            for asked, found in answers(ours, last, moments).items():
+                assert found == expected[asked], f"after {last}: {asked}"
+        assert len(ours._open["graph"].reader._lookups._known) <= remembered
+
+
+def test_what_was_read_before_and_has_not_changed_asks_nothing_of_the_engine(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    run = Database.run
+
+    def noted(self: Database, statement: str, **values: object) -> list[list[object]]:
+        asked.append(statement)
+        return run(self, statement, **values)
+
+    monkeypatch.setattr(Database, "run", noted)
+
+    def read(graph: ProjectionBackend) -> list[object]:
+        asked.clear()
+        ada = [EntityRef("actor", "ada")]
+        rows: list[object] = [*graph.entities("graph", ["ada", "nobody"], AsOf(), 9)]
+        return [*rows, *graph.neighbours("graph", ada, [], 1, AsOf(), 9), *graph.rows_of_events("graph", [1], AsOf())]
+
+    def told(seq: int, name: str) -> ExtractedEvent:
+        event = sample_event("graph", seq, "note.taken", "tester", {})
+        edge = Edge(EntityRef("actor", name), EntityRef("task", f"task of {name}"), "made")
+        return ExtractedEvent(event, Extraction((Entity(name, "actor", f"told by {seq}"),), (edge,)))
+
+    with closing(bench.make(CASE)) as graph:
+        follow(graph, [told(1, "ada")])
+        first = read(graph)
+        assert len(first) == 3 and asked
+        assert read(graph) == first and not asked
+        follow(graph, [told(2, "bob")])
+        assert read(graph) == first and not asked
+        follow(graph, [told(3, "ada"), told(4, "nobody")])
+        assert len(read(graph)) == 3 and asked, "the first row of ada is closed, and nobody is there"
+        assert read(graph) != first
+
+
+def test_events_of_which_nothing_is_told_have_no_rows(bench: Workbench) -> None:
+    silent = [ExtractedEvent(sample_event("graph", seq, "note.taken", "tester", {}), Extraction()) for seq in (1, 2)]
+    with closing(bench.make(CASE)) as graph:
+        follow(graph, silent)
+        assert not graph.rows_of_events("graph", [1, 2, 3], AsOf())
+        assert graph.cursor("graph").seq == 2
 
 
 def test_what_is_told_is_never_part_of_a_query(bench: Workbench) -> None:
@@ -333,7 +396,7 @@ def test_no_statement_on_the_way_of_an_event_scans_a_table(bench: Workbench, mon
         }
         assert len(of_events) > 12
         for statement, values in of_events.items():
-            ((plan,),) = graph._open["graph"]._connection.execute(f"EXPLAIN {statement}", values).get_all()
+            ((plan,),) = graph._open["graph"].database._connection.execute(f"EXPLAIN {statement}", values).get_all()
             assert "PRIMARY_KEY" in plan or "MATCH" not in statement, statement
             whole = plan.replace("PRIMARY_KEY_SCAN_NODE_TABLE", "").count("SCAN_NODE_TABLE[")
             assert not whole or "SEMI_MASKER" in plan, statement  # masked, it reads only the nodes that it was given

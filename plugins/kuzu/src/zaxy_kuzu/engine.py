@@ -77,13 +77,12 @@ class Database:
 
     def run_for(self, statement: str, keys: list[str], **values: object) -> list[list[Any]]:
         """The rows of a statement for each `$key`, several in one go: that halves the time of each."""
-        if len(keys) == 1:
-            return self.run(statement, key=keys[0], **values)
         rows = []
-        union = " UNION ALL ".join(statement.replace("$key", f"$key{n}") for n in range(TOGETHER))
-        for at in range(0, len(keys), TOGETHER):
-            some = keys[at : at + TOGETHER]
-            some += [""] * (TOGETHER - len(some))  # nothing has that key, and one statement is prepared for all
+        # A list in more than one part of a statement ends the process.
+        together = 1 if any(isinstance(value, list) for value in values.values()) else TOGETHER
+        for at in range(0, len(keys), together):
+            some = keys[at : at + together]
+            union = " UNION ALL ".join(statement.replace("$key", f"$key{n}") for n in range(len(some)))
             rows += self.run(union, **{f"key{n}": key for n, key in enumerate(some)}, **values)
         return rows
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from datetime import UTC, datetime, timedelta
 
-FORMAT = 1
+FORMAT = 2
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 WINDOW = "told STRING, valid_from STRING, valid_to STRING, opened INT64, closed INT64, hash STRING"
 TABLES = (
@@ -16,7 +16,7 @@ TABLES = (
     "CREATE NODE TABLE Type(name STRING PRIMARY KEY, code INT64)",
     "CREATE NODE TABLE Version(id STRING PRIMARY KEY, number INT64, type_code INT64, type STRING, folded STRING, "
     f"name STRING, summary STRING, properties STRING, told_from STRING, {WINDOW})",
-    "CREATE NODE TABLE Event(seq STRING PRIMARY KEY, versions STRING[], things STRING[], joins STRING)",
+    "CREATE NODE TABLE Event(seq STRING PRIMARY KEY, things STRING[], joins STRING)",
     "CREATE REL TABLE HasVersion(FROM Thing TO Version)",
     "CREATE NODE TABLE Fact(id STRING PRIMARY KEY, relation STRING, source_type STRING, source_name STRING, "
     "target_type STRING, target_name STRING, confidence DOUBLE, inferred BOOLEAN, method STRING, evidence STRING, "
@@ -33,6 +33,8 @@ Keys are texts, also those that are numbers: the engine casts a number that is a
 But columns that are read whole are numbers, as versions' types are too: of texts that takes ten times as long.
 
 `told` is a row as it was told, in one text: reading it back from its columns takes four times as long.
+
+Versions are numbered from 1 on, without gaps, in the order of the events that opened them.
 
 An open row has `closed` 0 and an empty `valid_to`. The versions of a thing, and those of an edge, never overlap, so
 only the last can be open; a thing knows its last one.

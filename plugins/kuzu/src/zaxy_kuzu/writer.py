@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from zaxy.api import Closing, Edge, Entity, Event, ExtractedEvent
 from zaxy_kuzu.engine import Database
@@ -61,7 +61,7 @@ END_FACT = (
     "MATCH (f:Fact {id: $id}) SET f.valid_to = $at, f.closed = CASE WHEN f.closed = 0 THEN $seq ELSE f.closed END"
 )
 EVENT = "MATCH (e:Event {seq: $seq}) RETURN e.things, e.joins"
-NEW_EVENT = "CREATE (:Event {seq: $seq, versions: $versions, things: $things, joins: $joins})"
+NEW_EVENT = "CREATE (:Event {seq: $seq, things: $things, joins: $joins})"
 COUNTS = "MATCH (p:Place {id: 1}) RETURN p.versions, p.edges, p.open_versions, p.open_edges"
 SET_COUNTS = (
     "MATCH (p:Place {id: 1}) SET p.versions = $versions, p.edges = $edges, p.open_versions = $open_versions, "
@@ -78,6 +78,15 @@ def _plain(value: object) -> dict[str, object]:
 _properties = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_plain).encode
 
 
+class Written(NamedTuple):
+    """What a batch has changed."""
+
+    opened: list[int]
+    """The event of each version that was written, in their order."""
+    touched: set[str]
+    """Keys, of whatever table, whose rows are others than before."""
+
+
 class Writer:
     """Takes a session's events, and remembers what it has met: nobody else can write while the database is open.
 
@@ -91,6 +100,7 @@ class Writer:
         self._edges: dict[Join, Version | None] = {}
         self._untold: set[str] = set()
         """Things that were not there before, so that of their rows none is there that is not remembered."""
+        self._written = Written([], set())
         self._codes: dict[str, int] = dict(self._run(CODES))
         (counts,) = self._run(COUNTS)
         self._version_count, self._edge_count, self._open_versions, self._open_edges = counts
@@ -103,22 +113,22 @@ class Writer:
         event, rows = extracted.event, extracted.rows
         for closing in rows.closings:  # first, so that an event may close a thing and open it anew
             self._close(event, closing)
-        versions: list[str] = []
         things: list[str] = []
         joins: list[Join] = []
         for entity in rows.entities:
             key = self._tell_entity(event, entity)
             if key:
-                versions.append(str(self._version_count))
+                self._written.opened.append(event.seq)
                 things.append(key)
         for edge in rows.edges:
             join = self._tell_edge(event, edge)
             if join:
                 joins.append(join)
         if things or joins:
-            self._run(NEW_EVENT, seq=str(event.seq), versions=versions, things=things, joins=json.dumps(joins))
+            self._run(NEW_EVENT, seq=str(event.seq), things=things, joins=json.dumps(joins))
 
-    def finish(self) -> None:
+    def finish(self) -> Written:
+        """End a batch."""
         self._run(
             SET_COUNTS,
             versions=self._version_count,
@@ -126,6 +136,8 @@ class Writer:
             open_versions=self._open_versions,
             open_edges=self._open_edges,
         )
+        written, self._written = self._written, Written([], set())
+        return written
 
     def _close(self, event: Event, closing: Closing) -> None:
         if closing.entity is not None:
@@ -180,6 +192,7 @@ class Writer:
             told=_told(entity.name, entity.entity_type, *content, entity.observed_at, begins, event.seq, event.hash),
             **_window(event, begins, ends),
         )
+        self._written.touched.add(key)
         if before is last:
             if not is_new:
                 self._run(SET_LAST, key=key, id=str(self._version_count))
@@ -225,12 +238,14 @@ class Writer:
             to_us=microseconds(ends),
             **_window(event, begins, ends),
         )
+        self._written.touched.update((source, target))
         if before is last:
             self._edges[join] = (self._edge_count, begins, ends, event.seq, content)
         return join
 
     def _end_version(self, version: Version, at: str, event: Event) -> None:
         self._run(END_VERSION, id=str(version[0]), at=at, seq=event.seq)
+        self._written.touched.add(str(version[0]))
         self._open_versions -= not version[2]
 
     def _end_edge(self, join: Join, version: Version, at: str, event: Event) -> None:
@@ -238,6 +253,7 @@ class Writer:
         between = f"{self._between(join)} {END_EDGE}"
         self._run(between, source=source, target=target, id=version[0], at=microseconds(at), seq=event.seq)
         self._run(END_FACT, id=str(version[0]), at=at, seq=event.seq)
+        self._written.touched.update((source, target, str(version[0])))
         self._open_edges -= not version[2]
 
     def _thing(self, event: Event, kind: str, name: str) -> str:
@@ -256,6 +272,7 @@ class Writer:
             self._born[key] = self._run(THING, key=key)[0][0]
             return False
         self._run(MORE_TYPES if types else NEW_NAME, name=name, kind=kind)
+        self._written.touched.add(name)
         self._born[key] = event.seq
         self._untold.add(key)
         return True
