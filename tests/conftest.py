@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 Zaxy = Callable[..., subprocess.CompletedProcess[str]]
-OURS = ("ZAXY_", "EVENTLOOM_", "CLAUDE_PROJECT_DIR")
+OURS = ("ZAXY_", "EVENTLOOM_", "MCP_", "CLAUDE_PROJECT_DIR")
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from zaxy.follow.background import Background
 from zaxy.memory import Memory
 
 
@@ -34,3 +35,14 @@ def test_nothing_is_followed_after_the_memory_was_closed(tmp_path: Path) -> None
         other.append("note.taken", {"text": "second"}, session="one")
         time.sleep(1.2)
         assert behind(other, "one")
+
+
+def test_what_is_stopped_before_it_starts_never_follows(tmp_path: Path) -> None:
+    """A server's client may leave while the server is still opening memory, in another thread."""
+    with Memory.open(tmp_path) as memory:
+        memory.append("note.taken", {"text": "first"}, session="one")
+        background = Background(memory.recall.loop, memory.sessions, every=0.01)
+        background.stop()
+        background.start()
+        time.sleep(0.2)
+        assert behind(memory, "one")

@@ -79,6 +79,11 @@ def test_a_line_is_read_the_same_way_quickly_and_exactly(loom: Eventloom) -> Non
         assert parse_quickly(line.data).record == parse_line(line.data).record == {**line.record}
 
 
+def test_reading_from_beyond_any_number_gives_nothing(loom: Eventloom) -> None:
+    loom.append("s", [admit("note.taken", "ann", {"text": "one"})])
+    assert list(loom.read("s", 10**30)) == []
+
+
 def test_reading_by_range_gives_just_that_range(loom: Eventloom) -> None:
     loom.append("work", [note(str(number)) for number in range(300)])
     assert texts(loom.read("work", 100, 103)) == ["99", "100", "101", "102"]

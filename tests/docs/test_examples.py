@@ -1,4 +1,4 @@
-"""The `console` blocks of the docs, run as written, print what the page shows; a line of `...` stands for any lines."""
+"""The `console` blocks of the pages, run as written, print what is shown; a line of `...` stands for any lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEMO = "/tmp/demo"
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
 BLOCKS = [
     pytest.param(match[1], id=f"{page.relative_to(TREE)}:{page.read_text()[: match.start()].count(chr(10)) + 1}")
-    for page in sorted(TREE.glob("docs/**/*.md"))
+    for page in (TREE / "README.md", *sorted(TREE.glob("docs/**/*.md")))
     for match in BLOCK.finditer(page.read_text())
 ]
 
@@ -27,6 +27,8 @@ VARYING = (
     (r"(evt_\d+_)[0-9a-f]{8}", r"\1[0-9a-f]{8}"),
     (r"\d{4}\\-\d\d\\-\d\d(T|\\ )\d\d:\d\d:\d\d", r"\\d{4}-\\d\\d-\\d\\d\1\\d\\d:\\d\\d:\\d\\d"),
     (r"\\\.\d{6}Z", r"\\.\\d{6}Z"),
+    (r"\d{4}\\-\d\d\\-\d\d\\ \d\d:\d\d\\ UTC", r"\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC"),
+    (r"(?<=\\ \\ )\d{4}\\-\d\d\\-\d\d(?=\\ \\ )", r"\\d{4}-\\d\\d-\\d\\d"),  # the day in a row of a query
 )
 
 

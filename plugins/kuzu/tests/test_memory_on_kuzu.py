@@ -79,6 +79,26 @@ def test_one_log_gives_the_same_answers_on_kuzu_as_on_the_built_in_graph(
     assert (with_kuzu / ".eventloom" / "followers" / "projection_backends-kuzu").is_dir()
 
 
+def test_one_log_gives_the_same_checkouts_on_kuzu_as_on_the_built_in_graph(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_kuzu = Path(copytree(workspace, workspace.with_name("there")))
+
+    def checkouts(folder: Path) -> list[Any]:
+        purposes = (None, "coding", "research")
+        with Memory.open(folder) as memory:
+            return [
+                memory.checkout(question, SESSION, purpose=purpose).as_dict()
+                for question in (*QUESTIONS, "where are we?")
+                for purpose in purposes
+            ]
+
+    built_in = checkouts(workspace)
+    monkeypatch.setenv("ZAXY_EMBEDDED_ENGINE", "kuzu")
+    assert checkouts(with_kuzu) == built_in
+    assert any(reply["current_facts"] and reply["working_set"]["decisions"] for reply in built_in)
+
+
 def test_a_second_process_is_told_who_has_the_graph_and_its_appends_still_succeed(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,7 +26,9 @@ class Command:
         self.hot = hot
 
 
+CHECKOUT = "Get what is true now on a question, cited, and whether it is enough to answer."
 COMMANDS = (
+    Command("demo", "Show in a temporary folder what memory does; nothing of yours is touched.", "zaxy.commands.demo"),
     Command("append", "Append one event to a session's log.", "zaxy.commands.log"),
     Command("replay", "Print a session's events from its log, or from a log file.", "zaxy.commands.log"),
     Command("tail", "Print the last events of a session, and new ones as they come.", "zaxy.commands.log"),
@@ -34,9 +36,17 @@ COMMANDS = (
     Command("verify", "Prove that a log is whole: every byte, digest, hash and link.", "zaxy.commands.log"),
     Command("repair", "Cut what an interrupted writer left, and let a session be written again.", "zaxy.commands.log"),
     Command("forget", "Erase one event's payload for good; the chain still verifies.", "zaxy.commands.log"),
+    Command("checkout", CHECKOUT, "zaxy.commands.memory"),
     Command("query", "Ask memory a question: what holds now, or held at a time.", "zaxy.commands.recall"),
     Command("verbatim", "Find passages of the log by their words, as they were written.", "zaxy.commands.recall"),
     Command("invalidate", "End what is held to be true of an entity; history keeps it.", "zaxy.commands.recall"),
+    Command("show", "Open the event behind a citation.", "zaxy.commands.show"),
+    Command("memory checkout", CHECKOUT, "zaxy.commands.memory"),
+    Command("memory bootstrap", "Print what a session is told at its start.", "zaxy.commands.memory"),
+    Command("memory capabilities", "Print what memory can do, and how it stands.", "zaxy.commands.memory"),
+    Command("memory feedback", "Say whether a memory was of use.", "zaxy.commands.memory"),
+    Command("memory skill", "Record a step in the life of a reusable procedure.", "zaxy.commands.memory"),
+    Command("serve", "Serve memory to agents over MCP, on stdio or on loopback HTTP.", "zaxy.commands.serve", hot=True),
     Command("followers status", "Show how far the followers are behind the log.", "zaxy.commands.followers"),
     Command("followers rebuild", "Build followers anew from the log as it is.", "zaxy.commands.followers"),
     Command("followers digest", "Print a hash over all that each follower holds.", "zaxy.commands.followers"),
@@ -157,9 +167,10 @@ def _unknown(words: list[str]) -> ZaxyError:
     names = [word for word in words[:2] if not word.startswith("-")]
     typed = " ".join(names)
     known = [command.words for command in COMMANDS]
-    near = get_close_matches(typed, known, n=1, cutoff=0.5)
+    first_words = dict.fromkeys([*known, *(words.split()[0] for words in known)])
+    near = get_close_matches(typed, known if len(names) > 1 else first_words, n=1, cutoff=0.5)
     if not near and names:
-        near = get_close_matches(names[0], [*known, *{k.split()[0] for k in known}], n=1, cutoff=0.5)
+        near = get_close_matches(names[0], first_words, n=1, cutoff=0.5)
     hint = f"Did you mean 'zaxy {near[0]}'? " if near else ""
     return ZaxyError(
         "invalid_request",

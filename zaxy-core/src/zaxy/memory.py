@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -12,15 +13,16 @@ from typing import Any, TypeVar
 from zaxy.api.models import AsOf, Draft, EntityRef, Event, JsonObject
 from zaxy.assemble import bootstrap as starting
 from zaxy.assemble.checkout import Checkout, checkout
-from zaxy.assemble.context import context
-from zaxy.assemble.fence import only_real_citations
+from zaxy.assemble.context import check_request, context
+from zaxy.assemble.fence import real_citations_within
 from zaxy.assemble.guidance import pending_reminder
 from zaxy.assemble.reading import Reading
 from zaxy.assemble.records import feedback_draft, skill_draft
 from zaxy.assemble.room import tokens_of
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.admission import OWN_ACTOR, admit, admit_own
-from zaxy.eventloom.citation import SCHEME, parse_citation
+from zaxy.eventloom.citation import parse_citation
+from zaxy.eventloom.repeats import coming_key, next_key
 from zaxy.eventloom.store import event_of
 from zaxy.extract.housekeeping import is_housekeeping
 from zaxy.extract.times import utc_text
@@ -28,8 +30,9 @@ from zaxy.follow.background import Background
 from zaxy.follow.forgetting import drop_unused, ended_by
 from zaxy.follow.loop import FOREVER, Progress, State
 from zaxy.retrieve.recall import Recall, warnings
-from zaxy.retrieve.results import Answer
+from zaxy.retrieve.results import Answer, Result
 from zaxy.retrieve.retriever import Question
+from zaxy.security.session_ids import check_session_id
 from zaxy.workspace import Workspace, default_session, find_workspace
 
 T = TypeVar("T")
@@ -73,13 +76,15 @@ class Memory:
         idempotency_key: str = "",
     ) -> Event:
         """Append one event; it is durable when this returns. Secrets are taken out of it first."""
-        entry = admit(event_type, actor, dict(payload), sensitivity, caused_by, idempotency_key)
+        key = idempotency_key or next_key()
+        entry = admit(event_type, actor, dict(payload), sensitivity, caused_by, key)
         return event_of(self.recall.loom.append(session or self.session, [entry])[0])
 
     def append_many(self, drafts: Iterable[Draft], session: str = "") -> list[Event]:
         """Append all of them or none."""
         entries = [
-            admit(d.type, d.actor, dict(d.payload), d.sensitivity, d.caused_by, d.idempotency_key) for d in drafts
+            admit(d.type, d.actor, dict(d.payload), d.sensitivity, d.caused_by, d.idempotency_key or next_key())
+            for d in drafts
         ]
         return [event_of(line) for line in self.recall.loom.append(session or self.session, entries)]
 
@@ -103,10 +108,13 @@ class Memory:
             raise ZaxyError("invalid_request", "the turn's content is empty", "Send what was said.")
         turn = {"role": role, "content": content, "speaker": speaker, "source": source, "turn_index": turn_index}
         payload = {key: value for key, value in turn.items() if value not in ("", None)}
-        event = self.append("transcript.turn", payload, actor or role, session, idempotency_key=idempotency_key)
         asked = query or " ".join(content.split())[:MOST_OF_A_TURN]
-        told = self.context(asked, event.session, None, limit, max_recent_events, max_tokens)
-        return {"event": {"seq": event.seq, "citation": event.citation, "session_id": event.session}, **told}
+        check_request(asked, limit, max_recent_events, None, max_tokens)
+        event = self.append("transcript.turn", payload, actor or role, session, idempotency_key=idempotency_key)
+        recorded = {"event": {"seq": event.seq, "citation": event.citation, "session_id": event.session}}
+        cost = tokens_of(recorded)
+        told = self.context(asked, event.session, None, limit, max_recent_events, max(max_tokens - cost, 1))
+        return {**recorded, **told, "tokens_used": told["tokens_used"] + cost}
 
     def feedback(
         self,
@@ -147,6 +155,7 @@ class Memory:
             raise ZaxyError(
                 "invalid_request", "the subagent's session is the parent's", "Give the subagent a session of its own."
             )
+        check_session_id(parent_session_id)
         report = self.recall.loom.verify(subagent_session_id)
         told = {"parent_session_id": parent_session_id, "subagent_session_id": subagent_session_id, "summary": summary}
         payload = {**told, **({"outcome": outcome} if outcome else {})}
@@ -175,6 +184,15 @@ class Memory:
         """Write down something of Zaxy's own."""
         self.recall.loom.append(session, [admit_own(event_type, OWN_ACTOR, payload)])
 
+    def _mark_use(self, event_type: str, payload: dict[str, Any], session: str) -> None:
+        """Write down that memory was read, where the log can be written: a damaged one can still be read.
+
+        A session that holds nothing is not begun by a question: its name may be a mistake.
+        """
+        with suppress(ZaxyError):
+            if self.head(session):
+                self._mark(event_type, payload, session)
+
     def invalidate(
         self,
         entity_name: str,
@@ -186,6 +204,9 @@ class Memory:
     ) -> Event:
         """End what is held to be true of an entity, from a moment on; history keeps it. `not_found` if none is open."""
         session = session or self.session
+        done = self.recall.loom.by_key(session, key) if (key := coming_key()) else None
+        if done is not None:  # then nothing is open any more, and that is as it should be
+            return event_of(done)
         at = _moment(invalid_at)
         self.recall.loop.catch_up(session, self.recall.patience, self.recall.progress)
         rows = self.recall.versions(session, EntityRef(entity_type, entity_name), AsOf())
@@ -247,10 +268,12 @@ class Memory:
 
     def _with_real_citations(self, answer: Answer) -> Answer:
         """The answer without what looks like a citation in recorded text and names no event."""
-        if not any(SCHEME in result.content.lower() for result in answer.results):
-            return answer
-        shown = [replace(one, content=only_real_citations(one.content, self._resolves)) for one in answer.results]
-        return replace(answer, results=tuple(shown))
+        shown = ("content", "actor", "entity_name", "metadata")
+
+        def fit(one: Result) -> Result:
+            return replace(one, **{of: real_citations_within(getattr(one, of), self._resolves) for of in shown})
+
+        return replace(answer, results=tuple(map(fit, answer.results)))
 
     def _resolves(self, citation: str) -> bool:
         try:
@@ -279,7 +302,7 @@ class Memory:
             ),
             target,
         )
-        self._mark("memory.checkout.completed", {"answerability": done.quality.answerability}, session)
+        self._mark_use("memory.checkout.completed", {"answerability": done.quality.answerability}, session)
         return done
 
     def context(
@@ -327,7 +350,7 @@ class Memory:
         """What a model should know of this memory, which tool to call when, and what is captured."""
         session = session or self.session
         state, tail = self.recall.loom.state(session), self.recall.loom.end(session)
-        latest = list(self.recall.events(session, max(tail.seq - LOOKED_BACK, 1), tail.seq)) if tail.line else []
+        latest = self._latest(session)
         eventloom = {"status": state if tail.line else "empty", "events": tail.seq}
         eventloom |= {"head": latest[-1].citation} if latest else {}
         told = [event for event in latest if not is_housekeeping(event)]
@@ -338,12 +361,17 @@ class Memory:
         """The packet for a session's start: capabilities, the first call, what to trust."""
         session = session or self.session
         manifest = self.capabilities(session, current_task)
-        tail = self.recall.loom.end(session)
-        found = starting.bootstrap(
-            manifest, pending_reminder(self.recall.events(session, max(tail.seq - LOOKED_BACK, 1), tail.seq))
-        )
-        self._mark("memory.bootstrap.shown", {}, session)
+        found = starting.bootstrap(manifest, pending_reminder(self._latest(session)))
+        self._mark_use("memory.bootstrap.shown", {}, session)
         return {**found, "tokens_used": tokens_of(found), "truncated": False}
+
+    def _latest(self, session: str) -> list[Event]:
+        """The last events; where the log is damaged, those of them that stand before the damage."""
+        end = self.head(session)
+        found: list[Event] = []
+        with suppress(ZaxyError):
+            found.extend(self.recall.events(session, max(end - LOOKED_BACK, 1), end))
+        return found
 
     def resolve(self, citation: str) -> Event:
         return event_of(self.recall.loom.resolve(parse_citation(citation)))

@@ -102,6 +102,49 @@ SETTINGS = (
         10.0,
         "Seconds that a plugin may take to import, to be made, or to answer a call that has no budget of its own.",
     ),
+    Setting(
+        "ZAXY_ENV",
+        "string",
+        "development",
+        "`production` asks for the admin token where history is read or ended, and for authentication on a network.",
+    ),
+    Setting(
+        "ZAXY_TOOL_PROFILE",
+        "string",
+        "core",
+        "Which tools the MCP server lists: `core`, `coordinate`, `full` or `compact`. All can be called always.",
+    ),
+    Setting(
+        "ZAXY_MAX_CALLS_PER_MINUTE",
+        "integer",
+        6000,
+        "How many tool calls the MCP server takes in a minute, of all its clients together.",
+    ),
+    Setting(
+        "ZAXY_HTTP_ALLOWED_ORIGINS",
+        "list",
+        (),
+        "Origins besides loopback ones that may call the server over HTTP, separated by commas.",
+    ),
+    Setting(
+        "ZAXY_HTTP_REQUIRE_ORIGIN",
+        "boolean",
+        False,
+        "Refuse HTTP requests without an Origin header, which programs other than browsers send.",
+    ),
+    Setting(
+        "MCP_LIFECYCLE_CAPTURE_ENABLED",
+        "boolean",
+        True,
+        "Record each tool call (its name, status and argument names) and the end of a server's session.",
+    ),
+    Setting(
+        "MCP_ADMIN_TOKEN",
+        "string",
+        None,
+        "The token that `memory_replay` and `memory_invalidate` need in production.",
+        secret=True,
+    ),
 )
 
 

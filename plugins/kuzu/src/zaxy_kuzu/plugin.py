@@ -7,4 +7,11 @@ from zaxy.api import Provider, hookimpl
 
 @hookimpl
 def zaxy_projection_backends() -> list[Provider]:
-    return [Provider("kuzu", "zaxy_kuzu.graph:KuzuGraph", "The graph in a Kuzu database, one process at a time.")]
+    return [
+        Provider(
+            "kuzu",
+            "zaxy_kuzu.graph:KuzuGraph",
+            "The graph in a Kuzu database, one process at a time.",
+            capabilities=("single-process",),
+        )
+    ]

@@ -31,7 +31,9 @@ class Point(NamedTuple):
 POINTS = {
     point.name: point
     for point in (
-        Point("projection_backends", "ProjectionBackend", "a graph store that follows the log", follows=True),
+        Point(
+            "projection_backends", "ProjectionBackend", "a graph store that follows the log", True, ("single-process",)
+        ),
         Point("event_stores", "EventStore", "where the log itself lives"),
         Point("retrieval_lanes", "RetrievalLane", "ranked candidates for a question", True, ("follower",)),
         Point("extractors", "Extractor", "more entities and edges out of one event"),

@@ -10,16 +10,17 @@ from typing import Any
 from zaxy.api.models import EntityRow
 from zaxy.assemble import prompt
 from zaxy.assemble.conflicts import Conflict, conflicts
-from zaxy.assemble.context import Gathered, brief, gather
+from zaxy.assemble.context import LONGEST_QUERY, Gathered, brief, check_request, gather
+from zaxy.assemble.fence import real_citations_within
 from zaxy.assemble.guidance import FEEDBACK_TOOL, guidance, pending_reminder, required_action
 from zaxy.assemble.purpose import Purpose, purpose_of, suppressed, unmet
 from zaxy.assemble.quality import Grounds, Quality, judge
 from zaxy.assemble.reading import Reading
 from zaxy.assemble.relevance import Asked, near, relevant, what_is_asked
-from zaxy.assemble.room import Room, tokens_of
+from zaxy.assemble.room import Costly, Room, cost_of, fitted, tokens_of
 from zaxy.assemble.skills import Skills, applicable_skills
 from zaxy.assemble.slots import SlotPlan, slot_plan
-from zaxy.assemble.working_set import KINDS, LOOKED_AT, WorkingSet
+from zaxy.assemble.working_set import KINDS, LOOKED_AT, NOTHING_OPEN, WorkingSet, is_open
 from zaxy.eventloom.citation import parse_citation
 from zaxy.extract.texts import cut
 from zaxy.follow import tokens
@@ -30,6 +31,10 @@ MOST_EVIDENCE = 3
 LONGEST_FACT = 400
 LONGEST_EVIDENCE = 160
 OF_THE_WORKING_SET = 3
+FOR_HEADINGS = 100
+BRIEFLY = 80
+BRIEF_FACT = 120
+"""Characters of a question and of a fact, where there is little room."""
 NO_FACTS = frozenset(("memory_feedback", "hook_checkpoint"))
 """Rows about the use of memory and about moments of a session: they say nothing of the world."""
 LOOKED_BACK = 20
@@ -54,6 +59,21 @@ class Checkout:
 
     def as_dict(self) -> dict[str, Any]:
         return self.reply
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is told about the findings."""
+
+    quality: Quality
+    advice: dict[str, Any]
+    warnings: list[str]
+    ref: str
+
+    @property
+    def payloads(self) -> list[dict[str, Any]]:
+        """What may be reported back, one for each of the first facts."""
+        return list(self.advice.get("feedback", {}).get("payloads", ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +104,10 @@ def checkout(
     ref: str = "",
 ) -> Checkout:
     chosen = purpose_of(purpose)
-    gathered = gather(reading, query, limit or chosen.recall_floor, recent, from_seq, chosen)
-    found = sort_out(reading, gathered, chosen, min(limit or MOST_FACTS, MOST_FACTS))
+    wide = chosen.recall_floor if limit is None else limit
+    check_request(query, wide, recent, from_seq, max_tokens)
+    gathered = gather(reading, query, wide, recent, from_seq, chosen)
+    found = sort_out(reading, gathered, chosen, min(wide, MOST_FACTS))
     told = [*reading.warnings, *(conflict.warning for conflict in found.conflicts)]
     missing = found.plan.missing(found.facts) if found.plan and found.facts else ()
     cited = sum(bool(fact.citation) for fact in found.facts)
@@ -93,7 +115,8 @@ def checkout(
     quality = judge(grounds, required_action(query, found.facts, found.plan, missing))
     reminder = pending_reminder(reading.events(reading.head - LOOKED_BACK + 1, reading.head))
     advice = guidance(query, quality, chosen, found.facts, bool(found.conflicts), reminder)
-    return Checkout(_reply(reading, found, quality, advice, told, max_tokens, ref), quality)
+    verdict = Verdict(quality, advice, told, ref)
+    return Checkout(fitted(lambda budget: _reply(reading, found, verdict, budget), max_tokens), quality)
 
 
 def sort_out(reading: Reading, gathered: Gathered, purpose: Purpose, most: int) -> Findings:
@@ -136,12 +159,8 @@ def _status(reading: Reading, query: str) -> list[Result]:
     return [
         _of_row(reading, row)
         for kind in wanted
-        for row in [row for row in reading.current(kind.entity_types, LOOKED_AT) if not _is_done(row)][:each]
+        for row in [row for row in reading.current(kind.entity_types, LOOKED_AT) if is_open(row)][:each]
     ]
-
-
-def _is_done(row: EntityRow) -> bool:
-    return row.entity.entity_type == "task" and row.entity.properties.get("status") == "completed"
 
 
 def _of_row(reading: Reading, row: EntityRow) -> Result:
@@ -175,59 +194,87 @@ def _once(results: Iterable[Result]) -> list[Result]:
 # The reply
 
 
-def _reply(
-    reading: Reading,
-    found: Findings,
-    quality: Quality,
-    advice: dict[str, Any],
-    warnings: Sequence[str],
-    max_tokens: int,
-    ref: str,
-) -> dict[str, Any]:
-    """All parts, in the order of their worth, as far as they fit."""
-    frame = _frame(reading, found, quality, advice, warnings, ref)
-    bare = prompt.render(found.gathered.query, found.purpose, quality, advice, warnings, frame["diagnostics"])
-    room = Room(max_tokens - tokens_of(frame) - tokens_of(bare))
-    facts = room.fill((fact, (_fact(fact), _provenance(fact), prompt.fact_line(fact))) for fact in found.facts)
+def _reply(reading: Reading, found: Findings, verdict: Verdict, budget: int) -> dict[str, Any]:
+    """All parts, in the order of their worth, as far as they fit. The best fact always comes."""
+    frame = _frame(reading, found, verdict)
+    advice: dict[str, Any] | None = verdict.advice
+    diagnostics: dict[str, Any] | None = frame["diagnostics"]
+    asked = (found.gathered.query, found.purpose, verdict.quality, verdict.warnings)
+    left = budget - tokens_of(frame) - tokens_of(prompt.render(*asked, advice, diagnostics)) - FOR_HEADINGS
+    payloads = verdict.payloads
+    costly = _costly(found.facts, payloads, LONGEST_FACT)
+    if left < sum(cost_of(*parts) for _, parts in costly[:1]):
+        costly = _costly(found.facts, payloads, BRIEF_FACT)
+        frame, advice, diagnostics = _short_of_advice(frame), None, None
+        asked = (cut(found.gathered.query, BRIEFLY), *asked[1:])
+        left = budget - tokens_of(frame) - tokens_of(prompt.render(*asked)) - FOR_HEADINGS
+    room = Room(left)
+    facts = room.fill(costly, at_least=1)
     clashes = room.fill((clash, (clash.as_dict(), prompt.conflict_line(clash))) for clash in found.conflicts)
-    skills = room.takes(found.skills.as_dict(), prompt.skill_lines(found.skills)) and found.skills
-    working = _fitting(room, found.gathered.working)
+    told = (found.skills.as_dict(), found.skills.analytics, prompt.skill_lines(found.skills))
+    skills = found.skills if found.skills.applicable and room.takes(*told) else None
+    working = WorkingSet.of(room.fill(found.gathered.working.ranked(OF_THE_WORKING_SET)))
     evidence = room.fill((one, (_evidence(one),)) for one in found.evidence)
     latest = [brief(event, reading.shown) for event in reversed(found.gathered.recent.events)]
     recent = room.fill((one, (one,)) for one in latest)[::-1]
-    if skills and found.skills.applicable:
-        frame["diagnostics"]["skills"] = found.skills.as_dict()
-        if found.skills.analytics:
-            frame["diagnostics"]["skill_analytics"] = found.skills.analytics
+    if skills is not None:
+        frame["diagnostics"]["skills"] = skills.as_dict()
+        if skills.analytics:
+            frame["diagnostics"]["skill_analytics"] = skills.analytics
+    if payloads:
+        frame["guidance"]["feedback"]["payloads"] = payloads[: len(facts)]
     frame["prompt"] = prompt.render(
-        *(found.gathered.query, found.purpose, quality, advice, warnings, frame["diagnostics"]),
-        facts=facts,
+        *asked,
+        advice,
+        diagnostics,
+        facts=[line for _, line, _ in facts],
         conflicts=clashes,
         working=working,
-        skills=found.skills if skills else None,
+        skills=skills,
     )
-    frame["current_facts"] = [_fact(fact) for fact in facts]
+    frame["current_facts"] = [fact for fact, _, _ in facts]
     frame["conflicts"] = [clash.as_dict() for clash in clashes]
     frame["evidence"] = [_evidence(one) for one in evidence]
-    frame["provenance"] = [_provenance(fact) for fact in facts]
+    frame["provenance"] = [provenance for _, _, provenance in facts]
     frame["working_set"] = working.as_dict()
     frame["recent"] = recent
-    frame["truncated"] = room.short
-    counted = frame["diagnostics"]["token_efficiency"]
-    counted["prompt_tokens"] = prompt_tokens = tokens_of(frame["prompt"])
-    counted["facts_per_1k_tokens"] = round(1000 * len(facts) / max(prompt_tokens, 1), 1)
-    counted["evidence_count"] = len(evidence)
-    return {**frame, "tokens_used": tokens_of(frame)}
+    frame["truncated"] = room.short or advice is None
+    prompt_tokens = tokens_of(frame["prompt"])
+    frame["diagnostics"]["token_efficiency"] = {
+        "prompt_tokens": prompt_tokens,
+        "facts_per_1k_tokens": round(1000 * len(facts) / prompt_tokens, 1),
+        "evidence_count": len(evidence),
+        "fact_count": len(facts),
+    }
+    return dict(real_citations_within(frame, reading.may_show))
 
 
-def _frame(
-    reading: Reading,
-    found: Findings,
-    quality: Quality,
-    advice: dict[str, Any],
-    warnings: Sequence[str],
-    ref: str,
-) -> dict[str, Any]:
+def _costly(
+    facts: Sequence[Result], payloads: Sequence[dict[str, Any]], longest: int
+) -> list[Costly[tuple[dict[str, Any], str, dict[str, Any]]]]:
+    """Each fact as it is shown, its line in the prompt and its provenance; the first ones cost their payloads too."""
+    shown = [(_fact(fact, longest), prompt.fact_line(fact, longest), _provenance(fact)) for fact in facts]
+    return [(parts, (*parts, *payloads[rank : rank + 1])) for rank, parts in enumerate(shown)]
+
+
+def _short_of_advice(frame: dict[str, Any]) -> dict[str, Any]:
+    """The frame of a reply that has little room: the question briefly, and no advice beyond the verdict."""
+    quality, diagnostics = frame["quality"], frame["diagnostics"]
+    action = quality["required_action"]
+    if action is not None:
+        kept = {key: value for key, value in action.items() if key != "suggested_queries"}
+        quality = {**quality, "required_action": {**kept, "query": cut(action["query"], BRIEFLY)}}
+    diagnostics = {key: value for key, value in diagnostics.items() if key != "purpose_retrieval_policy"}
+    if "slot_plan" in diagnostics:
+        plan = {key: diagnostics["slot_plan"][key] for key in ("version", "operation", "required_slots")}
+        diagnostics = {**diagnostics, "slot_plan": plan}
+    guidance = {key: value for key, value in frame["guidance"].items() if key in ("answer", "feedback")}
+    purpose = {key: frame["purpose"][key] for key in ("preset", "evidence_policy")}
+    shortened = {"quality": quality, "diagnostics": diagnostics, "guidance": guidance, "purpose": purpose}
+    return {**frame, **shortened, "query": cut(frame["query"], BRIEFLY)}
+
+
+def _frame(reading: Reading, found: Findings, verdict: Verdict) -> dict[str, Any]:
     """What a reply holds whatever was found; the lists are filled in as far as there is room."""
     gathered = found.gathered
     policy = {"excluded": len(found.left_out), "by_reason": dict(Counter(found.left_out.values()))}
@@ -240,16 +287,14 @@ def _frame(
         "current_fact_count": len(found.facts),
         "superseded_contexts_excluded": found.superseded,
         "duplicates_removed": found.duplicates,
-        "warning_count": len(warnings),
+        "warning_count": len(verdict.warnings),
         "feedback_recommended": bool(found.facts),
         "feedback_tool": FEEDBACK_TOOL,
-        "token_efficiency": {
-            "prompt_tokens": 0,
-            "facts_per_1k_tokens": 0.0,
-            "evidence_count": 0,
-            "fact_count": len(found.facts),
-        },
+        "token_efficiency": {"prompt_tokens": 0, "facts_per_1k_tokens": 0.0, "evidence_count": 0, "fact_count": 0},
     }
+    advice = verdict.advice
+    if verdict.payloads:
+        advice = {**advice, "feedback": {**advice["feedback"], "payloads": []}}
     retention: dict[str, Any] = {
         "known_to_seq": reading.head,
         "recent_from_seq": seqs[0] if seqs else None,
@@ -262,16 +307,16 @@ def _frame(
         diagnostics["slot_plan"] = found.plan.as_dict()
     return {
         "session_id": gathered.session,
-        "query": cut(gathered.query, 480),
-        **({"ref": ref} if ref else {}),
-        "quality": quality.as_dict(),
+        "query": cut(gathered.query, LONGEST_QUERY),
+        **({"ref": verdict.ref} if verdict.ref else {}),
+        "quality": verdict.quality.as_dict(),
         "current_facts": [],
         "conflicts": [],
         "evidence": [],
         "provenance": [],
-        "working_set": {},
+        "working_set": NOTHING_OPEN.as_dict(),
         "recent": [],
-        "warnings": list(warnings),
+        "warnings": list(verdict.warnings),
         "notices": list(dict.fromkeys(reading.notices)),
         "purpose": found.purpose.as_dict(),
         "retention": retention,
@@ -281,16 +326,9 @@ def _frame(
     }
 
 
-def _fitting(room: Room, working: WorkingSet) -> WorkingSet:
-    kept: dict[str, list[Any]] = {}
-    for name, items in working.fewer(OF_THE_WORKING_SET).items.items():
-        kept[name] = room.fill((item, (item.as_dict(), f"- {name}: {item.text} {item.citation}")) for item in items)
-    return WorkingSet(kept)
-
-
-def _fact(fact: Result) -> dict[str, Any]:
+def _fact(fact: Result, longest: int) -> dict[str, Any]:
     shown = {
-        "content": cut(fact.told, LONGEST_FACT),
+        "content": cut(fact.told, longest),
         "citation": fact.citation,
         "source_lane": fact.source_lane,
         "entity_name": cut(fact.entity_name, 80),

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from zaxy.assemble.fence import quoted
+from zaxy.extract.texts import cut
 from zaxy.follow import tokens
 from zaxy.retrieve.results import Result
 
@@ -16,6 +18,9 @@ LEAST_SHARED = 3
 """Words that two texts must begin with alike; a shorter beginning is shared by chance."""
 LONGEST_VALUE = 4
 """Words in which they may differ at the end. What differs by more says something else."""
+MOST = 3
+"""Disagreements that are told. All pairs of eight facts would leave no room for the facts."""
+LONGEST = 160
 _WORDS = re.compile(r"[^\W_]+(?:[.:/@-][^\W_]+)*")
 
 
@@ -27,23 +32,24 @@ class Conflict:
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            "about": self.about,
+            "about": cut(self.about, LONGEST),
             "claims": [
-                {"content": result.told, "citation": result.citation, "valid_from": result.valid_from}
+                {"content": cut(result.told, LONGEST), "citation": result.citation, "valid_from": result.valid_from}
                 for result in (self.first, self.second)
             ],
         }
 
     @property
     def warning(self) -> str:
-        return f"two current facts disagree about {self.about}: {self.first.citation} and {self.second.citation}"
+        both = f"{self.first.citation} and {self.second.citation}"
+        return f"two current facts disagree about {quoted(self.about, LONGEST)}: {both}"
 
 
 def conflicts(facts: Iterable[Result]) -> list[Conflict]:
-    """The pairs that disagree, each with what they disagree about."""
+    """The first pairs that disagree, each with what they disagree about."""
     asserted = [fact for fact in facts if fact.entity_type in ASSERTING]
     found = ((_subject(one, other), one, other) for one, other in combinations(asserted, 2))
-    return [Conflict(about, one, other) for about, one, other in found if about]
+    return [Conflict(about, one, other) for about, one, other in found if about][:MOST]
 
 
 def _subject(one: Result, other: Result) -> str:

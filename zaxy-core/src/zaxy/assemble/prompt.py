@@ -7,14 +7,13 @@ from typing import Any
 
 from zaxy.assemble.conflicts import Conflict
 from zaxy.assemble.context import DATA
-from zaxy.assemble.fence import quoted
+from zaxy.assemble.fence import name_in_line, quoted
 from zaxy.assemble.purpose import GENERAL, Purpose
 from zaxy.assemble.quality import Quality
 from zaxy.assemble.skills import NONE, Skills
 from zaxy.assemble.working_set import WorkingSet
 from zaxy.retrieve.results import Result
 
-LONGEST_FACT = 400
 LONGEST_QUERY = 240
 
 
@@ -22,19 +21,20 @@ def render(
     query: str,
     purpose: Purpose,
     quality: Quality,
-    advice: dict[str, Any],
     warnings: Sequence[str],
-    diagnostics: dict[str, Any],
-    facts: Sequence[Result] = (),
+    advice: dict[str, Any] | None = None,
+    diagnostics: dict[str, Any] | None = None,
+    facts: Sequence[str] = (),
     conflicts: Sequence[Conflict] = (),
     working: WorkingSet | None = None,
     skills: Skills | None = None,
 ) -> str:
+    """All sections of which there is something to tell. `facts` are lines already."""
     lines = ["# Memory Checkout", f"Question: {quoted(query, LONGEST_QUERY)}", DATA]
     lines += ["", "## Quality", f"{quality.answerability}, confidence {quality.confidence:.2f}."]
     lines += [f"- {reason}" for reason in quality.reasons]
     if facts:
-        lines += ["", "## Current Facts", *map(fact_line, facts)]
+        lines += ["", "## Current Facts", *facts]
     if conflicts:
         lines += ["", "## Conflicts", *map(conflict_line, conflicts)]
     if warnings:
@@ -43,19 +43,24 @@ def render(
         lines += ["", "## Working Set", *state]
     if skills is not None and skills.applicable:
         lines += ["", skill_lines(skills)]
-    lines += ["", "## Guidance", f"- {advice['answer']}", f"- {advice['trust']}", f"- {advice['ignore']}"]
-    if purpose.preset != GENERAL.preset or purpose.told:
-        told = "".join(f", {field} {quoted(value, 80)}" for field, value in purpose.told)
-        lines.append(f"- Purpose: {purpose.preset} ({purpose.evidence_policy}{told}).")
-    if "reminder" in advice:
-        lines.append(f"- Reminder: {advice['reminder']}")
-    lines += ["", "## Diagnostics", _counts(diagnostics)]
+    if advice is not None:
+        lines += ["", "## Guidance", *_guidance(advice, purpose)]
+    if diagnostics is not None:
+        lines += ["", "## Diagnostics", _counts(diagnostics)]
     return "\n".join(lines)
 
 
-def fact_line(fact: Result) -> str:
-    whose = f"{fact.entity_type or fact.event_type}{f' by {fact.actor}' if fact.actor else ''}"
-    return f"- {quoted(fact.told, LONGEST_FACT)} ({whose}, {fact.valid_from[:10]}) [{fact.citation}]"
+def _guidance(advice: dict[str, Any], purpose: Purpose) -> list[str]:
+    lines = [f"- {advice[what]}" for what in ("answer", "trust", "ignore")]
+    if purpose.preset != GENERAL.preset or purpose.told:
+        told = "".join(f", {field} {quoted(value, 80)}" for field, value in purpose.told)
+        lines.append(f"- Purpose: {purpose.preset} ({purpose.evidence_policy}{told}).")
+    return lines + ([f"- Reminder: {advice['reminder']}"] if "reminder" in advice else [])
+
+
+def fact_line(fact: Result, longest: int) -> str:
+    whose = f"{fact.entity_type or fact.event_type}{f' by {name_in_line(fact.actor)}' if fact.actor else ''}"
+    return f"- {quoted(fact.told, longest)} ({whose}, {fact.valid_from[:10]}) [{fact.citation}]"
 
 
 def conflict_line(conflict: Conflict) -> str:
@@ -65,15 +70,17 @@ def conflict_line(conflict: Conflict) -> str:
 def skill_lines(skills: Skills) -> str:
     lines = ["## Applicable Skills"]
     for skill in skills.applicable:
-        lines.append(f"- {quoted(skill.skill_id, 80)} version {skill.version}, {skill.status} [{skill.citation}]")
+        version = name_in_line(skill.version)
+        lines.append(f"- {quoted(skill.skill_id, 80)} version {version}, {skill.status} [{skill.citation}]")
         lines += [f"  {number}. {quoted(step, 160)}" for number, step in enumerate(skill.procedure, 1)]
     told = skills.analytics
     if told:
-        lines += ["", "## Skill Analytics", f"- {told['outcome_count']} outcomes, scores {told['scores']}"]
+        scores = ", ".join(f"{name_in_line(name)} {score}" for name, score in told["scores"].items()) or "none"
+        lines += ["", "## Skill Analytics", f"- {told['outcome_count']} outcomes, scores: {scores}"]
         lines.append(f"- contradicted {told['contradiction_count']} times")
         for name in ("promotion_candidates", "rollback_candidates"):
             if told[name]:
-                lines.append(f"- {name.replace('_', ' ')}: {', '.join(told[name])}")
+                lines.append(f"- {name.replace('_', ' ')}: {', '.join(map(name_in_line, told[name]))}")
         lines += [f"- [{citation}]" for citation in told["citations"]]
     return "\n".join(lines) if skills is not NONE else ""
 

@@ -84,8 +84,8 @@ def _rejected(result: Result, newest: str) -> bool:
     return _status(result) == "rejected"
 
 
-CLAIMS = ("finding", "issue")
-ASSERTED = ("fact", "finding", "issue", "transcript_turn")
+CLAIMS = ("finding",)
+ASSERTED = ("fact", "issue", "transcript_turn", *CLAIMS)
 RULES: dict[str, Suppressing] = {
     "uncited_claim": _claims(CLAIMS),
     "pending_claim": _pending,

@@ -41,6 +41,8 @@ class Reading:
         self.notices = recall.notices
         self._recall = recall
         self._found: dict[str, list[Hit]] = {}
+        self._resolved: dict[str, bool] = {}
+        self._given: set[str] = set()
         self._graph = reached(states, GRAPH)
         self._as_of = AsOf() if target is None else AsOf(known_at=self.head)
 
@@ -65,10 +67,12 @@ class Reading:
     def current(self, entity_types: Sequence[str], limit: int) -> Sequence[EntityRow]:
         """The rows of these types that hold, newest first; none where the graph cannot say."""
         try:
-            return self._recall.backend.current(self.session, entity_types, self._as_of, limit)
+            rows = self._recall.backend.current(self.session, entity_types, self._as_of, limit)
         except ZaxyError as error:
             self.notices.append(f"the graph does not take part: {error.message}")
             return ()
+        # A graph that has followed another history than the log tells is the only one to hold rows of no event.
+        return [row for row in rows if self.resolves(self._citation(row))] if self.warnings else rows
 
     def recent(self, count: int, from_seq: int | None) -> Recent:
         """The last events, or the first ones from a place on; bookkeeping is left out."""
@@ -83,7 +87,9 @@ class Reading:
 
     def _told(self, first: int, last: int) -> list[Event]:
         found = self.events(first, last)
-        return [event for event in found if event.payload is not None and not is_housekeeping(event)]
+        told = [event for event in found if event.payload is not None and not is_housekeeping(event)]
+        self._given.update(Citation(event.session, event.seq, event.hash).short for event in told)
+        return told
 
     def events(self, first: int, last: int) -> list[Event]:
         """Events as they stand in the log; where that is damaged, those before the damage, and a warning."""
@@ -91,7 +97,8 @@ class Reading:
         try:
             found.extend(self._recall.events(self.session, max(first, 1), last))
         except ZaxyError as error:
-            self.warnings.append(error.message)
+            if error.message not in self.warnings:
+                self.warnings.append(error.message)
         return found
 
     def weights(self, words: Sequence[str]) -> Weights:
@@ -105,15 +112,28 @@ class Reading:
         return self._recall.texts.newest(self.session, self.head)
 
     def cite(self, row: EntityRow) -> str:
+        citation = self._citation(row)
+        self._given.add(citation)
+        return citation
+
+    def _citation(self, row: EntityRow) -> str:
         return Citation(self.session, row.opened_seq, row.event_hash).short
 
     def shown(self, text: str) -> str:
         """A text in which no citation stands that names no event."""
         return only_real_citations(text, self.resolves)
 
+    def may_show(self, citation: str) -> bool:
+        """Whether a reply may show it: it comes from the graph or the log itself, or it resolves."""
+        return citation in self._given or self.resolves(citation)
+
     def resolves(self, citation: str) -> bool:
         """Whether the log holds the event that is cited, intact, among those that are read."""
-        cited = parse_citation(citation)
+        if citation not in self._resolved:
+            self._resolved[citation] = self._holds(parse_citation(citation))
+        return self._resolved[citation]
+
+    def _holds(self, cited: Citation) -> bool:
         if cited.session != self.session or not 0 < cited.seq <= self.head:
             return False
         return any(cited.names(event.hash) for event in self.events(cited.seq, cited.seq))

@@ -40,13 +40,17 @@ OPERATIONS = (
         *("extreme", "value", "highest|lowest|largest|smallest|most expensive|cheapest|slowest|fastest", 1),
         *(SOURCE, NUMERIC),
     ),
-    _composed("count", "number", "how many|how often|number of|count of", 1, SOURCE),
+    _composed("count", "number", "how many|how often|number of|count of", 1, SOURCE, NUMERIC),
     _composed(
         *("order", "list", "in (?:what|which) order|chronological(?:ly)?|timeline of|sequence of", 2),
         *(SOURCE, TEMPORAL),
     ),
 )
-_NUMBER = re.compile(r"\d")
+_NUMBER = re.compile(
+    r"\d|\b(?:no|none|never|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty|thirty|forty|fifty"
+    r"|hundred|thousand|million|once|twice|half|every|daily|weekly|monthly|quarterly|yearly)\b",
+    re.IGNORECASE,
+)
 _DURATION = re.compile(r"\d+(?:\.\d+)?\s*(?:ms|s|h|sec|second|min|minute|hour|day|week|month|year)s?\b", re.IGNORECASE)
 
 
@@ -74,7 +78,7 @@ class SlotPlan(NamedTuple):
         kept = [slot for slot in slots if slot["required"] or slot["name"] in (EXACT, SEMANTIC)]
         return {
             "version": VERSION,
-            "query": self.query,
+            "query": self.query[:240],
             "answer_type": self.composed.answer_type,
             "operation": self.composed.operation,
             "required_slots": list(required),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from zaxy.api.models import EntityRow
 from zaxy.assemble.fence import quoted
+from zaxy.assemble.room import Costly
 from zaxy.extract.texts import cut
 
 OF_EACH = 5
@@ -62,21 +63,37 @@ class WorkingSet(NamedTuple):
 
     def lines(self) -> list[str]:
         """As the prompt shows it; kinds of which there is nothing are left out."""
+        return [_line(name, item) for name, items in self.items.items() for item in items]
+
+    def ranked(self, each: int = OF_EACH) -> list[Costly[tuple[str, Item]]]:
+        """The newest of every kind first, then the next of every kind."""
         return [
-            f"- {name[:-1]}: {quoted(item.text, LONGEST)} [{item.citation}]"
+            ((name, item), (item.as_dict(), _line(name, item)))
+            for rank in range(each)
             for name, items in self.items.items()
-            for item in items
+            for item in items[rank : rank + 1]
         ]
 
-    def fewer(self, each: int) -> WorkingSet:
-        return WorkingSet({name: items[:each] for name, items in self.items.items()})
+    @classmethod
+    def of(cls, found: Iterable[tuple[str, Item]]) -> WorkingSet:
+        kept: dict[str, list[Item]] = {kind.heading: [] for kind in KINDS}
+        for name, item in found:
+            kept[name].append(item)
+        return cls(kept)
+
+
+def _line(kind: str, item: Item) -> str:
+    return f"- {kind[:-1]}: {quoted(item.text, LONGEST)} [{item.citation}]"
+
+
+NOTHING_OPEN = WorkingSet.of(())
 
 
 def working_set(current: Current, cite: Callable[[EntityRow], str], text_of: Callable[[str], str]) -> WorkingSet:
     """`cite` gives the citation of a row's event, `text_of` makes a row's text fit to be shown."""
     items = {}
     for kind in KINDS:
-        rows = [row for row in current(kind.entity_types, LOOKED_AT) if _status(row) not in DONE]
+        rows = [row for row in current(kind.entity_types, LOOKED_AT) if is_open(row)]
         items[kind.heading] = [
             Item(
                 cut(text_of(row.entity.summary), LONGEST),
@@ -88,6 +105,10 @@ def working_set(current: Current, cite: Callable[[EntityRow], str], text_of: Cal
             for row in rows[:OF_EACH]
         ]
     return WorkingSet(items)
+
+
+def is_open(row: EntityRow) -> bool:
+    return _status(row) not in DONE
 
 
 def _status(row: EntityRow) -> str:

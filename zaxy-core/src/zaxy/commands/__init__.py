@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 def run_app(module: str, words: Sequence[str]) -> int:
     """Run the typer app of a command group; `words` begins with the group's name, or with a command of one word."""
+    from zaxy.__main__ import COMMANDS
     from zaxy.plugins.guard import keep_stdout
 
     app = import_module(module).app
     keep_stdout()
     try:
-        grouped = words[0] == module.rpartition(".")[2]
+        grouped = all(row.words != words[0] for row in COMMANDS)
         app(list(words[1:] if grouped else words), prog_name=f"zaxy {words[0]}" if grouped else "zaxy")
     except SystemExit as leaving:  # typer leaves this way, also when all went well
         return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)

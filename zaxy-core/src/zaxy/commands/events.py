@@ -36,9 +36,9 @@ def open_loom(workspace: str | None, eventloom_path: str | None) -> tuple[Eventl
 
 def open_memory(workspace: str | None, eventloom_path: str | None) -> Memory:
     """The memory of the workspace that is meant. A read waits until the followers have caught up, and shows it."""
-    from zaxy.memory import Memory
+    from zaxy.runtime.owner_client import memory_of
 
-    return Memory(find_workspace(workspace, eventloom_path), progress=progress_of("following"))
+    return memory_of(find_workspace(workspace, eventloom_path), progress_of("following"))
 
 
 def existing_session(named: str | None, workspace: Workspace, known: Sequence[str]) -> str:

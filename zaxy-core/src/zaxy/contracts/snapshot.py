@@ -47,6 +47,9 @@ def live_contracts() -> dict[str, Contract]:
         "settings": _items(_setting(setting) for setting in SETTINGS),
         "errors": _items(_error(code, meaning) for code, meaning in CODES.items()),
         "cli": _items(_commands()),
+        "mcp-tools": _items(_tools()),
+        "memory-checkout": _items(_checkout()),
+        "mcp-responses": _items(_fields_of_replies("tool_fields")),
     }
     return {name: contract(name, DISTRIBUTION, items) for name, items in described.items()}
 
@@ -195,6 +198,46 @@ def _setting(setting: Setting) -> tuple[str, Item]:
 
 def _error(code: str, meaning: str) -> tuple[str, Item]:
     return f"error {code}", {"side": "core", **EXPERIMENTAL, "summary": meaning}
+
+
+def _checkout() -> Iterator[tuple[str, Item]]:
+    """The fields of a checkout, and two of its verdicts worked out."""
+    yield from _fields_of_replies("checkout_fields")
+    for case, quality in import_module("zaxy.contracts.replies").worked_qualities().items():
+        yield f"quality {case}", {"side": "core", **EXPERIMENTAL, "quality": quality}
+
+
+def _fields_of_replies(of: str) -> Iterator[tuple[str, Item]]:
+    kinds: dict[str, list[str]] = {}
+    for path, kind in getattr(import_module("zaxy.contracts.replies"), of)():
+        kinds[path] = sorted({*kinds.get(path, []), kind})
+    return (
+        (f"field {path}", {"side": "core", **EXPERIMENTAL, "type": " or ".join(kind)}) for path, kind in kinds.items()
+    )
+
+
+def _tools() -> Iterator[tuple[str, Item]]:
+    """The MCP tools of the core, each with its whole input schema, argument by argument."""
+    catalog = import_module("zaxy.serve.catalog")
+    for served in catalog.own_tools():
+        schema = served.tool.input_schema
+        parameters = [
+            {"name": name, "required": name in schema.get("required", ()), "schema": kind}
+            for name, kind in sorted(schema["properties"].items())
+        ]
+        yield (
+            f"tool {served.tool.name}",
+            {
+                "side": "core",
+                **EXPERIMENTAL,
+                "summary": served.tool.description,
+                "parameters": parameters,
+                "additional_arguments": schema["additionalProperties"],
+                "profiles": list(served.tool.profiles),
+                "annotations": catalog.hints_of(served.tool),
+                "admin_in_production": served.needs_admin,
+            },
+        )
 
 
 def _commands() -> Iterator[tuple[str, Item]]:

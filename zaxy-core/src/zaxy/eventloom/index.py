@@ -182,5 +182,6 @@ def lines_from(reader: Reader, seek: tuple[int, int], seq: int) -> Iterator[tupl
     known, offset = seek
     lines = reader.lines(offset)
     for _ in range(seq - known):
-        next(lines, None)
+        if next(lines, None) is None:
+            break
     return lines

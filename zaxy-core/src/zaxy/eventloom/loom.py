@@ -74,21 +74,33 @@ class Eventloom:
 
     def _find_key(self, log: SessionLog, index: LogIndex, key: str, tail: Tail) -> Line | None:
         """Under the lock: the event that a key was used for, by the index or among the lines that are newer than it."""
-        from zaxy.eventloom.bulk import parse_quickly
-
         if not tail.size:
             return None
         with log.reader_under_lock() as reader, damage_explained(log.session):
-            unknown: tuple[int, int | None] = (0, None)
-            reach, offset = self._unless_broken(lambda: index.find_key(reader, key), unknown)
-            if offset is not None:
-                return parse_quickly(reader.line_at(offset) or b"")
-            for _, data in reader.lines(reach):
-                if (line := parse_quickly(data)).record.get("idempotency_key") == key:
-                    return line
+            return self._event_of_key(reader, index, key)
+
+    def _event_of_key(self, reader: Reader, index: LogIndex, key: str) -> Line | None:
+        from zaxy.eventloom.bulk import parse_quickly
+
+        unknown: tuple[int, int | None] = (0, None)
+        reach, offset = self._unless_broken(lambda: index.find_key(reader, key), unknown)
+        if offset is not None:
+            return parse_quickly(reader.line_at(offset) or b"")
+        for _, data in reader.lines(reach):
+            if (line := parse_quickly(data)).record.get("idempotency_key") == key:
+                return line
         return None
 
     # Reading
+
+    def by_key(self, session: str, key: str) -> Line | None:
+        """The event that an idempotency key was used for."""
+        index = self._index(session)
+        with self._log(session).reader() as reader, damage_explained(session):
+            if not reader.size:
+                return None
+            self._unless_broken(lambda: index.catch_up(reader), None)
+            return self._event_of_key(reader, index, key)
 
     def sessions(self) -> list[str]:
         """The sessions that have a log, sorted."""
@@ -132,6 +144,8 @@ class Eventloom:
 
         with self._log(session).reader(whatever_it_holds=True) as reader:
             expected, before = max(from_seq, 1), None
+            if expected > reader.size:
+                return  # each event has many bytes
             for offset, data in lines_from(reader, self._seek(session, reader, expected), expected):
                 if to_seq is not None and expected > to_seq:
                     return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 
 from zaxy.errors import ZaxyError
 from zaxy.follow.loop import Loop
@@ -21,16 +21,22 @@ class Background:
         self._loop = loop
         self._sessions = sessions
         self._every = every
+        self._starting = Lock()
         self._stop = Event()
         self._thread = Thread(target=self._run, name="zaxy-following", daemon=True)
 
     def start(self) -> None:
-        self._thread.start()
+        with self._starting:
+            if not self._stop.is_set():
+                self._thread.start()
 
     def stop(self) -> None:
-        """Return when the thread has ended: nothing is written afterwards."""
-        self._stop.set()
-        self._thread.join()
+        """Return when the thread has ended: nothing is written afterwards. One that was not started never will be."""
+        with self._starting:
+            self._stop.set()
+            started = self._thread.ident is not None
+        if started:
+            self._thread.join()
 
     def _run(self) -> None:
         while not self._stop.wait(self._every):

@@ -212,6 +212,12 @@ def owner_of(roster: Roster, point: str, name: str) -> tuple[Row, Provided] | No
     return next(iter(chosen or owners), None)
 
 
+def chosen_graph(settings: Settings) -> str:
+    """The name of the graph store that the workspace chose."""
+    name = str(settings["PROJECTION_BACKEND"])
+    return str(settings["ZAXY_EMBEDDED_ENGINE"]) if name == "embedded" else name
+
+
 def same_package(one: str, other: str) -> bool:
     """Whether two names are one distribution's: installers take `-`, `_` and `.` for the same."""
     return one == other or _folded(one) == _folded(other)

@@ -17,6 +17,7 @@ from zaxy.follow.extraction import Extractors
 from zaxy.follow.loop import Loop, Progress, State
 from zaxy.follow.text_index import TextIndex
 from zaxy.plugins.host import BoundProvider, PluginHost
+from zaxy.plugins.roster import chosen_graph
 from zaxy.retrieve.results import Answer, Result
 from zaxy.retrieve.retriever import Question, Retriever
 from zaxy.settings import Settings
@@ -115,10 +116,7 @@ class Recall:
     @cached_property
     def graph(self) -> BoundProvider:
         """The graph that the workspace chose. If it does not work this says so: no other takes its place."""
-        name = str(self._settings["PROJECTION_BACKEND"])
-        if name == "embedded":
-            name = str(self._settings["ZAXY_EMBEDDED_ENGINE"])
-        return self.host.get("projection_backends", name)
+        return self.host.get("projection_backends", chosen_graph(self._settings))
 
     @cached_property
     def backend(self) -> ProjectionBackend:

@@ -31,7 +31,7 @@ class Step:
         return self.normalised * self.weight
 
     def as_dict(self) -> dict[str, Any]:
-        values = {"raw": self.raw, "normalised": self.normalised, "weight": self.weight, "weighted": self.weighted}
+        values = {"raw": self.raw, "normalised": self.normalised, "weight": self.weight}
         return {"lane": self.lane, **{name: round(value, 4) for name, value in values.items()}}
 
 

@@ -31,6 +31,8 @@ MOST_RESULTS = 100
 SECONDS_FOR_A_LANE = 0.5
 PROPOSED_BY_OTHERS = 50
 CHECKED_TOGETHER = 12
+FOR_A_ROW, FOR_A_STEP, FOR_A_PART = 160, 34, 11
+"""Tokens of a row besides what it says: its fields, and the parts of its score."""
 STARTS = 3
 """From so many of the best the graph is walked."""
 
@@ -115,8 +117,8 @@ class Retriever:
         held = self._holding(question, ordered(proposals.values()), as_of, notices, graph, ended)
         rows = self._results(question, copies_last(held, profile))
         answer = _page(question, islice(rows, place.offset, None), Place(place.offset, known_at), notices)
-        last = min((result.score for result in answer.results), default=0.0)
-        before = [(proposal, None) for proposal in ended if proposal.score >= last]
+        last = min((result.score for result in answer.results), default=0.0) if answer.truncated else 0.0
+        before = [(proposal, None) for proposal in ended if proposal.score >= last][:MOST_RESULTS]
         return replace(answer, superseded=tuple(self._results(question, before)))
 
     def verbatim(self, question: Question, head: int, hits: Sequence[Hit] | None = None) -> Answer:
@@ -264,8 +266,7 @@ def _page(question: Question, rows: Iterator[Result], place: Place, notices: Seq
     used = 0
     more = False
     for row in rows:
-        counted = question.max_tokens != UNBOUNDED
-        cost = count_tokens(row.content) + count_tokens(row.citation) if counted else 0
+        cost = _cost(row) if question.max_tokens != UNBOUNDED else 0
         if len(results) == question.limit or (results and used + cost > question.max_tokens):
             more = True
             break
@@ -275,6 +276,12 @@ def _page(question: Question, rows: Iterator[Result], place: Place, notices: Seq
     if more:
         cursor = cursor_text(Place(place.offset + len(results), place.known_at), question.asked)
     return Answer(tuple(results), used, more, cursor, notices=tuple(dict.fromkeys(notices)))
+
+
+def _cost(row: Result) -> int:
+    """The tokens of a row as JSON, near enough: counting all its figures would take longer than finding it."""
+    told = count_tokens(f"{row.content} {row.entity_name} {row.citation}")
+    return told + FOR_A_ROW + FOR_A_STEP * len(row.steps) + FOR_A_PART * len(row.parts)
 
 
 def _invalid(message: str, remediation: str) -> ZaxyError:

@@ -1,0 +1,81 @@
+"""The page about checkouts says what the code says: its sums come out, and its tables are those of the code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from zaxy.assemble import quality, relevance
+from zaxy.assemble.purpose import FIELDS, PRESETS, RULES, STALE_DAYS, TRUSTED
+from zaxy.assemble.quality import ANSWER, ASK, REFRESH, Grounds, judge
+from zaxy.assemble.slots import OPERATIONS
+from zaxy.memory import Memory
+from zaxy.runtime.checkout_page import VERDICTS
+
+PAGE = (Path(__file__).parents[2] / "docs" / "checkout.md").read_text(encoding="utf-8")
+
+
+def tables(first_column: str) -> list[list[list[str]]]:
+    """The rows of each table whose first column has this title, without code marks."""
+    found = re.findall(rf"^\| {re.escape(first_column)} \|.*\n\|[-|]+\|\n((?:\|.*\n)+)", PAGE, re.MULTILINE)
+    assert found, f"there is no table whose first column is {first_column!r}"
+    return [[[cell.strip(" `") for cell in row.split("|")[1:-1]] for row in body.splitlines()] for body in found]
+
+
+def table(first_column: str) -> list[list[str]]:
+    (only,) = tables(first_column)
+    return only
+
+
+def test_the_verdicts_are_the_ones_that_the_code_has() -> None:
+    assert [row[0] for row in table("answerability")] == [ANSWER, REFRESH, ASK] == list(VERDICTS)
+
+
+def test_the_constants_are_the_ones_that_the_code_has() -> None:
+    summed, weighed = tables("constant")
+    assert {name: float(value) for name, value, _ in summed} == {name: getattr(quality, name) for name, *_ in summed}
+    assert {name: float(value) for name, value in weighed} == {name: getattr(relevance, name) for name, _ in weighed}
+
+
+@pytest.mark.parametrize("row", table("facts"), ids=lambda row: row[5])
+def test_a_worked_sum_comes_out_as_the_code_has_it(row: list[str]) -> None:
+    facts, cited, superseded, warnings = map(int, row[:4])
+    found = judge(Grounds(facts, cited, superseded, warnings))
+    assert (f"{found.confidence:.2f}", found.answerability) == (row[5], row[6])
+    written = row[4].partition(", at most ")
+    total = sum(float(part) for part in written[0].replace("- ", "+ -").split("+"))
+    assert round(min(total, float(written[2] or 1)), 2) == found.confidence
+
+
+def test_the_purposes_are_the_ones_that_the_code_has() -> None:
+    assert table("purpose") == [
+        [
+            *(one.preset, str(one.recall_floor), one.scoring_profile, one.evidence_policy),
+            *(", ".join(one.suppresses), ", ".join(one.emphasis)),
+        ]
+        for one in PRESETS.values()
+    ]
+    assert all(f"`{field}`" in PAGE for field in FIELDS)
+
+
+def test_every_reason_for_leaving_something_out_is_explained_with_the_bounds_that_hold() -> None:
+    explained = dict(table("reason"))
+    assert list(explained) == list(RULES)
+    assert all(f"{STALE_DAYS} days" in told for reason, told in explained.items() if reason.startswith("stale"))
+    assert str(TRUSTED) in explained["low_trust_inference"]
+
+
+def test_the_composed_questions_are_the_ones_that_the_code_has() -> None:
+    assert table("operation") == [
+        [one.operation, one.answer_type, str(one.sources), ", ".join(one.required)] for one in OPERATIONS
+    ]
+
+
+def test_every_key_of_a_reply_is_explained(tmp_path: Path) -> None:
+    explained = {name for row in table("key") for name in re.findall(r"[a-z_]+", row[0])}
+    with Memory.open(tmp_path) as memory:
+        memory.append("fact.recorded", {"fact": "Payments go through Stripe"})
+        reply = memory.checkout("how do payments go?").as_dict()
+    assert set(reply) - {"session_id", "query"} == explained

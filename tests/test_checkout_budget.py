@@ -1,0 +1,113 @@
+"""A checkout keeps to its budget of tokens, whatever memory holds, and its best fact always comes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from remembered import SESSION, decision, fact, project
+from zaxy.api.models import Event
+from zaxy.assemble.room import tokens_of
+from zaxy.memory import Memory
+
+DATABASE = "What does the billing service use?"
+BUDGETS = (1500, 1600, 1800, 2000, 2500, 3000, 4000, 8000)
+LONG = "with a long tail of words that says why, when and for whom it was so " * 8
+MARKED = 'a \\ back-slash, a "quotation", a\nnew line and `ticks` ' * 12
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("project")
+
+
+@pytest.fixture(scope="module")
+def memory(workspace: Path) -> Iterator[Memory]:
+    with Memory.open(workspace) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def events(memory: Memory) -> dict[str, Event]:
+    return project(memory)
+
+
+def cited(reply: dict[str, Any]) -> list[str]:
+    return [one["citation"] for one in reply["current_facts"]]
+
+
+def checked_out(memory: Memory, question: str, **asked: Any) -> dict[str, Any]:
+    return memory.checkout(question, SESSION, **asked).as_dict()
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """A large working set and long facts, skills with outcomes, and texts that are mostly marks."""
+    with Memory.open(tmp_path_factory.mktemp("crowded")) as memory:
+        for number in range(30):
+            text = f"harbour crane {number} {LONG if number % 2 else MARKED}"
+            memory.append("goal.created", {"goal": f"goal of {text}"}, "ada", SESSION)
+            decision(memory, f"decision on {text}", key=f"decision {number}")
+            memory.append("task.proposed", {"task": f"task for {text}"}, "ada", SESSION)
+            memory.append("issue.diagnosed", {"issue": f"issue with {text}"}, "ada", SESSION)
+            memory.append("file.edit.applied", {"path": f"src/{number}/{'folder/' * 20}crane.py"}, "ada", SESSION)
+            fact(memory, f"The harbour crane {number} lifts {number} tons {text}")
+            fact(memory, f"港のクレーン {number} は重い。" * 30, key=f"港 {number}")
+        steps = {"procedure": [f"Step {number}: {LONG}" for number in range(9)], "summary": "Move the harbour crane"}
+        memory.skill("propose", "move-crane", session=SESSION, details=steps)
+        for score in (0.9, 0.8):
+            memory.skill("record_outcome", "move-crane", session=SESSION, details={"success_score": score})
+        yield memory
+
+
+QUESTIONS = (
+    "What does the harbour crane 7 lift?",
+    "harbour crane",
+    "where are we?",
+    "Who paints the lighthouse?",
+    "how many tons does the harbour crane lift in total, and how long " + "and why " * 400,
+    "クレーン " * 400,
+)
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda text: text[:20])
+def test_a_default_checkout_of_a_large_memory_fits_3000_tokens(crowded: Memory, question: str) -> None:
+    reply = checked_out(crowded, question)
+    assert reply["tokens_used"] <= 3000
+    assert tokens_of(reply) <= reply["tokens_used"]
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda text: text[:20])
+@pytest.mark.parametrize("purpose", (None, {"preset": "security", "role": "reviewer " * 26, "task": "audit " * 39}))
+def test_a_checkout_keeps_to_its_budget_and_tells_what_found_no_room(
+    crowded: Memory, question: str, purpose: object
+) -> None:
+    whole = checked_out(crowded, question, max_tokens=1_000_000, purpose=purpose)
+    assert whole["truncated"] is False
+    for budget in BUDGETS:
+        reply = checked_out(crowded, question, max_tokens=budget, purpose=purpose)
+        assert reply["tokens_used"] <= budget
+        if not whole["tokens_used"] <= budget <= whole["tokens_used"] + 200:
+            assert reply["truncated"] is (whole["tokens_used"] > budget)
+        assert reply["quality"]["answerability"] == whole["quality"]["answerability"]
+        assert cited(reply) == cited(whole)[: len(cited(reply))]
+        assert bool(cited(reply)) == bool(cited(whole))
+        assert len(reply["guidance"].get("feedback", {"payloads": []})["payloads"]) == min(len(cited(reply)), 3)
+
+
+def test_the_best_fact_comes_whatever_the_budget(crowded: Memory) -> None:
+    reply = checked_out(crowded, QUESTIONS[0], max_tokens=1)
+    assert reply["quality"]["answerability"] == "answer_from_memory"
+    assert len(reply["current_facts"]) == 1
+    assert reply["truncated"] is True
+    assert reply["tokens_used"] < 1300
+
+
+def test_a_plain_question_fits_850_tokens(memory: Memory, events: dict[str, Event]) -> None:
+    for question in (DATABASE, "Who paints the lighthouse?"):
+        reply = checked_out(memory, question, max_tokens=850)
+        assert reply["tokens_used"] <= 850
+        assert reply["prompt"].startswith("# Memory Checkout")

@@ -1,0 +1,45 @@
+"""`zaxy demo`: memory shown in a temporary folder."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import closing
+from time import monotonic
+from typing import Annotated
+
+import typer
+
+from zaxy.commands import command, new_app
+from zaxy.commands.events import AsJson
+from zaxy.runtime.demo import Step, demo_folder, demo_steps
+from zaxy.runtime.demo_page import NEXT, OPENING, closing_lines, step_lines
+from zaxy.runtime.terminal import terminal_of
+
+app = new_app("demo")
+
+
+@command(app, "demo")
+def demo(
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the folder, and say where it is.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    started, terminal = monotonic(), terminal_of(sys.stdout)
+    done = list[Step]()
+    if not as_json:
+        typer.echo(OPENING)
+    with demo_folder(keep) as folder, closing(demo_steps(folder)) as steps_shown:
+        for step in steps_shown:
+            done.append(step)
+            if not as_json:
+                typer.echo("\n".join(["", *step_lines(len(done), step, terminal)]))
+    failed = sum(not step.ok for step in done)
+    kept, seconds = str(folder) if keep else "", monotonic() - started
+    if as_json:
+        told = {"ok": not failed, "seconds": round(seconds, 2), "folder": kept or None}
+        steps = [step.as_dict() for step in done]
+        following = [line for _, *typed in NEXT for line in typed]
+        typer.echo(json.dumps({**told, "steps": steps, "next": following}, indent=2, ensure_ascii=False))
+    else:
+        typer.echo("\n".join(["", *closing_lines(len(done), failed, seconds, kept, terminal)]))
+    raise typer.Exit(1 if failed else 0)

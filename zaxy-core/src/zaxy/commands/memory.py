@@ -1,0 +1,180 @@
+"""`zaxy checkout`, and `zaxy memory checkout | bootstrap | capabilities | feedback | skill`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from zaxy.api.models import Event
+from zaxy.commands import command, new_app
+from zaxy.commands.events import (
+    AsJson,
+    EventloomPath,
+    SessionId,
+    WorkspaceFolder,
+    event_reply,
+    existing_session,
+    open_memory,
+    session_of,
+)
+from zaxy.errors import ZaxyError
+from zaxy.eventloom.citation import parse_citation
+from zaxy.runtime.checkout_page import checkout_page
+from zaxy.runtime.start_page import bootstrap_page, capabilities_page
+from zaxy.runtime.terminal import terminal_of
+
+app = new_app("memory")
+
+CurrentTask = Annotated[str, typer.Option("--current-task", help="What the session is about to work on.")]
+Actor = Annotated[str, typer.Option("--actor", help="Who says so.")]
+PURPOSE = "A preset such as coding, or a JSON object."
+
+
+@command(app, "checkout")
+def checkout(
+    question: Annotated[str, typer.Argument(help="The question, or the task that is ahead.")],
+    session_id: SessionId = None,
+    ref: Annotated[str, typer.Option("--ref", help="A ref: what was known when it was set.")] = "",
+    purpose: Annotated[str, typer.Option("--purpose", help=PURPOSE)] = "",
+    limit: Annotated[int | None, typer.Option("--limit", min=1, max=100, help="How many facts at most.")] = None,
+    max_recent_events: Annotated[
+        int, typer.Option("--max-recent-events", min=0, max=100, help="How many of the last events.")
+    ] = 3,
+    replay_from_seq: Annotated[
+        int | None, typer.Option("--replay-from-seq", min=1, help="Show events from this one on instead.")
+    ] = None,
+    max_tokens: Annotated[
+        int, typer.Option("--max-tokens", min=1, help="How large the reply may be, in tokens.")
+    ] = 3000,
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    with open_memory(workspace, eventloom_path) as memory:
+        session = existing_session(session_id, memory.workspace, memory.sessions())
+        asked = (question, session, ref, replay_from_seq, limit, max_recent_events, _purpose(purpose), max_tokens)
+        reply = memory.checkout(*asked).as_dict()
+    if as_json:
+        _print_json(reply)
+    else:
+        typer.echo(checkout_page(reply, *terminal_of(sys.stdout)))
+
+
+@command(app, "memory bootstrap")
+def bootstrap(
+    session_id: SessionId = None,
+    current_task: CurrentTask = "",
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    with open_memory(workspace, eventloom_path) as memory:
+        reply = memory.bootstrap(session_of(session_id, memory.workspace), current_task)
+    if as_json:
+        _print_json(reply)
+    else:
+        typer.echo(bootstrap_page(reply, *terminal_of(sys.stdout)))
+
+
+@command(app, "memory capabilities")
+def capabilities(
+    session_id: SessionId = None,
+    current_task: CurrentTask = "",
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    with open_memory(workspace, eventloom_path) as memory:
+        reply = memory.capabilities(session_of(session_id, memory.workspace), current_task)
+    if as_json:
+        _print_json(reply)
+    else:
+        typer.echo(capabilities_page(reply, *terminal_of(sys.stdout)))
+
+
+@command(app, "memory feedback")
+def feedback(
+    entity_name: Annotated[str, typer.Argument(help="The memory, by the name that a checkout shows.")],
+    entity_type: Annotated[str, typer.Option("--type", help="Its type, such as decision.")],
+    said: Annotated[str, typer.Option("--feedback", help="used, helpful or irrelevant.")],
+    citation: Annotated[str, typer.Option("--citation", help="The event that says it.")] = "",
+    reason: Annotated[str, typer.Option("--reason", help="Why.")] = "",
+    importance: Annotated[float | None, typer.Option("--importance", help="How much it counts, 0 to 1.")] = None,
+    query: Annotated[str, typer.Option("--query", help="The question that it answered.")] = "",
+    purpose: Annotated[str, typer.Option("--purpose", help=PURPOSE)] = "",
+    outcome: Annotated[str, typer.Option("--outcome", help="What came of it.")] = "",
+    actor: Actor = "user",
+    session_id: SessionId = None,
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    told = {"citation": citation, "reason": reason, "query": query, "outcome": outcome, "importance": importance}
+    details = _given({**told, "purpose": _purpose(purpose)})
+    with open_memory(workspace, eventloom_path) as memory:
+        # What is said of a memory belongs beside it, unless another session is named.
+        beside = parse_citation(citation).session if citation else None
+        session = session_of(session_id or beside, memory.workspace)
+        _print_event(memory.feedback(entity_name, entity_type, said, actor, session, details), as_json)
+
+
+@command(app, "memory skill")
+def skill(
+    action: Annotated[
+        str, typer.Argument(help="propose, validate, revise, deprecate, contradict, apply or record_outcome.")
+    ],
+    skill_id: Annotated[str, typer.Argument(help="The skill, such as deploy-to-staging.")],
+    version: Annotated[str, typer.Option("--version", help="Its version. Default: 1.")] = "",
+    name: Annotated[str, typer.Option("--name", help="What people call it.")] = "",
+    summary: Annotated[str, typer.Option("--summary", help="What it does, in a sentence.")] = "",
+    step: Annotated[list[str] | None, typer.Option("--step", help="A step of the procedure; once for each.")] = None,
+    applicability: Annotated[str, typer.Option("--applicability", help="When it applies.")] = "",
+    citation: Annotated[list[str] | None, typer.Option("--citation", help="What it rests on; once for each.")] = None,
+    task: Annotated[str, typer.Option("--task", help="What it was applied to.")] = "",
+    success_score: Annotated[float | None, typer.Option("--success-score", help="How well it went, 0 to 1.")] = None,
+    said: Annotated[str, typer.Option("--feedback", help="What is to be said of it.")] = "",
+    evidence: Annotated[str, typer.Option("--evidence", help="What shows it.")] = "",
+    reason: Annotated[str, typer.Option("--reason", help="Why.")] = "",
+    supersedes_version: Annotated[
+        str, typer.Option("--supersedes-version", help="The version that this one takes the place of.")
+    ] = "",
+    actor: Actor = "user",
+    session_id: SessionId = None,
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    told = {"version": version, "name": name, "summary": summary, "applicability": applicability, "task": task}
+    told |= {"feedback": said, "evidence": evidence, "reason": reason, "supersedes_version": supersedes_version}
+    details = _given({**told, "procedure": step, "citations": citation, "success_score": success_score})
+    with open_memory(workspace, eventloom_path) as memory:
+        session = session_of(session_id, memory.workspace)
+        _print_event(memory.skill(action, skill_id, actor, session, details), as_json)
+
+
+def _given(details: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in details.items() if value not in ("", None, [])}
+
+
+def _purpose(text: str) -> Any:
+    """A preset by its name, or an object; empty where none is given."""
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ZaxyError(
+            "invalid_request", f"the purpose is not JSON: {error}", 'Pass a preset, or an object: \'{"task": "..."}\'.'
+        ) from None
+
+
+def _print_event(event: Event, as_json: bool) -> None:
+    typer.echo(json.dumps(event_reply(event)) if as_json else event.citation)
+
+
+def _print_json(reply: Mapping[str, Any]) -> None:
+    typer.echo(json.dumps(reply, indent=2, ensure_ascii=False))

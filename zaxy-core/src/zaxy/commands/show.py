@@ -1,0 +1,33 @@
+"""`zaxy show`: the event behind a citation."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated
+
+import typer
+
+from zaxy.commands import command, new_app
+from zaxy.commands.events import AsJson, EventloomPath, WorkspaceFolder, event_view, open_loom
+from zaxy.eventloom.citation import parse_citation
+from zaxy.runtime.event_page import event_page
+from zaxy.runtime.terminal import terminal_of
+
+app = new_app("show")
+
+
+@command(app, "show")
+def show(
+    citation: Annotated[str, typer.Argument(help="The event, as eventloom://session/events/42#hash.")],
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    cited = parse_citation(citation)
+    loom, _ = open_loom(workspace, eventloom_path)
+    record = loom.resolve(cited).record
+    if as_json:
+        typer.echo(json.dumps(event_view(record), ensure_ascii=False))
+    else:
+        typer.echo(event_page(record, *terminal_of(sys.stdout)))

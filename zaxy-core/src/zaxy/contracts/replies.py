@@ -1,0 +1,125 @@
+"""The shape of what reads and tools answer with: read off real replies of a small memory, field by field.
+
+A field is named by its path and has a type; what it says is left out, as it changes with every log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from tempfile import TemporaryDirectory
+from typing import Any
+
+Reply = Mapping[str, Any]
+Call = Callable[[str, dict[str, Any]], Reply]
+"""Calls a tool by its name, with arguments."""
+
+SESSION = "contract"
+RECORDED: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("goal.created", {"goal": "Ship the importer", "key": "importer"}),
+    ("decision.made", {"decision": "The importer reads CSV", "key": "importer-format"}),
+    ("decision.made", {"decision": "The importer reads Parquet", "key": "importer-format"}),
+    ("task.proposed", {"task": "Write the importer's guide", "goal": "importer"}),
+    ("issue.diagnosed", {"issue": "The importer stops at empty files"}),
+    ("fact.recorded", {"fact": "The importer limit is 40 files"}),
+    ("fact.recorded", {"fact": "The importer limit is 50 files"}),
+    (
+        "transcript.turn",
+        {"role": "user", "content": "The importer was asked for in May", "source": "chat", "turn_index": 1},
+    ),
+    ("document.indexed", {"path": "docs/importer.md", "text": "The importer reads files.\nOne at a time."}),
+)
+SKILL = {
+    "action": "propose",
+    "skill_id": "importer-release",
+    "summary": "Release the importer",
+    "procedure": ["Test", "Tag"],
+}
+OUTCOME = {"action": "record_outcome", "skill_id": "importer-release", "success_score": 0.9}
+KEYED_BY_CONTENT = ("source_lanes", "by_reason", "scores", "tools", "last_seen", "words")
+"""Objects whose keys say something, instead of naming a field."""
+WHOLE = 30_000
+"""Tokens: a budget that leaves nothing out. What just fits changes with the hashes."""
+QUESTION = "How many files does the importer limit?"
+TOOLS: dict[str, dict[str, Any]] = {
+    "memory_bootstrap": {"current_task": "the importer"},
+    "memory_query": {"query": "importer", "limit": 3},
+    "memory_verbatim": {"query": "importer files", "limit": 3},
+    "context_assemble": {"query": "importer files", "max_tokens": WHOLE},
+    "memory_feedback": {"entity_name": "importer-format", "entity_type": "decision", "feedback": "used"},
+}
+
+
+def checkout_fields() -> Iterator[tuple[str, str]]:
+    """The fields of a checkout with everything in it: a conflict, a purpose, skills, a composed question."""
+    with TemporaryDirectory() as folder, import_module("zaxy.memory").Memory.open(folder) as memory:
+        call = _caller(memory)
+        _record(call)
+        yield from fields(call("memory_checkout", {"query": QUESTION, "purpose": "coding", "max_tokens": WHOLE}))
+
+
+def tool_fields() -> Iterator[tuple[str, str]]:
+    """The fields of what tools answer, each path beginning with its tool."""
+    with TemporaryDirectory() as folder, import_module("zaxy.memory").Memory.open(folder) as memory:
+        call = _caller(memory)
+        _record(call)
+        for tool, arguments in TOOLS.items():
+            yield from ((f"{tool} {path}", kind) for path, kind in fields(call(tool, arguments)))
+
+
+def worked_qualities() -> dict[str, dict[str, Any]]:
+    """The quality of two checkouts that the documentation works out: one cited fact, and one without citation."""
+    quality = import_module("zaxy.assemble.quality")
+    guidance = import_module("zaxy.assemble.guidance")
+    claim = "Memory Checkout is current."
+    refresh = {"tool": guidance.CHECKOUT_TOOL, "query": guidance.follow_up(claim), "reason": guidance.REFRESH}
+    return {
+        "one cited fact": quality.judge(quality.Grounds(facts=1, citations=1)).as_dict(),
+        "one uncited fact and a warning": quality.judge(
+            quality.Grounds(facts=1, citations=0, warnings=1), refresh
+        ).as_dict(),
+    }
+
+
+def _caller(memory: Any) -> Call:
+    catalog = import_module("zaxy.serve.catalog")
+    served = import_module("zaxy.serve.served_tool")
+    tools = catalog.Catalog(catalog.own_tools())
+
+    def call(tool: str, arguments: dict[str, Any]) -> Reply:
+        reply: Reply = tools.find(tool).answer(
+            served.Call(memory, {**arguments, "session_id": SESSION}, lambda done, total: None)
+        )
+        return reply
+
+    return call
+
+
+def _record(call: Call) -> None:
+    for type_, payload in RECORDED:
+        call("memory_append", {"event_type": type_, "actor": "assistant", "payload": payload})
+    for arguments in (SKILL, OUTCOME, OUTCOME):
+        call("memory_skill", arguments)
+
+
+def fields(value: object, path: str = "") -> Iterator[tuple[str, str]]:
+    """Every field with its type, in order; the items of a list are taken together."""
+    if isinstance(value, Mapping):
+        if path:
+            yield path, "object"
+        names = ["*"] * len(value) if path.rpartition(".")[2] in KEYED_BY_CONTENT else list(value)
+        inner = (found for name, item in zip(names, value.values(), strict=True) for found in _within(path, name, item))
+        yield from dict.fromkeys(inner)
+        return
+    if isinstance(value, list):
+        yield path, "array"
+        yield from dict.fromkeys(found for item in value for found in fields(item, f"{path}[]"))
+        return
+    yield path, _KINDS[type(value)]
+
+
+def _within(path: str, name: str, item: object) -> Iterator[tuple[str, str]]:
+    return fields(item, f"{path}.{name}" if path else name)
+
+
+_KINDS: dict[type, str] = {str: "string", bool: "boolean", int: "number", float: "number", type(None): "null"}

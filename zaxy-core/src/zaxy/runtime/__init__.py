@@ -1,0 +1,1 @@
+"""What runs around memory: pages for people, and the demonstration."""

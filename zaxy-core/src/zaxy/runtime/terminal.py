@@ -1,0 +1,66 @@
+"""How text is set for a person: within a width, in colour only where a terminal shows it, and steering nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, TextIO
+from unicodedata import combining, east_asian_width
+
+WIDEST, NARROWEST = 100, 40
+BOLD, DIM, RED, GREEN, YELLOW, PLAIN = "\033[1m", "\033[2m", "\033[31m", "\033[32m", "\033[33m", "\033[0m"
+
+
+class Terminal(NamedTuple):
+    width: int
+    colour: bool
+
+    def painted(self, text: str, *codes: str) -> str:
+        return f"{''.join(codes)}{text}{PLAIN}" if self.colour and text else text
+
+
+def terminal_of(stream: TextIO, environ: Mapping[str, str] = os.environ) -> Terminal:
+    """The width of the terminal, at most 100, and whether the stream is one that shows colour."""
+    dumb = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
+    width = max(min(shutil.get_terminal_size().columns, WIDEST), NARROWEST)
+    return Terminal(width, stream.isatty() and not dumb)
+
+
+def plain(text: str) -> str:
+    """One line without control characters, which could steer the terminal; line ends show as dots."""
+    lines = " · ".join(part for line in text.splitlines() if (part := line.strip()))
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in lines).split())
+
+
+def cells(text: str) -> int:
+    """How many columns a terminal gives a text."""
+    return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def wrapped(text: str, width: int, indent: str = "", hanging: str | None = None) -> list[str]:
+    """The text in lines of at most so many columns; `hanging` indents the lines after the first."""
+    after = indent if hanging is None else hanging
+    lines, line = list[str](), ""
+    for word in text.split():
+        start = after if lines else indent
+        if line and cells(f"{start}{line} {word}") > width:
+            lines.append(start + line)
+            start, line = after, ""
+        pieces = _pieces(word, width - cells(after))
+        lines += [(after if lines else indent) + piece for piece in pieces[:-1]]
+        line = f"{line} {pieces[-1]}" if line else pieces[-1]
+    return [*lines, (after if lines else indent) + line] if line else lines
+
+
+def _pieces(word: str, room: int) -> Sequence[str]:
+    """A word that is too long for a line, in pieces. A citation stays whole: it is there to be copied."""
+    if "://" in word or cells(word) <= room:
+        return (word,)
+    pieces, piece = list[str](), ""
+    for letter in word:
+        if piece and cells(piece + letter) > room:
+            pieces.append(piece)
+            piece = ""
+        piece += letter
+    return [*pieces, piece]

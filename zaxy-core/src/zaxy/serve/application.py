@@ -1,0 +1,271 @@
+"""The application behind every connection: memory, catalog, limits and the record of calls, made once per process."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import sys
+import traceback
+from collections.abc import Mapping
+from contextvars import ContextVar
+from hashlib import sha256
+from threading import Lock, Thread
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from zaxy.api.models import JsonObject
+from zaxy.errors import ZaxyError
+from zaxy.eventloom.repeats import answering
+from zaxy.runtime.introduction import Caller
+from zaxy.serve.catalog import Catalog, own_tools
+from zaxy.serve.lifecycle import Ended, Lifecycle, Noted, ToolCall
+from zaxy.serve.limits import CallLimit
+from zaxy.serve.results import summary_of
+from zaxy.serve.served_tool import Call, Progress, ServedTool, session_named
+from zaxy.settings import Settings
+from zaxy.workspace import Workspace
+
+if TYPE_CHECKING:
+    from zaxy.memory import Memory
+
+PATIENCE = 2.0
+"""Seconds that a read waits for the followers."""
+AFTER_THE_FIRST_REPLY = 0.05
+"""Seconds before memory is opened, so that the first reply does not compete with the imports."""
+MOST_KEYS = 64
+PRODUCTION = "production"
+_progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
+
+
+class Request(NamedTuple):
+    """A call as it came, whatever it holds."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    admin_token: str = ""
+    """From a header; an argument `admin_token` counts too."""
+    refusal: ZaxyError | None = None
+    """Why the call cannot be taken at all: its frame was too large, or no JSON."""
+    progress: Progress | None = None
+    caller: Caller | None = None
+    """Whose client asks, where it is not this process's own."""
+    id: int | str | None = None
+
+    @property
+    def session(self) -> str:
+        """The session that is meant where the arguments name none; empty for the workspace's own."""
+        return self.caller.session if self.caller else ""
+
+    @property
+    def repeatable_as(self) -> str:
+        """The same for a request that a caller sends again, since the owner that it asked first may be dead.
+
+        A client that uses an id twice means two requests, unless they are the same to the letter.
+        """
+        if self.caller is None:
+            return ""
+        asked = json.dumps([self.id, self.tool, self.arguments], sort_keys=True)
+        return f"{self.caller.id}:{sha256(asked.encode()).hexdigest()[:32]}"
+
+
+class Reply(NamedTuple):
+    content: dict[str, Any]
+    failed: bool = False
+
+
+class Application:
+    """Answers tool calls over one memory, for any number of connections and threads."""
+
+    def __init__(self, workspace: Workspace, profile: str = "") -> None:
+        settings = Settings(stored=workspace.stored_settings())
+        self.workspace = workspace
+        self.profile = profile or str(settings["ZAXY_TOOL_PROFILE"])
+        self.production = settings["ZAXY_ENV"] == PRODUCTION
+        self._admin_token = str(settings["MCP_ADMIN_TOKEN"] or "")
+        self._limit = CallLimit(int(str(settings["ZAXY_MAX_CALLS_PER_MINUTE"])))
+        self._lifecycle = Lifecycle(self._record) if settings["MCP_LIFECYCLE_CAPTURE_ENABLED"] else None
+        self._own = Catalog(own_tools())
+        self._own.listed(self.profile)  # an unknown profile is told at the start
+        self._all: Catalog | None = None
+        self._listing = Lock()
+        self._opening = Lock()
+        self._memory: Memory | None = None
+        self._begun = False
+
+    # Calls
+
+    def answer(self, request: Request) -> Reply:
+        """What a tool answers, or why it does not. It never raises; it may take long, so call it in a thread."""
+        token = _progress.set(request.progress)
+        try:
+            reply = Reply(self._content(request))
+        except ZaxyError as error:
+            reply = Reply(error.as_dict(), failed=True)
+        except Exception:
+            traceback.print_exc(file=sys.stderr)
+            reply = Reply(_defect(request.tool).as_dict(), failed=True)
+        finally:
+            _progress.reset(token)
+        self._note(request, reply)
+        return reply
+
+    def _content(self, request: Request) -> dict[str, Any]:
+        from zaxy.serve.schema import checked
+
+        self._limit.take()
+        served = self._find(request.tool)
+        if request.refusal is not None:
+            raise request.refusal
+        arguments = checked(served.tool.name, served.tool.input_schema, request.arguments)
+        if served.needs_admin:
+            self._admit(served, str(arguments.get("admin_token", "")) or request.admin_token)
+        with answering(request.repeatable_as):
+            return dict(served.answer(Call(self.memory, arguments, request.progress or _unwatched, request.session)))
+
+    def _find(self, name: str) -> ServedTool:
+        """One of our own is found without opening the plugins."""
+        try:
+            return self._own.find(name)
+        except ZaxyError:
+            return self.catalog.find(name)
+
+    def _admit(self, served: ServedTool, token: str) -> None:
+        if not self.production:
+            return
+        if self._admin_token and hmac.compare_digest(token.encode(), self._admin_token.encode()):
+            return
+        raise ZaxyError(
+            "forbidden",
+            f"{served.tool.name} needs the admin token in production",
+            "Send the value of MCP_ADMIN_TOKEN as the argument admin_token or in the header x-zaxy-admin-token."
+            if self._admin_token
+            else "Set MCP_ADMIN_TOKEN or MCP_ADMIN_TOKEN_FILE for the server, and send that token.",
+        )
+
+    # Listing
+
+    @property
+    def catalog(self) -> Catalog:
+        """All tools, those of plugins included, which are asked once."""
+        from zaxy.serve.packs import pack_tools
+
+        with self._listing:
+            if self._all is None:
+                self._all = self._own.with_tools(pack_tools(self.memory, self._own, _notice))
+            return self._all
+
+    def listed(self, profile: str = "") -> list[ServedTool]:
+        return self.catalog.listed(profile or self.profile)
+
+    def schema_with_headers(self, name: str) -> JsonObject | None:
+        """The input schema of a tool whose arguments may have to come as HTTP headers too; none of ours has such."""
+        if name in self._own or name not in self.catalog:
+            return None
+        return self.catalog.find(name).tool.input_schema
+
+    def unlisted_arguments(self, tool: str) -> tuple[str, ...]:
+        """Arguments of our own that are taken but not listed: a second name, and one that only counts in production."""
+        if tool not in self._own:
+            return ()
+        return ("thread",) if self.production else ("thread", "admin_token")
+
+    # The record of calls
+
+    def _note(self, request: Request, reply: Reply) -> None:
+        if self._lifecycle is None:
+            return
+        keys = sorted(str(key)[:64] for key in list(request.arguments)[:MOST_KEYS])
+        status = "error" if reply.failed else "ok"
+        try:
+            session = session_named(request.arguments)
+        except ZaxyError:
+            session = ""
+        summary = summary_of(reply.content)
+        self._lifecycle.note(ToolCall(request.tool[:128], status, keys, summary, session, request.session))
+
+    def note_end(self, caller: Caller) -> None:
+        """A caller's client has gone."""
+        if self._lifecycle is not None:
+            self._lifecycle.note(Ended(caller.session))
+
+    def _record(self, call: Noted) -> None:
+        """In the session that was named, if there is one: a call that names none by mistake must not make it."""
+        if isinstance(call, Ended):
+            self.memory.end_session("shutdown", call.session)
+            return
+        session = call.session if call.session in self.memory.sessions() else call.default_session
+        self.memory.record_tool_call(call.tool, call.status, list(call.argument_keys), call.summary, session=session)
+
+    # Memory and its end
+
+    @property
+    def memory(self) -> Memory:
+        """Opened when first needed: importing it costs a fifth of a second."""
+        with self._opening:
+            if self._memory is None:
+                from zaxy.memory import Memory
+
+                self._memory = Memory(self.workspace, PATIENCE, _report)
+            return self._memory
+
+    def begin(self) -> None:
+        """Open memory and follow the log in the background; called when the first reply is out."""
+        with self._opening:
+            begun, self._begun = self._begun, True
+        if not begun:
+            Thread(target=self._warm_up, name="zaxy-opening", daemon=True).start()
+
+    def _warm_up(self) -> None:
+        sleep(AFTER_THE_FIRST_REPLY)
+        try:
+            import jsonschema  # noqa: F401 - it takes a tenth of a second, which no call should wait for
+
+            self.memory.follow_in_background()
+            _ = self.catalog
+        except Exception as error:  # whoever calls a tool is told; here there is nobody to tell
+            _notice(f"memory could not be opened yet: {error}")
+
+    def close(self, within: float, reason: str = "shutdown") -> None:
+        """End: write what is waiting, say that the session ended, let go of memory. After `within` seconds, give up.
+
+        Without a reason no end is recorded: the owner records each of its callers' own.
+        """
+        deadline = monotonic() + within
+        closing = Thread(target=self._close, args=(deadline, reason), name="zaxy-closing", daemon=True)
+        closing.start()
+        closing.join(within)
+
+    def _close(self, deadline: float, reason: str) -> None:
+        if not self._begun and self._memory is None:
+            return  # nobody has said anything
+        try:
+            if self._lifecycle is not None:
+                self._lifecycle.flush(max(deadline - monotonic(), 0) / 2)
+            if self._lifecycle is not None and reason:
+                self.memory.end_session(reason=reason)
+            self.memory.close()
+        except Exception as error:
+            _notice(f"the end of the session was not recorded: {error}")
+
+
+def _report(done: int, total: int) -> None:
+    """How far following has come, told to the call that waits for it; nobody watches the background."""
+    watching = _progress.get()
+    if watching is not None:
+        watching(done, total)
+
+
+def _unwatched(done: int, total: int) -> None:
+    """Nobody watches."""
+
+
+def _notice(message: str) -> None:
+    print(f"zaxy: {message}", file=sys.stderr)
+
+
+def _defect(tool: str) -> ZaxyError:
+    return ZaxyError(
+        "internal_error",
+        f"{tool[:128]} failed unexpectedly",
+        "This is a defect of Zaxy or of a plugin: the server's standard error tells more. Please report it.",
+    )

@@ -1,0 +1,95 @@
+"""The tools of a server: which are there, which a profile lists, and how one is found by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+from zaxy.api.models import JsonObject, Tool
+from zaxy.errors import ZaxyError
+from zaxy.serve.served_tool import LARGEST_NUMBER, PROFILES, ServedTool
+
+MODULES = ("zaxy.serve.tools.checkout", "zaxy.serve.tools.log", "zaxy.serve.tools.recall", "zaxy.serve.tools.learning")
+FIRST = (
+    *("memory_bootstrap", "memory_checkout", "memory_append", "memory_query", "memory_verbatim", "memory_feedback"),
+    *("memory_skill", "memory_invalidate", "memory_replay", "context_after_turn"),
+)
+"""The order in which a model meets them; the others follow by name."""
+LONGEST_NAME = 128
+
+
+class Catalog:
+    def __init__(self, tools: Iterable[ServedTool]) -> None:
+        self._tools = {served.tool.name: served for served in tools}
+
+    def __iter__(self) -> Iterator[ServedTool]:
+        return iter(self._tools.values())
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._tools
+
+    def with_tools(self, more: Iterable[ServedTool]) -> Catalog:
+        return Catalog((*self, *more))
+
+    def listed(self, profile: str) -> list[ServedTool]:
+        """What a profile lists, in the same order always. All can be called, listed or not."""
+        if profile not in PROFILES:
+            raise ZaxyError(
+                "invalid_request",
+                f"there is no tool profile {profile!r:.40}",
+                f"Set ZAXY_TOOL_PROFILE or --profile to one of {', '.join(PROFILES)}.",
+            )
+        return [served for served in self if profile in served.tool.profiles]
+
+    def find(self, name: str) -> ServedTool:
+        """A tool by its name, or by the dotted form of it that older clients use."""
+        found = self._tools.get(name) or self._tools.get(name.replace(".", "_"))
+        if found is None:
+            raise ZaxyError(
+                "unknown_tool",
+                f"Unknown tool: {name[:LONGEST_NAME]}",
+                "Call list_tools and retry with one of the advertised tool names.",
+            )
+        return found
+
+
+def own_tools() -> list[ServedTool]:
+    """The tools of the core, in the order of every listing."""
+    tools: list[ServedTool] = [served for module in MODULES for served in import_module(module).TOOLS]
+    return sorted(tools, key=_place)
+
+
+def hints_of(tool: Tool) -> dict[str, bool]:
+    """What a client may conclude about a tool. A hint that equals the protocol's default is left out."""
+    hints: dict[str, bool] = {}
+    if tool.read_only:
+        hints["readOnlyHint"] = True
+    elif not tool.destructive:
+        hints["destructiveHint"] = False
+    if tool.idempotent and not tool.read_only:
+        hints["idempotentHint"] = True
+    return {**hints, "openWorldHint": False}
+
+
+def listed_schema(schema: JsonObject, unlisted: Iterable[str]) -> JsonObject:
+    """The input schema without what would cost every conversation and tell a model nothing.
+
+    These are arguments that are taken but not shown, and bounds that only keep out what is no number of anything.
+    """
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping):
+        return schema
+    shown = {name: _listed_kind(kind) for name, kind in properties.items() if name not in unlisted}
+    return {**schema, "properties": shown}
+
+
+def _listed_kind(kind: Any) -> Any:
+    if isinstance(kind, Mapping) and kind.get("maximum") == LARGEST_NUMBER:
+        return {key: value for key, value in kind.items() if key not in ("minimum", "maximum")}
+    return kind
+
+
+def _place(served: ServedTool) -> tuple[int, str]:
+    name = served.tool.name
+    return (FIRST.index(name) if name in FIRST else len(FIRST), name)

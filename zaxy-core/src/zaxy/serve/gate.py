@@ -1,0 +1,139 @@
+"""What stands before the HTTP server: only loopback hosts, only known origins, and no body that cannot be answered."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from mcp_types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from zaxy.errors import ZaxyError
+from zaxy.serve.frames import LARGEST_FRAME, Unreadable, read_frame
+from zaxy.serve.protocol import REFUSAL
+
+FORBIDDEN, TOO_LARGE = 403, 413
+
+
+class Gate:
+    """An ASGI application around another. It keeps web pages and rebound names away from a server on loopback."""
+
+    def __init__(self, inner: ASGIApp, allowed_origins: Iterable[str] = (), require_origin: bool = False) -> None:
+        self._inner = inner
+        self._allowed = {origin.rstrip("/").lower() for origin in allowed_origins}
+        self._require_origin = require_origin
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._inner(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        refusal = self._refusal(headers)
+        if refusal is not None:
+            await JSONResponse(refusal.as_dict(), FORBIDDEN)(scope, receive, send)
+            return
+        if scope["method"] != "POST":
+            await self._inner(scope, receive, send)
+            return
+        body = await _body(receive)
+        if body is None:
+            too_large = ZaxyError(
+                "too_large",
+                f"the request has more than {LARGEST_FRAME:,} bytes",
+                "Send it in several calls.",
+            )
+            await JSONResponse(too_large.as_dict(), TOO_LARGE, {"connection": "close"})(scope, receive, send)
+            return
+        frame = read_frame(body)
+        call = frame.as_call(_envelope(headers)) if isinstance(frame, Unreadable) else None
+        if isinstance(frame, Unreadable) and call is not None:
+            if call.params is not None and not call.params["name"]:
+                call.params["name"] = headers.get("mcp-name", "")
+            scope, body = {**scope, REFUSAL: frame.error}, call.model_dump_json(exclude_unset=True).encode()
+        await self._inner(scope, _replay(body, receive), send)
+
+    def _refusal(self, headers: Headers) -> ZaxyError | None:
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if not is_loopback(_host_name(host)):
+            return _forbidden(f"the host {host!r:.80} is not this machine", "Call the server by its loopback address.")
+        if origin is None:
+            if not self._require_origin:
+                return None
+            return _forbidden("the request has no Origin", "Send one, or unset ZAXY_HTTP_REQUIRE_ORIGIN.")
+        if origin.lower() in self._allowed or _is_loopback_origin(origin):
+            return None
+        return _forbidden(
+            f"the origin {origin!r:.80} is not allowed", "Add it to ZAXY_HTTP_ALLOWED_ORIGINS if you trust it."
+        )
+
+
+def is_loopback(name: str) -> bool:
+    """Whether a host's name or address can only mean this machine."""
+    if name.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _host_name(host: str) -> str:
+    """The name in a Host header, without its port; empty if it is malformed."""
+    if any(mark in host for mark in "/\\@?# \t,"):
+        return ""
+    try:
+        parts = urlsplit(f"//{host}")
+        _ = parts.port
+        return parts.hostname or ""
+    except ValueError:
+        return ""
+
+
+def _is_loopback_origin(origin: str) -> bool:
+    scheme, mark, host = origin.partition("://")
+    return bool(mark) and scheme.lower() in ("http", "https") and is_loopback(_host_name(host))
+
+
+def _envelope(headers: Headers) -> Mapping[str, Any] | None:
+    """The envelope of a request in the newer protocol, made from its headers where the body's own is lost."""
+    version = headers.get("mcp-protocol-version")
+    if version is None or version in HANDSHAKE_PROTOCOL_VERSIONS:
+        return None
+    client = {"name": "unknown", "version": "0"}
+    return {PROTOCOL_VERSION_META_KEY: version, CLIENT_INFO_META_KEY: client, CLIENT_CAPABILITIES_META_KEY: {}}
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """The whole body; None if it is too large."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return bytes(body)
+        body += message.get("body", b"")
+        if len(body) > LARGEST_FRAME:
+            return None
+        if not message.get("more_body", False):
+            return bytes(body)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    sent = False
+
+    async def again() -> Message:
+        nonlocal sent
+        if sent:
+            return await receive()
+        sent = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
+
+
+def _forbidden(message: str, remediation: str) -> ZaxyError:
+    return ZaxyError("forbidden", message, remediation)

@@ -1,0 +1,136 @@
+"""MCP over HTTP on loopback: streamable HTTP at /mcp, or the older SSE transport."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import anyio
+import uvicorn
+from mcp.server.lowlevel import Server
+from mcp.server.sse import SseServerTransport
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp
+
+from zaxy.errors import ZaxyError
+from zaxy.serve.application import Application
+from zaxy.serve.descriptors import ended_by_signals
+from zaxy.serve.frames import LARGEST_FRAME
+from zaxy.serve.gate import Gate, is_loopback
+from zaxy.serve.owner_socket import own_graph
+from zaxy.serve.protocol import log_to_stderr, make_server
+from zaxy.settings import Settings
+from zaxy.workspace import Workspace
+
+SECONDS_FOR_OPEN_STREAMS = 1
+SECONDS_TO_CLOSE = 0.8
+OPEN = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+"""The SDK's own checks are off: the gate has stricter ones."""
+
+
+def serve_http(workspace: Workspace, profile: str, transport: str, host: str, port: int) -> None:
+    """Serve until the process is told to stop; then end it, whatever threads still do."""
+    application = Application(workspace, profile)
+    _refuse_strangers(application, host)
+    log_to_stderr()
+    listener = _listener("127.0.0.1" if host.lower() == "localhost" else host, port)
+    owner = own_graph(application)
+    anyio.run(_serve, http_app(application, transport), listener, transport)
+    (owner or application).close(within=SECONDS_TO_CLOSE)
+    sys.stderr.flush()
+    os._exit(0)  # as on stdio: threads of plugins must not keep the process
+
+
+def _refuse_strangers(application: Application, host: str) -> None:
+    if application.production:
+        raise ZaxyError(
+            "forbidden",
+            "in production the server does not start on a network without authentication, which it does not have yet",
+            "Serve on stdio, or unset ZAXY_ENV to serve this machine only.",
+        )
+    if not is_loopback(host):
+        raise ZaxyError(
+            "forbidden",
+            f"{host!r:.60} is not a loopback address: serving other machines needs authentication, which comes later",
+            "Leave --host out, or give 127.0.0.1.",
+        )
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    if os.name == "posix":
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        raise ZaxyError(
+            "unavailable",
+            f"{host}:{port} cannot be listened on: {error.strerror}",
+            "Choose another --port; 0 takes a free one.",
+        ) from None
+    return listener
+
+
+def http_app(application: Application, transport: str) -> ASGIApp:
+    """The ASGI application of one transport, behind the gate."""
+    server = make_server(application)
+    settings = Settings(stored=application.workspace.stored_settings())
+    origins = settings["ZAXY_HTTP_ALLOWED_ORIGINS"]
+    assert isinstance(origins, tuple)
+    inner = _sse_app(server) if transport == "sse" else _streamable_app(server)
+    return Gate(inner, origins, bool(settings["ZAXY_HTTP_REQUIRE_ORIGIN"]))
+
+
+def _streamable_app(server: Server[Any]) -> ASGIApp:
+    return server.streamable_http_app(max_request_body_size=LARGEST_FRAME, transport_security=OPEN)
+
+
+def _sse_app(server: Server[Any]) -> ASGIApp:
+    print("zaxy: the SSE transport is deprecated: use --transport http", file=sys.stderr)
+    messages = SseServerTransport("/messages/", OPEN, max_request_body_size=LARGEST_FRAME)
+
+    async def connect(request: Request) -> Response:
+        async with messages.connect_sse(request.scope, request.receive, request._send) as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+        return Response()
+
+    return Starlette(routes=[Route("/sse", connect), Mount("/messages/", messages.handle_post_message)])
+
+
+async def _serve(app: ASGIApp, listener: socket.socket, transport: str) -> None:
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=SECONDS_FOR_OPEN_STREAMS,
+        server_header=False,
+    )
+    server = _Listening(config)
+    host, port = listener.getsockname()[:2]
+    where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    path = "/sse" if transport == "sse" else "/mcp"
+    print(f"listening on http://{where}{path}", file=sys.stderr, flush=True)
+    with ended_by_signals(server.stop):
+        await server.serve([listener])
+
+
+class _Listening(uvicorn.Server):
+    """Signals are ours: uvicorn would raise them again when it has ended, before memory is closed."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    def stop(self) -> None:
+        self.should_exit = True

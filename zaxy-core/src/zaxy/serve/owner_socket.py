@@ -1,0 +1,136 @@
+"""MCP for all servers of a workspace whose graph only one process can hold: the owner serves them over its socket."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+import traceback
+from threading import Event
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from anyio.abc import ByteReceiveStream, ByteSendStream, TaskGroup
+from anyio.streams.buffered import BufferedByteReceiveStream
+from mcp.server.lowlevel import Server
+
+from zaxy.errors import ZaxyError
+from zaxy.runtime.introduction import ALIVE, CLIENT, LONGEST, PING, caller_of
+from zaxy.runtime.owner import Owner, needs_owner, owner_record, try_to_own
+from zaxy.runtime.owner_client import answer_command
+from zaxy.serve.application import Application
+from zaxy.serve.connection import serve_streams
+from zaxy.serve.protocol import log_to_stderr, make_server
+from zaxy.workspace import Workspace
+
+SECONDS_TO_INTRODUCE = 5.0
+SECONDS_TO_CLOSE = 1.0
+LONGEST_QUESTION = 4 << 20
+Broken = (anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError, anyio.DelimiterNotFound)
+
+
+def serve_socket(workspace: Workspace, profile: str, listener: socket.socket, stop: Event) -> None:
+    """Serve whoever connects until `stop` is set; then let go of memory."""
+    log_to_stderr()
+    _serve_until(stop, Application(workspace, profile), "", listener)
+
+
+def own_graph(application: Application) -> Owner | None:
+    """For a server that is not on stdio: own the graph, and serve others beside; None if the graph needs no owner.
+
+    Closing the owner closes the application too.
+    """
+    if not needs_owner(application.workspace):
+        return None
+    owner = try_to_own(
+        application.workspace, lambda listener, stop: _serve_until(stop, application, "shutdown", listener)
+    )
+    if owner is not None:
+        return owner
+    record = owner_record(application.workspace)
+    raise ZaxyError(
+        "unavailable",
+        f"process {record.pid if record else 'of another server'} owns the graph of this workspace, and only one can",
+        "Serve on stdio, which goes through the owner, or end that server first.",
+    )
+
+
+def _serve_until(stop: Event, application: Application, reason: str, listener: socket.socket) -> None:
+    anyio.run(_serve, application, listener, stop)
+    application.close(SECONDS_TO_CLOSE, reason)
+
+
+async def _serve(application: Application, listener: socket.socket, stop: Event) -> None:
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_accept, application, listener, tasks)
+        await anyio.to_thread.run_sync(stop.wait, abandon_on_cancel=True)
+        tasks.cancel_scope.cancel()
+    listener.close()  # whoever comes now looks for the next owner
+
+
+async def _accept(application: Application, listener: socket.socket, tasks: TaskGroup) -> None:
+    server = make_server(application)
+    listener.setblocking(False)
+    while True:
+        connection, _ = await asyncio.get_running_loop().sock_accept(listener)
+        connection.setblocking(False)
+        tasks.start_soon(_welcome, application, server, connection)
+
+
+async def _welcome(application: Application, server: Server[Any], connection: socket.socket) -> None:
+    with connection:
+        read, write = BufferedByteReceiveStream(_Receiving(connection)), _Sending(connection)
+        try:
+            with anyio.fail_after(SECONDS_TO_INTRODUCE):
+                caller = caller_of(await read.receive_until(b"\n", LONGEST))
+            if caller is None:
+                return
+            if caller.kind == CLIENT:
+                await serve_streams(server, read, write, caller)
+                application.note_end(caller)
+                return
+            while True:
+                question = await read.receive_until(b"\n", LONGEST_QUESTION)
+                await write.send(ALIVE if caller.kind == PING else await _told(application, question))
+        except (*Broken, TimeoutError):
+            pass  # it has gone, or never said who it is
+        except Exception:
+            traceback.print_exc(file=sys.stderr)  # one connection must not end the others
+
+
+async def _told(application: Application, question: bytes) -> bytes:
+    return await anyio.to_thread.run_sync(lambda: answer_command(application.memory, question), abandon_on_cancel=True)
+
+
+class _Receiving(ByteReceiveStream):
+    """Whoever accepted the connection closes it."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+
+    async def receive(self, max_bytes: int = 65536) -> bytes:
+        try:
+            data = await asyncio.get_running_loop().sock_recv(self._connection, max_bytes)
+        except OSError as error:
+            raise anyio.BrokenResourceError from error
+        if not data:
+            raise anyio.EndOfStream
+        return data
+
+    async def aclose(self) -> None:
+        pass
+
+
+class _Sending(ByteSendStream):
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+
+    async def send(self, item: bytes) -> None:
+        try:
+            await asyncio.get_running_loop().sock_sendall(self._connection, item)
+        except OSError as error:
+            raise anyio.BrokenResourceError from error
+
+    async def aclose(self) -> None:
+        pass

@@ -1,0 +1,125 @@
+"""Tools of plugins: found through the hook `zaxy_tool_packs`, bounded in time, with a narrow view of memory."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import copy_context
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from zaxy.api.models import Candidate, Cursor, Draft, Event, Page, Query, Tool
+from zaxy.errors import ZaxyError
+from zaxy.serve.catalog import Catalog
+from zaxy.serve.served_tool import Call, ServedTool
+
+if TYPE_CHECKING:
+    from zaxy.memory import Memory
+    from zaxy.plugins.host import BoundProvider
+
+NAME = re.compile(r"[a-z_]{1,48}")
+LONGEST_DESCRIPTION = 1024
+
+
+class Access:
+    """What a pack may do with memory (`MemoryAccess`): append, read in order, and ask."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._context = copy_context()  # a pack works in a thread of its own, which knows nothing of the request
+
+    def append(self, session: str, draft: Draft) -> Event:
+        return self._context.copy().run(self._memory.append_many, [draft], session)[0]
+
+    def read(self, session: str, after: Cursor | None, limit: int) -> Page:
+        return self._memory.recall.store.read(session or self._memory.session, after, limit)
+
+    def query(self, query: Query) -> Sequence[Candidate]:
+        as_of = query.as_of
+        answer = self._memory.query(query.text, query.session, query.limit, as_of.valid_at, as_of.known_at)
+        return [Candidate(row.seq, row.score, row.content, dict(row.metadata)) for row in answer.results]
+
+
+def pack_tools(memory: Memory, taken: Catalog, notice: Callable[[str], None]) -> list[ServedTool]:
+    """The tools of all installed packs; one whose name is taken or ill-formed is left out with a notice."""
+    found: dict[str, ServedTool] = {}
+    for pack in memory.recall.host.all("tool_packs"):
+        try:
+            tools = pack.call("tools")
+        except ZaxyError as error:
+            notice(f"the tool pack {pack.name} is left out: {error.message}")
+            continue
+        for tool in _listed(pack, tools, notice):
+            problem = "its name is taken" if tool.name in taken or tool.name in found else _problem(tool)
+            if problem:
+                notice(f"the tool {str(tool.name)!r:.80} of the pack {pack.name} is left out: {problem}")
+            else:
+                found[tool.name] = ServedTool(tool, _answering(pack, tool.name))
+    return list(found.values())
+
+
+def _listed(pack: BoundProvider, tools: object, notice: Callable[[str], None]) -> Iterator[Tool]:
+    if not isinstance(tools, list | tuple):
+        notice(f"the tool pack {pack.name} is left out: it returned no list of tools")
+        return
+    for tool in tools:
+        if isinstance(tool, Tool):
+            yield tool
+        else:
+            notice(f"the tool pack {pack.name} listed something that is not a tool")
+
+
+def _problem(tool: Tool) -> str:
+    if not isinstance(tool.name, str) or not NAME.fullmatch(tool.name):
+        return "a name has 1 to 48 of the characters a-z and _"
+    if not isinstance(tool.description, str) or not 0 < len(tool.description) <= LONGEST_DESCRIPTION:
+        return f"a description has 1 to {LONGEST_DESCRIPTION:,} characters"
+    schema = tool.input_schema
+    if not isinstance(schema, Mapping) or schema.get("type") != "object":
+        return 'its input schema has no "type": "object"'
+    try:
+        from jsonschema import Draft202012Validator
+
+        Draft202012Validator.check_schema(orjson.loads(orjson.dumps(dict(schema))))
+    except Exception as error:  # a plugin's schema may be wrong in any way
+        return f"its input schema is wrong: {error!s:.120}"
+    return ""
+
+
+def _answering(pack: BoundProvider, name: str) -> Callable[[Call], Mapping[str, Any]]:
+    def answer(call: Call) -> Mapping[str, Any]:
+        def progress(fraction: float, message: str) -> None:
+            call.progress(round(1000 * fraction), 1000)
+
+        arguments = dict(call.arguments)
+        try:
+            return _plain(pack, name, pack.call("call", name, arguments, Access(call.memory), progress))
+        except ZaxyError as error:
+            raise _without_details(pack, name, error) from None
+
+    return answer
+
+
+def _without_details(pack: BoundProvider, name: str, error: ZaxyError) -> ZaxyError:
+    """What a plugin's own exception says is for its author, on stderr: it may tell paths and secrets."""
+    if error.code != "internal_error":
+        return error
+    print(f"zaxy: {name}: {error.message}", file=sys.stderr)
+    return ZaxyError("internal_error", f"the tool pack {pack.name} ({pack.row.package}) failed", error.remediation)
+
+
+def _plain(pack: BoundProvider, name: str, result: object) -> dict[str, Any]:
+    """The result as JSON would carry it: a plugin may return anything."""
+    try:
+        plain = orjson.loads(orjson.dumps(result)) if isinstance(result, Mapping) else None
+    except (TypeError, ValueError):
+        plain = None
+    if not isinstance(plain, dict):
+        raise ZaxyError(
+            "internal_error",
+            f"{name} of the tool pack {pack.name} did not answer with a JSON object",
+            f"Report it to the authors of {pack.row.package}, or disable it: ZAXY_PLUGINS_DISABLE={pack.row.name}",
+        )
+    return plain

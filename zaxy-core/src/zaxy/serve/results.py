@@ -1,0 +1,54 @@
+"""What tools answer with, in the shapes that all surfaces share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from zaxy.api.models import Event
+from zaxy.eventloom.citation import FULL, SCHEME, SHORT
+
+LONGEST_SUMMARY = 120
+QUOTED = ("content", "prompt", "payload", "summary")
+
+
+def appended(event: Event, replayed: bool = False) -> dict[str, Any]:
+    """What an append answers."""
+    place = {"seq": event.seq, "id": event.id, "hash": event.hash, "citation": short_citation(event.citation)}
+    reply = {**place, "session_id": event.session}
+    return {**reply, "replayed": True} if replayed else reply
+
+
+def short_citation(citation: str) -> str:
+    """With 12 digits of the hash, which resolve as well and cost a model less."""
+    place, mark, hash_ = citation.rpartition("#")
+    return f"{place}{mark}{hash_[:SHORT]}" if len(hash_) == FULL else citation
+
+
+def with_short_citations(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """The same answer with short citations wherever it cites; what memory quotes is left as it was said."""
+    return {key: value if key in QUOTED else _shortened(value) for key, value in answer.items()}
+
+
+def _shortened(value: Any) -> Any:
+    if isinstance(value, str):
+        return short_citation(value) if value.startswith(SCHEME) else value
+    if isinstance(value, Mapping):
+        return with_short_citations(value)
+    if isinstance(value, list | tuple):
+        return [_shortened(item) for item in value]
+    return value
+
+
+def summary_of(answer: Mapping[str, Any]) -> str:
+    """A few words on an answer that tell nothing of what it says: for the record of tool calls."""
+    error = answer.get("error")
+    if isinstance(error, Mapping) and "code" in error:
+        return str(error["code"])[:LONGEST_SUMMARY]
+    results = answer.get("results")
+    if isinstance(results, list):
+        return f"{len(results)} results"
+    quality = answer.get("quality")
+    if isinstance(quality, Mapping) and "answerability" in quality:
+        return str(quality["answerability"])[:LONGEST_SUMMARY]
+    return f"event {answer['seq']}" if isinstance(answer.get("seq"), int) else "answered"

@@ -1,0 +1,92 @@
+"""A tool together with the function that answers it, and what that function is handed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from zaxy.api.models import JsonObject, Tool
+from zaxy.errors import ZaxyError
+
+if TYPE_CHECKING:
+    from zaxy.memory import Memory
+
+Progress = Callable[[int, int], None]
+"""Is told how much of how much is done."""
+LARGEST_NUMBER = 2**53 - 1
+"""What JSON carries exactly everywhere."""
+CORE, COORDINATE, FULL, COMPACT = "core", "coordinate", "full", "compact"
+PROFILES = (CORE, COORDINATE, FULL, COMPACT)
+
+
+class Call(NamedTuple):
+    """One call of a tool, whose arguments satisfy its input schema."""
+
+    memory: Memory
+    arguments: Mapping[str, Any]
+    progress: Progress
+    default_session: str = ""
+    """What is meant where the arguments name none; empty for the workspace's own."""
+
+    @property
+    def session(self) -> str:
+        return session_named(self.arguments) or self.default_session
+
+    def given(self, *names: str, **renamed: str) -> dict[str, Any]:
+        """Those of the arguments that were given; `renamed` maps what a function calls one to the argument's name."""
+        wanted = {**{name: name for name in names}, **renamed}
+        return {name: self.arguments[key] for name, key in wanted.items() if key in self.arguments}
+
+
+class ServedTool(NamedTuple):
+    tool: Tool
+    answer: Callable[[Call], Mapping[str, Any]]
+    needs_admin: bool = False
+    """In production it is only for those who have the admin token."""
+
+
+def session_named(arguments: Mapping[str, Any]) -> str:
+    """The session that a call is about; empty where none is named. `thread` and `session_id` are two names of it."""
+    session, thread = (str(arguments.get(key) or "") for key in ("session_id", "thread"))
+    if session and thread and session != thread:
+        raise ZaxyError(
+            "invalid_request",
+            "session_id and thread name different sessions",
+            "Give one of them: a thread is a session.",
+        )
+    return session or thread
+
+
+# Input schemas are part of every conversation, so they are written with as few words as they can be.
+
+
+def text(description: str = "", longest: int | None = None) -> JsonObject:
+    """Where no bound is given, memory itself has one."""
+    bound = {} if longest is None else {"maxLength": longest}
+    return _described({"type": "string", **bound}, description)
+
+
+def whole(least: int, most: int) -> JsonObject:
+    return {"type": "integer", "minimum": least, "maximum": most}
+
+
+def one_of(*choices: str) -> JsonObject:
+    return {"enum": list(choices)}
+
+
+def schema(required: str, **properties: JsonObject) -> JsonObject:
+    """An input schema; `required` names the arguments that must be given."""
+    needed = {"required": required.split()} if required else {}
+    return {"type": "object", "properties": properties, **needed, "additionalProperties": False}
+
+
+def _described(kind: dict[str, Any], description: str) -> JsonObject:
+    return {**kind, "description": description} if description else kind
+
+
+TEXT = text()
+NAME = text(longest=256)
+QUERY = text(longest=4096)
+LIMIT = whole(1, 100)
+COUNT = whole(1, LARGEST_NUMBER)
+"""A seq, or a number of tokens."""

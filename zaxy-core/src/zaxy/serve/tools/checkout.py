@@ -1,0 +1,180 @@
+"""What a model conditions on: the handoff at a session's start, checkouts, and context between turns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from zaxy.api.models import Tool
+from zaxy.serve.results import with_short_citations
+from zaxy.serve.served_tool import (
+    COMPACT,
+    COORDINATE,
+    CORE,
+    COUNT,
+    FULL,
+    LARGEST_NUMBER,
+    LIMIT,
+    QUERY,
+    TEXT,
+    Call,
+    ServedTool,
+    schema,
+    text,
+    whole,
+)
+from zaxy.token_count import count_tokens
+
+ASSEMBLED = ("replay_from_seq", "limit", "max_recent_events", "max_tokens")
+TASK = text(longest=4096)
+MOST_TOKENS_OF_A_CHARACTER = 3
+
+
+def capabilities(call: Call) -> Mapping[str, Any]:
+    return call.memory.capabilities(call.session, **call.given("current_task"))
+
+
+def bootstrap(call: Call) -> Mapping[str, Any]:
+    return with_short_citations(call.memory.bootstrap(call.session, **call.given("current_task")))
+
+
+def checkout(call: Call) -> Mapping[str, Any]:
+    given = call.given("query", "ref", "purpose", *ASSEMBLED)
+    return with_short_citations(call.memory.checkout(**given, session=call.session).as_dict())
+
+
+def assemble(call: Call) -> Mapping[str, Any]:
+    given = call.given("query", *ASSEMBLED)
+    return with_short_citations(call.memory.context(**given, session=call.session))
+
+
+def after_turn(call: Call) -> Mapping[str, Any]:
+    given = call.given(
+        *("role", "content", "speaker", "source", "turn_index", "query"),
+        *("limit", "max_recent_events", "max_tokens", "idempotency_key"),
+    )
+    return with_short_citations(call.memory.after_turn(**given, session=call.session))
+
+
+def cleanup(call: Call) -> Mapping[str, Any]:
+    given = call.given("parent_session_id", "subagent_session_id", "summary", "outcome", "actor")
+    reply = with_short_citations(call.memory.cleanup_subagent(**given))
+    return _within(reply, call.arguments.get("max_tokens", LARGEST_NUMBER))
+
+
+def _within(reply: dict[str, Any], budget: int) -> dict[str, Any]:
+    """The bundle, with as much of the summary as the budget leaves; the log has all of it."""
+    used = count_tokens(orjson.dumps(reply).decode())
+    if used <= budget:
+        return {**reply, "tokens_used": used, "truncated": False}
+    summary = str(reply["summary"])
+    room = max(budget - (used - count_tokens(summary)), 0)
+    cut = {**reply, "summary": summary[: room // MOST_TOKENS_OF_A_CHARACTER]}
+    return {**cut, "tokens_used": count_tokens(orjson.dumps(cut).decode()), "truncated": True}
+
+
+TOOLS = (
+    ServedTool(
+        Tool(
+            "memory_bootstrap",
+            "Call first in a session: what memory holds and how to use it.",
+            schema("", session_id=TEXT, current_task=TASK),
+            read_only=True,
+            profiles=(CORE, COORDINATE, FULL),
+        ),
+        bootstrap,
+    ),
+    ServedTool(
+        Tool(
+            "memory_checkout",
+            "Call before substantial work and after compaction: cited current facts for a task. "
+            "Rely on them only if quality.answerability is answer_from_memory.",
+            schema(
+                "query",
+                query=QUERY,
+                session_id=TEXT,
+                ref=TEXT,
+                replay_from_seq=COUNT,
+                limit=LIMIT,
+                max_recent_events=whole(0, LARGEST_NUMBER),
+                purpose={
+                    "type": ["string", "object"],
+                    "description": "coding, review, release, security, research, coordinate",
+                },
+                max_tokens=COUNT,
+            ),
+            read_only=True,
+            profiles=(CORE, COORDINATE, FULL, COMPACT),
+        ),
+        checkout,
+    ),
+    ServedTool(
+        Tool(
+            "context_after_turn",
+            "Record a turn, and get context for the next.",
+            schema(
+                "role content",
+                role=TEXT,
+                content=TEXT,
+                session_id=TEXT,
+                speaker=TEXT,
+                source=TEXT,
+                turn_index=whole(0, LARGEST_NUMBER),
+                query=QUERY,
+                limit=LIMIT,
+                max_recent_events=whole(0, LARGEST_NUMBER),
+                max_tokens=COUNT,
+                idempotency_key=TEXT,
+            ),
+            profiles=(CORE, FULL),
+        ),
+        after_turn,
+    ),
+    ServedTool(
+        Tool(
+            "memory_capabilities",
+            "What this memory can do, when to use which tool, and whether capture is healthy.",
+            schema("", session_id=TEXT, current_task=TASK),
+            read_only=True,
+            idempotent=True,
+        ),
+        capabilities,
+    ),
+    ServedTool(
+        Tool(
+            "context_assemble",
+            "A prompt-ready bundle of recent events and ranked recall for a question.",
+            schema(
+                "query",
+                query=QUERY,
+                session_id=TEXT,
+                replay_from_seq=COUNT,
+                limit=LIMIT,
+                max_recent_events=whole(0, LARGEST_NUMBER),
+                max_tokens=COUNT,
+            ),
+            read_only=True,
+            idempotent=True,
+        ),
+        assemble,
+    ),
+    ServedTool(
+        Tool(
+            "subagent_cleanup",
+            "Close a subagent's session with a summary and hand its work over to the parent session.",
+            schema(
+                "parent_session_id subagent_session_id summary",
+                parent_session_id=TEXT,
+                subagent_session_id=TEXT,
+                summary=TEXT,
+                outcome=TEXT,
+                actor=TEXT,
+                max_tokens=COUNT,
+            ),
+            profiles=(COORDINATE, FULL),
+        ),
+        cleanup,
+    ),
+)

@@ -1,0 +1,188 @@
+"""Writing to the log and reading it in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from zaxy.api.models import Draft, Event, Tool
+from zaxy.retrieve.results import Place, cursor_text, place_of
+from zaxy.serve.results import appended, short_citation
+from zaxy.serve.served_tool import (
+    COMPACT,
+    COORDINATE,
+    CORE,
+    COUNT,
+    FULL,
+    NAME,
+    TEXT,
+    Call,
+    ServedTool,
+    schema,
+    text,
+    whole,
+)
+from zaxy.token_count import count_tokens
+
+MOST_EVENTS = 1000
+READ_TOGETHER = 50
+DEFAULT_PAGE = 100
+DEFAULT_TOKENS = 3000
+
+EVENT = {
+    "event_type": text("like decision.made", 256),
+    "actor": NAME,
+    "payload": {"type": "object", "description": "same key or supersedes replaces older facts"},
+    "sensitivity": TEXT,
+    "caused_by": TEXT,
+    "idempotency_key": TEXT,
+}
+
+
+def append(call: Call) -> Mapping[str, Any]:
+    arguments = call.given("sensitivity", "caused_by", "idempotency_key", "payload", "actor", "event_type")
+    before = call.memory.head(call.session) if "idempotency_key" in arguments else 0
+    event = call.memory.append(**arguments, session=call.session)
+    return appended(event, replayed=event.seq <= before)
+
+
+def ingest(call: Call) -> Mapping[str, Any]:
+    events = call.memory.append_many(_drafts(call), call.session)
+    return {"results": [appended(event) for event in events]}
+
+
+def _drafts(call: Call) -> Iterator[Draft]:
+    given = call.arguments["events"]
+    for number, item in enumerate(given, 1):
+        fields = {"type" if key == "event_type" else key: value for key, value in item.items()}
+        yield Draft(**{"sensitivity": "", **fields})
+        call.progress(number, len(given))
+
+
+def invalidate(call: Call) -> Mapping[str, Any]:
+    arguments = call.given("entity_name", "entity_type", "invalid_at", "reason", "actor")
+    return appended(call.memory.invalidate(**arguments, session=call.session))
+
+
+def replay(call: Call) -> Mapping[str, Any]:
+    """Events in order, as many as fit into the budget; one that alone does not is shown without its payload."""
+    given = call.arguments
+    session = call.session or call.memory.session
+    housekeeping = bool(given.get("include_housekeeping", False))
+    asked = orjson.dumps(["replay", session, housekeeping]).decode()
+    cursor = given.get("cursor")
+    start = place_of(cursor, asked).offset if cursor else given.get("from_seq", 1)
+    budget = given.get("max_tokens", DEFAULT_TOKENS)
+    rows: list[dict[str, Any]] = []
+    used = 0
+    more = 0
+    for event in _events(call, session, start, housekeeping):
+        row, cost = _counted(event_row(event))
+        if cost > budget and not rows:
+            row, cost = _counted({**row, "payload": None, "payload_tokens": cost})
+        if len(rows) == given.get("limit", DEFAULT_PAGE) or (rows and used + cost > budget):
+            more = event.seq
+            break
+        rows.append(row)
+        used += cost
+    next_cursor = cursor_text(Place(more, 0), asked) if more else None
+    return {"results": rows, "tokens_used": used, "truncated": bool(more), "next_cursor": next_cursor}
+
+
+def _events(call: Call, session: str, start: int, housekeeping: bool) -> Iterator[Event]:
+    """A few at a time: a page ends by its budget, and payloads may be large."""
+    while found := call.memory.replay(session, start, READ_TOGETHER, housekeeping):
+        yield from found
+        start = found[-1].seq + 1
+
+
+def event_row(event: Event) -> dict[str, Any]:
+    row = {
+        "seq": event.seq,
+        "id": event.id,
+        "type": event.type,
+        "actor": event.actor,
+        "time": event.time,
+        "sensitivity": event.sensitivity,
+        "payload": None if event.payload is None else dict(event.payload),
+        "citation": short_citation(event.citation),
+    }
+    return {**row, "caused_by": event.caused_by} if event.caused_by else row
+
+
+def _counted(row: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    return row, count_tokens(orjson.dumps(row).decode())
+
+
+TOOLS = (
+    ServedTool(
+        Tool(
+            "memory_append",
+            "Record what a later session must know: a decision, a fact, a result.",
+            schema("event_type actor payload", **EVENT, session_id=TEXT, thread=TEXT),
+            profiles=(CORE, COORDINATE, FULL, COMPACT),
+        ),
+        append,
+    ),
+    ServedTool(
+        Tool(
+            "memory_ingest",
+            "Record many events at once: all of them or none.",
+            schema(
+                "events",
+                events={
+                    "type": "array",
+                    "minItems": 1,
+                    "maxItems": MOST_EVENTS,
+                    "items": schema("event_type actor payload", **EVENT),
+                },
+                session_id=TEXT,
+                thread=TEXT,
+            ),
+        ),
+        ingest,
+    ),
+    ServedTool(
+        Tool(
+            "memory_invalidate",
+            "End a fact that no longer holds; history keeps it.",
+            schema(
+                "entity_name entity_type",
+                entity_name=TEXT,
+                entity_type=TEXT,
+                invalid_at=TEXT,
+                reason=TEXT,
+                session_id=TEXT,
+                actor=TEXT,
+                admin_token=TEXT,
+            ),
+            destructive=True,
+            profiles=(CORE, FULL),
+        ),
+        invalidate,
+        needs_admin=True,
+    ),
+    ServedTool(
+        Tool(
+            "memory_replay",
+            "Read a session's events in order.",
+            schema(
+                "",
+                session_id=TEXT,
+                from_seq=COUNT,
+                limit=whole(1, MOST_EVENTS),
+                max_tokens=COUNT,
+                cursor=TEXT,
+                include_housekeeping={"type": "boolean"},
+                admin_token=TEXT,
+            ),
+            read_only=True,
+            idempotent=True,
+            profiles=(CORE, FULL),
+        ),
+        replay,
+        needs_admin=True,
+    ),
+)

@@ -1,0 +1,69 @@
+"""Asking memory, and finding what was said word for word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from zaxy.api.models import Tool
+from zaxy.serve.results import with_short_citations
+from zaxy.serve.served_tool import (
+    COMPACT,
+    COORDINATE,
+    CORE,
+    COUNT,
+    FULL,
+    LIMIT,
+    QUERY,
+    TEXT,
+    Call,
+    ServedTool,
+    schema,
+    text,
+)
+
+
+def query(call: Call) -> Mapping[str, Any]:
+    given = call.given("temporal_filter", "known_at", "limit", "profile", "max_tokens", "cursor", text="query")
+    return with_short_citations(call.memory.query(**given, session=call.session).as_dict())
+
+
+def verbatim(call: Call) -> Mapping[str, Any]:
+    given = call.given("limit", "max_tokens", "cursor", text="query")
+    return with_short_citations(call.memory.verbatim(**given, session=call.session).as_dict())
+
+
+TOOLS = (
+    ServedTool(
+        Tool(
+            "memory_query",
+            "Search what holds now, or held at a time; results cite their source.",
+            schema(
+                "query",
+                query=QUERY,
+                session_id=TEXT,
+                temporal_filter=text("ISO time"),
+                known_at=COUNT,
+                limit=LIMIT,
+                profile=TEXT,
+                max_tokens=COUNT,
+                cursor=TEXT,
+            ),
+            read_only=True,
+            idempotent=True,
+            profiles=(CORE, COORDINATE, FULL, COMPACT),
+        ),
+        query,
+    ),
+    ServedTool(
+        Tool(
+            "memory_verbatim",
+            "Find exact source passages: quotes, identifiers, transcript turns, document chunks.",
+            schema("query", query=QUERY, session_id=TEXT, limit=LIMIT, max_tokens=COUNT, cursor=TEXT),
+            read_only=True,
+            idempotent=True,
+            profiles=(CORE, FULL),
+        ),
+        verbatim,
+    ),
+)
