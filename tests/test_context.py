@@ -287,10 +287,7 @@ def test_capabilities_tell_what_memory_is_what_to_call_and_what_is_captured(
 
 def test_the_rhythm_of_calls_is_told_in_order(memory: Memory) -> None:
     called = [step.split()[0] for step in memory.capabilities(SESSION)["call_rhythm"]]
-    assert called == [
-        *("memory_bootstrap", "memory_checkout", "coordination", "memory_feedback"),
-        *("memory_synthesis_artifact", "memory_synthesis_evidence"),
-    ]
+    assert called == ["memory_bootstrap", "memory_checkout", "memory_append", "memory_feedback"]
 
 
 def test_an_empty_session_has_capabilities_too(empty: Memory) -> None:

@@ -26,10 +26,8 @@ TOOLS = {
 RHYTHM = (
     "memory_bootstrap at session start",
     "memory_checkout before substantial work",
-    "coordination tools for missions of several agents",
+    "memory_append when something is decided, learned or done",
     "memory_feedback after using retrieved context",
-    "memory_synthesis_artifact when a composed answer was used",
-    "memory_synthesis_evidence for a single row that was used or excluded",
 )
 REFRESH_WHEN = ("before major work", "after compaction or resume", "before roadmap or architecture decisions")
 TRUST_POLICY = (TRUST, IGNORE, "Record feedback on facts that shaped your answer.")

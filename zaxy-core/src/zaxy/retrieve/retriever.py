@@ -31,6 +31,7 @@ MOST_RESULTS = 100
 SECONDS_FOR_A_LANE = 0.5
 PROPOSED_BY_OTHERS = 50
 CHECKED_TOGETHER = 12
+FOR_THE_REPLY = 40
 FOR_A_ROW, FOR_A_STEP, FOR_A_PART = 160, 34, 11
 """Tokens of a row besides what it says: its fields, and the parts of its score."""
 STARTS = 3
@@ -263,7 +264,7 @@ def _result(question: Question, proposal: Proposal, row: EntityRow | None, conte
 def _page(question: Question, rows: Iterator[Result], place: Place, notices: Sequence[str]) -> Answer:
     """As many rows as were asked for and fit into the budget; the first one always does."""
     results: list[Result] = []
-    used = 0
+    used = FOR_THE_REPLY
     more = False
     for row in rows:
         cost = _cost(row) if question.max_tokens != UNBOUNDED else 0

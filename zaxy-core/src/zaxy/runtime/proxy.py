@@ -69,7 +69,10 @@ class Pump:
         """Since when the owner is being asked whether it lives; 0 while it is not."""
         self._heard = monotonic()
         self._waiting: dict[str, Waiting] = {}
+        self._sent: set[str] = set()
+        """Which of those that wait were sent to the owner that there is now."""
         self._given_up: set[str] = set()
+        """Those that were sent and are not waited for any more."""
         self._initialize = b""
         self._initialize_key = ""
         self._initialized = b""
@@ -161,13 +164,16 @@ class Pump:
         elif method == "notifications/initialized":
             self._initialized = line
         elif method == "notifications/cancelled":
-            self._waiting.pop(_key(_params(message).get("requestId")), None)
+            cancelled = _key(_params(message).get("requestId"))
+            self._waiting.pop(cancelled, None)
+            self._sent.discard(cancelled)
         if isinstance(method, str) and message.get("id") is not None:
             is_stateless = ERA_MARK in (_params(message).get("_meta") or ())
             since, is_call = monotonic(), method == "tools/call"
             self._waiting[key] = Waiting(line, message["id"], since, is_call, is_stateless)
-        # What comes while there is no owner to take it is sent to the next one, if it waits for an answer.
-        if self._connection is not None and not self._introducing and not self._is_silent():
+            self._sent.discard(key)
+            self._send_waiting()
+        elif self._connection is not None and not self._introducing:
             self._connection.send(line)
 
     def _write_to_client(self, ready: int) -> None:
@@ -195,13 +201,16 @@ class Pump:
         self._introducing = bool(self._initialize) and self._initialize_key not in self._waiting
         if self._introducing:
             self._connection.send(self._initialize)
-        else:
-            self._send_waiting()
+        self._send_waiting()
 
     def _send_waiting(self) -> None:
-        assert self._connection is not None
-        for waiting in self._waiting.values():
-            self._connection.send(waiting.line)
+        """Send what the owner has not been sent yet, if it can be asked."""
+        if self._connection is None or self._introducing or self._is_silent():
+            return
+        for key, waiting in self._waiting.items():
+            if key not in self._sent:
+                self._sent.add(key)
+                self._connection.send(waiting.line)
 
     def _attend(self, connection: Connection) -> None:
         try:
@@ -210,6 +219,7 @@ class Pump:
                 if connection is not self._ping:
                     self._pass_on(line)
                 self._stop_ping()
+                self._send_waiting()
         except Lost:
             if connection is self._ping:
                 self._stop_ping()
@@ -221,6 +231,7 @@ class Pump:
         self._connection.close()
         self._connection = None
         self._introducing = False
+        self._sent.clear()
         self._stop_ping()
 
     def _pass_on(self, line: bytes) -> None:
@@ -234,6 +245,7 @@ class Pump:
                 self._given_up.discard(key)
                 return
             self._waiting.pop(key, None)
+            self._sent.discard(key)
         self._to_client += line
 
     def _introduced(self) -> None:
@@ -277,7 +289,9 @@ class Pump:
         for key, waiting in list(self._waiting.items()):
             if waiting.since <= asked_before:
                 del self._waiting[key]
-                self._given_up.add(key)
+                if key in self._sent:
+                    self._sent.discard(key)
+                    self._given_up.add(key)
                 self._to_client += _refusal(waiting, error)
                 if key == self._initialize_key:
                     self._initialize = b""

@@ -90,3 +90,5 @@ QUERY = text(longest=4096)
 LIMIT = whole(1, 100)
 COUNT = whole(1, LARGEST_NUMBER)
 """A seq, or a number of tokens."""
+PURPOSE: JsonObject = {"anyOf": [{"type": "string"}, {"type": "object"}]}
+"""Not a list of types, which some clients cannot pass on to their models."""

@@ -25,7 +25,6 @@ ABOUT_SKILL = (
     *("evidence", "reason", "supersedes_version"),
 )
 NUMBER = {"type": "number"}
-ANY: dict[str, object] = {}
 TEXTS = {"type": "array", "items": {"type": "string"}}
 
 
@@ -57,7 +56,7 @@ TOOLS = (
                 score=NUMBER,
                 citation=TEXT,
                 reason=TEXT,
-                purpose=ANY,
+                purpose=TEXT,
                 outcome=TEXT,
                 metadata={"type": "object"},
             ),
@@ -79,12 +78,12 @@ TOOLS = (
                 name=TEXT,
                 summary=TEXT,
                 procedure=TEXTS,
-                applicability=ANY,
+                applicability=TEXT,
                 citations=TEXTS,
                 task=TEXT,
                 success_score=NUMBER,
                 feedback=TEXT,
-                evidence=ANY,
+                evidence=TEXT,
                 reason=TEXT,
                 supersedes_version=TEXT,
             ),
