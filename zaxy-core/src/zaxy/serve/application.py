@@ -164,10 +164,11 @@ class Application:
         return self.catalog.find(name).tool.input_schema
 
     def unlisted_arguments(self, tool: str) -> tuple[str, ...]:
-        """Arguments of our own that are taken but not listed: a second name, and one that only counts in production."""
+        """Arguments of our own that are taken but not listed: a second name, what only programs send, and what only
+        counts in production."""
         if tool not in self._own:
             return ()
-        return ("thread",) if self.production else ("thread", "admin_token")
+        return ("thread", "metadata") if self.production else ("thread", "metadata", "admin_token")
 
     # The record of calls
 

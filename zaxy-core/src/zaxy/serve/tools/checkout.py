@@ -90,7 +90,7 @@ TOOLS = (
     ServedTool(
         Tool(
             "memory_checkout",
-            "Call before substantial work and after compaction: cited current facts for a task. "
+            "Call before substantial work and after compaction: cited facts for a task. "
             "Rely on them only if quality.answerability is answer_from_memory.",
             schema(
                 "query",
