@@ -226,7 +226,8 @@ def test_no_read_scans_what_is_there_or_sorts_more_than_the_rows_of_an_event(gra
     found = statements(graph, lambda: answers(graph, 20))
     assert len(found) > 100
     for text, step in plans(graph, found):
-        assert not step.startswith("SCAN") or "subquery" in step or step.startswith("SCAN (join"), (step, text)
+        of_the_question = ("SCAN (join", "SCAN json_each")  # the names that were asked for
+        assert not step.startswith("SCAN") or "subquery" in step or step.startswith(of_the_question), (step, text)
         assert step != "USE TEMP B-TREE FOR ORDER BY", (step, text)
 
 

@@ -55,6 +55,8 @@ OF_TYPE = (
     "ORDER BY e.opened DESC, t.name LIMIT :limit"
 )
 
+KNOWN_KEYS = "SELECT key FROM things WHERE key IN (SELECT value FROM json_each(?))"
+"""Of many names few are known: those are told apart at once, before any is looked up."""
 THING = "SELECT id FROM things WHERE key = ? AND session = ? AND type = ? AND name = ?"
 ENDS = ("source", "target")
 EDGE = (
@@ -175,8 +177,9 @@ class SqliteGraph:
         query = NAMED_NOW if as_of.known_at is None else NAMED_THEN
 
         def ask(db: sqlite3.Connection, own: int, values: Values) -> list[Any]:
-            wanted = dict.fromkeys(folded(name) for name in names)
-            keyed = ({**values, "name": name, "key": name_key(own, name)} for name in wanted)
+            wanted = {name_key(own, name): name for name in map(folded, names)}
+            known = dict.fromkeys(key for (key,) in db.execute(KNOWN_KEYS, (json.dumps(list(wanted)),)))
+            keyed = ({**values, "name": wanted[key], "key": key} for key in known)
             return [row for each in keyed for row in db.execute(query, each)]
 
         return _entity_rows(self._ask(session, as_of, ask))[: max(limit, 0)]

@@ -85,6 +85,7 @@ class Content(NamedTuple):
 
 
 FIELDS = ", ".join(Text._fields)
+FIELDS_OF_PASSAGES = ", ".join(f"passages.{field}" for field in Text._fields)
 
 
 class Totals(NamedTuple):
@@ -208,8 +209,12 @@ class TextStore:
 
     def at(self, places: Iterable[tuple[int, int]], last: int) -> list[Text]:
         """The passages at the given places of episodes."""
-        query = f"SELECT {FIELDS} FROM passages WHERE episode = ? AND place = ? AND id <= ?"
-        return [Text(*row) for place in sorted(places) for row in self._db.execute(query, (*place, last))]
+        query = (
+            f"SELECT {FIELDS_OF_PASSAGES} FROM json_each(?) AS wanted CROSS JOIN passages "
+            "ON episode = json_extract(wanted.value, '$[0]') AND place = json_extract(wanted.value, '$[1]') "
+            "WHERE passages.id <= ?"
+        )
+        return list(map(Text._make, self._db.execute(query, (json.dumps(sorted(places)), last))))
 
     def contents(self, ids: Iterable[int]) -> dict[int, Content]:
         which = "id IN (SELECT value FROM json_each(?))"
