@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 
 from served import ERAS, LEGACY, MODERN, Server, arguments, environment
+from zaxy import __version__
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.repeats import answering
 from zaxy.memory import Memory
@@ -29,6 +30,7 @@ from zaxy.runtime import owner as owning
 from zaxy.runtime.introduction import CLIENT, Caller, caller_of
 from zaxy.runtime.lines import LONGEST_LINE, ClientLines
 from zaxy.runtime.owner import needs_owner, owner_record, try_to_own
+from zaxy.runtime.owner_client import answer_command
 from zaxy.serve.application import Application, Request
 from zaxy.workspace import Workspace, find_workspace
 
@@ -430,6 +432,28 @@ def test_an_owner_that_hangs_is_told_of_within_10_seconds_and_keeps_its_place(st
     assert owner.call("memory_append", **fact("after"))["seq"]
 
 
+WORKS_SLOWLY = """
+import time
+from zaxy.plugins.guard import Runner
+def work():
+    print("begun", flush=True)
+    for _ in range(4):
+        time.sleep(0.2)
+Runner("slow").run("work", work, 1.5)
+"""
+
+
+def test_while_an_owner_is_stopped_no_time_passes_for_its_plugins() -> None:
+    """Or the graph would be given up for hanging as soon as the owner goes on."""
+    with subprocess.Popen([sys.executable, "-c", WORKS_SLOWLY], stdout=subprocess.PIPE) as process:
+        assert process.stdout
+        assert process.stdout.readline() == b"begun\n"
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(2.0)
+        process.send_signal(signal.SIGCONT)
+        assert process.wait(10) == 0
+
+
 def test_a_server_without_local_sockets_says_what_to_use_instead(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -511,6 +535,33 @@ def test_a_client_s_lines_are_split_and_one_that_is_too_long_goes_to_one_connect
     assert list(lines.split(b"y", "one")) == [(b"y", False)]
     assert list(lines.split(b"y", "other")) == [], "the other never saw how it began"
     assert list(lines.split(b"y\nz\n", "other")) == [(b"z\n", True)]
+
+
+def test_a_record_that_names_another_socket_of_the_user_is_not_followed(folder: Path) -> None:
+    """As in a repository that somebody made: its record must not have us talk to the user's other programs."""
+    runtime(folder, "json").parent.mkdir(parents=True)
+    with socket.socket(socket.AF_UNIX) as agent:
+        path = folder / "agent.sock"
+        agent.bind(str(path))
+        agent.listen()
+        agent.setblocking(False)
+        told = {"pid": os.getpid(), "started": "2026-01-01T00:00:00Z", "socket": str(path), "version": "0"}
+        runtime(folder, "json").write_text(json.dumps(told))
+        assert owning.connect(workspace_of(folder)) is None
+        with pytest.raises(BlockingIOError):
+            agent.accept()
+
+
+def test_a_command_of_another_version_than_the_owner_is_told_so(tmp_path: Path) -> None:
+    with Memory.open(tmp_path) as memory:
+        asked = {"method": "query", "arguments": ["x"], "named": {}, "version": "0.0.1"}
+        error = json.loads(answer_command(memory, json.dumps(asked).encode()))["error"]
+        assert (error["code"], "0.0.1" in error["message"]) == ("unavailable", True)
+        asked |= {"method": "close", "version": __version__}
+        assert "error" in json.loads(answer_command(memory, json.dumps(asked).encode())), "only questions are answered"
+        asked |= {"method": "query", "arguments": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}
+        error = json.loads(answer_command(memory, json.dumps(asked).encode()))["error"]
+        assert error["code"] == "internal_error"
 
 
 def test_a_stranger_on_the_socket_is_shown_out(start: Start, folder: Path) -> None:

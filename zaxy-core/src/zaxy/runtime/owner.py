@@ -74,7 +74,7 @@ def _read_record(folder: str) -> OwnerRecord | None:
 def connect(workspace: Workspace) -> socket.socket | None:
     """A connection to the owner, which never blocks; None if nobody takes it at the moment."""
     record = owner_record(workspace)
-    if record is None:
+    if record is None or not _is_own_socket(record.socket):
         return None
     connection = _unix_socket()
     connection.setblocking(False)  # an owner that hangs leaves callers standing once enough have come
@@ -156,7 +156,9 @@ def unreachable(workspace: Workspace) -> ZaxyError:
 def silent(workspace: Workspace) -> ZaxyError:
     """Why the owner's answer was not waited for."""
     record = owner_record(workspace)
-    pid = record.pid if record else 0
+    if record is None:
+        return unreachable(workspace)
+    pid = record.pid
     return ZaxyError(
         "unavailable",
         f"process {pid}, which owns the graph of this workspace, does not answer",
@@ -233,6 +235,9 @@ def _clear(folder: str) -> None:
 
 
 def _is_own_socket(path: str) -> bool:
+    """Whether it is a socket of this user and of ours: a record that somebody planted could name any other."""
+    if os.path.basename(path) != f"{NAME}.sock":
+        return False
     try:
         status = os.lstat(path)
     except OSError:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import select
+import socket
+import sys
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from inspect import signature
@@ -58,22 +61,21 @@ class Told:
 class MemoryOfOwner(Memory):
     """It answers as `Memory` does."""
 
-    query = _question("query")
-    checkout = _question("checkout")
-    context = _question("context")
-    invalidate = _question("invalidate")
-    forget = _question("forget")
-    followers_status = _question("followers_status")
-    rebuild_followers = _question("rebuild_followers")
-    follower_digests = _question("follower_digests")
-
     def ask_owner(self, name: str, arguments: Sequence[object], named: Mapping[str, object]) -> Any:
         """What a method of the owner's memory gives, or the error that it raised."""
         question = {"method": name, "arguments": arguments, "named": named, "version": __version__}
-        reply = json.loads(_asked(self.workspace, Caller(MEMORY), json.dumps(question).encode() + b"\n", FOREVER))
+        opened = connect(self.workspace)
+        if opened is None:
+            raise _gone()
+        line = json.dumps(question).encode() + b"\n"
+        reply = json.loads(_asked(opened, self.workspace, Caller(MEMORY), line, FOREVER))
         if "error" in reply:
             raise ZaxyError(**reply["error"])
         return _from_plain(reply["told"])
+
+
+for _name in QUESTIONS:
+    setattr(MemoryOfOwner, _name, _question(_name))
 
 
 def answer_command(memory: Memory, question: bytes) -> bytes:
@@ -89,6 +91,10 @@ def answer_command(memory: Memory, question: bytes) -> bytes:
         reply: dict[str, Any] = {"told": _plain(method(*given.args, **given.kwargs))}
     except ZaxyError as error:
         reply = error.as_dict()
+    except Exception as error:
+        traceback.print_exc(file=sys.stderr)
+        told = f"the owner of the graph failed: {type(error).__name__}"
+        reply = ZaxyError("internal_error", told, "This is a defect: the owner's standard error tells more.").as_dict()
     return json.dumps(reply).encode() + b"\n"
 
 
@@ -128,17 +134,15 @@ def _fields(value: Any) -> Any:
 
 def _answers(workspace: Workspace) -> bool:
     """Whether there is an owner; one that does not answer is told of, since nobody else can open the graph."""
-    if connect(workspace) is None:
+    opened = connect(workspace)
+    if opened is None:
         return False
-    _asked(workspace, Caller(PING), b"?\n", SECONDS_TO_ANSWER_A_PING)
+    _asked(opened, workspace, Caller(PING), b"?\n", SECONDS_TO_ANSWER_A_PING)
     return True
 
 
-def _asked(workspace: Workspace, caller: Caller, question: bytes, within: float) -> bytes:
+def _asked(opened: socket.socket, workspace: Workspace, caller: Caller, question: bytes, within: float) -> bytes:
     """The owner's one line in answer to one of ours."""
-    opened = connect(workspace)
-    if opened is None:
-        raise _gone()
     connection = Connection(opened, caller.line + question)
     deadline = monotonic() + within
     poll = select.poll()
