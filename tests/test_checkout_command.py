@@ -298,13 +298,24 @@ def test_a_bootstrap_is_recorded_and_tells_what_to_trust_and_the_first_call(
 ) -> None:
     append("note.taken", text="lamp")
     expected = of_memory(tmp_path, lambda memory: memory.bootstrap("work", "mend the lamp"))
-    reply = replied(zaxy, "memory", "bootstrap", "--session-id", "fresh", "--current-task", "mend the lamp")
+    append("note.taken", "other", text="lamp")
+    reply = replied(zaxy, "memory", "bootstrap", "--session-id", "other", "--current-task", "mend the lamp")
     assert reply.keys() == expected.keys()
-    assert reply["recommended_next"]["arguments"] == {"query": "mend the lamp", "session_id": "fresh"}
+    assert reply["recommended_next"]["arguments"] == {"query": "mend the lamp", "session_id": "other"}
     page = zaxy("memory", "bootstrap").stdout
     assert "What to trust\n  Trust current_facts that carry a citation" in page
     with Memory.open(tmp_path / "here") as memory:
-        assert memory.replay("fresh", housekeeping=True)[0].type == "memory.bootstrap.shown"
+        assert memory.replay("other", housekeeping=True)[-1].type == "memory.bootstrap.shown"
+
+
+def test_a_question_to_a_session_that_is_not_there_does_not_begin_it(
+    zaxy: Zaxy, append: Append, tmp_path: Path
+) -> None:
+    append("note.taken", text="lamp")
+    assert replied(zaxy, "memory", "bootstrap", "--session-id", "fresh")["capabilities"]["eventloom"]["events"] == 0
+    with Memory.open(tmp_path / "here") as memory:
+        memory.checkout("lamp", "fresh")
+        assert "fresh" not in memory.sessions()
 
 
 def test_feedback_is_recorded_beside_the_memory_that_it_is_about(zaxy: Zaxy, append: Append, tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def remembered(memory: Memory, events: int = 4) -> set[str]:
     """The types of the entities that the graph holds of a few decisions."""
     for number in range(events):
         memory.append("decision.made", {"decision": f"decision {number}"}, session=SESSION)
-    assert len(memory.query("decision", SESSION, limit=100).results) == events
+    assert len(memory.query("decision", SESSION, limit=100, max_tokens=10**6).results) == events
     rows = memory.recall.backend.rows_of_events(SESSION, list(range(1, events + 1)), AsOf())
     return {row.entity.entity_type for row in rows}
 

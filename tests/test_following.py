@@ -208,7 +208,7 @@ def test_a_log_that_was_cut_back_freezes_what_followed_it_until_a_rebuild(tmp_pa
         assert all(state.frozen for state in memory.followers_status(SESSION))
         assert memory.verbatim("lamp", SESSION).warnings
         assert not any(state.problem for state in memory.rebuild_followers(SESSION))
-        answer = memory.query("lamp", SESSION, limit=100)
+        answer = memory.query("lamp", SESSION, limit=100, max_tokens=10**6)
         assert answer.warnings == ()
         assert {row.seq for row in answer.results} == set(range(1, 12 if grown_again else 4))
         for row in answer.results:
@@ -236,7 +236,7 @@ def test_an_erased_text_is_nowhere_under_the_folder(tmp_path: Path) -> None:
         for question in ("quixzbarq0", "private"):
             found = [*memory.query(question, SESSION).results, *memory.verbatim(question, SESSION).results]
             assert not any("quixzbarq" in row.content or "private" in row.content for row in found)
-        assert {row.seq for row in memory.query("keep", SESSION, limit=100).results} >= set(range(1, 31))
+        assert {row.seq for row in memory.query("keep", SESSION, limit=100, max_tokens=10**6).results} >= set(range(1, 31))
         digests = memory.follower_digests(SESSION)
         memory.rebuild_followers(SESSION)
         assert memory.follower_digests(SESSION) == digests
