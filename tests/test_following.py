@@ -236,7 +236,8 @@ def test_an_erased_text_is_nowhere_under_the_folder(tmp_path: Path) -> None:
         for question in ("quixzbarq0", "private"):
             found = [*memory.query(question, SESSION).results, *memory.verbatim(question, SESSION).results]
             assert not any("quixzbarq" in row.content or "private" in row.content for row in found)
-        assert {row.seq for row in memory.query("keep", SESSION, limit=100, max_tokens=10**6).results} >= set(range(1, 31))
+        found = memory.query("keep", SESSION, limit=100, max_tokens=10**6).results
+        assert {row.seq for row in found} >= set(range(1, 31))
         digests = memory.follower_digests(SESSION)
         memory.rebuild_followers(SESSION)
         assert memory.follower_digests(SESSION) == digests
