@@ -46,7 +46,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def decoys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index that offers other, newer packages under our names."""
     folder = tmp_path_factory.mktemp("decoys")
-    for name in ("zaxy_core", "zaxy_kuzu", "zaxy_mldsa"):
+    for name in ("zaxy_core", "zaxy_claude_code", "zaxy_codex", "zaxy_hermes", "zaxy_kuzu", "zaxy_mldsa"):
         info = f"{name}-99.0.dist-info"
         with zipfile.ZipFile(folder / f"{name}-99.0-py3-none-any.whl", "w") as wheel:
             wheel.writestr(
@@ -76,6 +76,14 @@ def test_the_readmes_install_line_ends_with_a_working_zaxy(
 ) -> None:
     assert "All 8 steps showed what they should" in installed.stdout
     assert run(checkout / ".venv/bin/zaxy", "plugins", "check", cwd=checkout).returncode == 0
+
+
+@install
+def test_the_whole_has_the_command_itself_since_pipx_makes_no_others(
+    installed: subprocess.CompletedProcess[str], checkout: Path
+) -> None:
+    (commands,) = checkout.glob(".venv/lib/*/site-packages/zaxy_memory-*.dist-info/entry_points.txt")
+    assert "zaxy = zaxy.__main__:main" in commands.read_text()
 
 
 @install

@@ -28,6 +28,8 @@ VARYING = (
     (r"\d{4}\\-\d\d\\-\d\d(T|\\ )\d\d:\d\d:\d\d", r"\\d{4}-\\d\\d-\\d\\d\1\\d\\d:\\d\\d:\\d\\d"),
     (r"\\\.\d{6}Z", r"\\.\\d{6}Z"),
     (r"\d{4}\\-\d\d\\-\d\d\\ \d\d:\d\d\\ UTC", r"\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC"),
+    (r"/home/ann/\\\.local/bin/zaxy", r"/\\S+/zaxy"),  # where the command is installed
+    (r"\d+\\\.\d\\ seconds", r"\\d+\\.\\d seconds"),
     (r"(?<=\\ \\ )\d{4}\\-\d\d\\-\d\d(?=\\ \\ )", r"\\d{4}-\\d\\d-\\d\\d"),  # the day in a row of a query
 )
 

@@ -273,8 +273,9 @@ def test_the_tutorial_uses_the_commands_that_an_author_needs() -> None:
 
 
 @each_page
-def test_no_line_of_a_page_is_longer_than_120_characters(path: Path) -> None:
-    assert [line for line in path.read_text(encoding="utf-8").splitlines() if len(line) > 120] == []
+def test_no_line_of_a_page_is_longer_than_120_characters_unless_it_is_a_row_of_a_table(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if len(line) > 120 and not line.startswith("|")] == []
 
 
 # Links, everywhere

@@ -385,6 +385,10 @@ class Memory:
 
     # Followers
 
+    def follow(self, session: str = "") -> list[State]:
+        """Bring the followers up to the log as it is now, and say how far each has come."""
+        return self.recall.loop.catch_up(session or self.session, self.recall.patience, self.recall.progress)
+
     def followers_status(self, session: str = "") -> list[State]:
         return self.recall.loop.status(session or self.session)
 

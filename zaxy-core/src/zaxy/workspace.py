@@ -164,9 +164,13 @@ def default_session(workspace: Workspace, environ: Mapping[str, str] | None = No
 
 def domain_of(workspace: Workspace, environ: Mapping[str, str] | None = None) -> str:
     """What keeps one project's default session apart from another's: set, or made from the folder's name."""
+    return named_domain(workspace, environ) or f"ws-{workspace.identity()[:8]}"
+
+
+def named_domain(workspace: Workspace, environ: Mapping[str, str] | None = None) -> str:
+    """The domain as set or made from the folder's name; empty where that has no letter to make one of."""
     named = Settings(environ, workspace.stored_settings())["ZAXY_DOMAIN"]
-    slug = _slug(str(named) if named else os.path.basename(workspace.root))
-    return slug or f"ws-{workspace.identity()[:8]}"
+    return _slug(str(named) if named else os.path.basename(workspace.root))
 
 
 def _slug(name: str) -> str:

@@ -17,7 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from zaxy.eventloom.record import Line
+    from zaxy.eventloom.loom import Eventloom
+    from zaxy.eventloom.record import Entry, Line
     from zaxy.workspace import Workspace
 
 LOCK_WAIT = 1.0
@@ -153,7 +154,7 @@ def run(arguments: Sequence[str]) -> int:
         line = record(call)
     except BaseException as error:  # an interrupt too: a client must never see one of ours
         return _give_up(call, error)
-    if call.prints_json:
+    if call.prints_json and line is not None:
         import json
 
         from zaxy.commands.events import reply_of
@@ -162,11 +163,12 @@ def run(arguments: Sequence[str]) -> int:
     return 0
 
 
-def record(call: Call) -> Line:
-    """Append the event that a call tells of. Whatever is imported here may fail without a client noticing."""
-    from zaxy.eventloom.admission import checked_entry
+def record(call: Call) -> Line | None:
+    """Append what a call tells of, and a reminder if one is due; None if there was nothing to tell.
+
+    Whatever is imported here may fail without a client noticing.
+    """
     from zaxy.eventloom.loom import Eventloom
-    from zaxy.security.redaction import redact
     from zaxy.workspace import default_session
 
     if call.mistake is not None:
@@ -175,19 +177,49 @@ def record(call: Call) -> Line:
     told = call.told
     if "--stdin-json" in call.switches:
         told = {**hook_events.told_by_client(_stdin_json()), **told}
+        trigger = hook_events.meant_trigger(trigger, told)
+        if not call.strict and hook_events.says_nothing(trigger, told):
+            return None
+    entries = [_entry(trigger, each) for each in hook_events.tellings(trigger, told)]
+    workspace = call.workspace()
+    session = str(call.told.get("session_id") or default_session(workspace))
+    loom = Eventloom(workspace.eventloom)
+    try:
+        return _append(loom, session, trigger, entries)[0]
+    finally:
+        loom.close()
+
+
+def _entry(trigger: str, told: dict[str, object]) -> Entry:
+    from zaxy.eventloom.admission import checked_entry
+    from zaxy.security.redaction import redact
+
     clean, found = redact(hook_events.payload_of(trigger, told))
-    entry = checked_entry(
+    return checked_entry(
         hook_events.TRIGGERS[trigger].type,
         hook_events.ACTOR,
         hook_events.bounded(clean),
         redacted=[{"kind": kind, "pointer": pointer} for pointer, kind in found],
     )
-    workspace = call.workspace()
-    loom = Eventloom(workspace.eventloom)
-    try:
-        return loom.append(str(call.told.get("session_id") or default_session(workspace)), [entry], LOCK_WAIT)[0]
-    finally:
-        loom.close()
+
+
+def _append(loom: Eventloom, session: str, trigger: str, entries: list[Entry]) -> list[Line]:
+    """Append the entries, with a reminder behind them if one is due. For want of a reminder nothing is lost."""
+    from contextlib import ExitStack, suppress
+    from time import monotonic
+
+    from zaxy.observe import reminders
+    from zaxy.security.session_ids import check_session_id
+
+    began, due = monotonic(), ""
+    path, payload = os.path.join(loom.folder, f"{check_session_id(session)}.jsonl"), entries[-1].payload
+    with ExitStack() as held:
+        with suppress(ZaxyError, OSError, ValueError):
+            if reminders.due_reason(trigger, payload, reminders.since_last_use(path)):
+                held.enter_context(reminders.only_one(loom.folder))
+                due = reminders.due_reason(trigger, payload, reminders.since_last_use(path))
+        more = [reminders.reminder(due)] if due else []
+        return loom.append(session, [*entries, *more], max(0.0, LOCK_WAIT - (monotonic() - began)))
 
 
 def _stdin_json() -> object:

@@ -21,6 +21,7 @@ EXCERPT = 240
 LONGEST_TEXT = 1000
 LONGEST_KEY = 64
 MOST_KEYS = 64
+MOST_EDITS = 64
 CUT = " …[cut]… "
 WINDOW = 8192
 """So much of either end of a text is looked at for secrets; more than an excerpt ever shows."""
@@ -71,6 +72,24 @@ def known_trigger(typed: str) -> str:
     # A word in the wrong place may be anything, a prompt too: only what could be a mistyped trigger is repeated.
     shown = f"{name!r} is not a trigger" if re.fullmatch(r"[a-z-]{1,32}", name) else "that is not a trigger"
     raise ZaxyError("invalid_request", shown, f"The triggers are {', '.join(TRIGGERS)}.")
+
+
+def meant_trigger(trigger: str, told: Mapping[str, object]) -> str:
+    """Clients have one hook for the start of a session and say beside it that an older one goes on."""
+    return "resume" if trigger == "session-start" and told.get("reason") == "resume" else trigger
+
+
+def says_nothing(trigger: str, told: Mapping[str, object]) -> bool:
+    """Whether a turn ended without a word, as one that was interrupted does."""
+    return trigger == "transcript-turn" and not told.get("content")
+
+
+def tellings(trigger: str, told: Mapping[str, object]) -> list[dict[str, object]]:
+    """What was told, once for each file if a patch changed several."""
+    edits = told.get("edits")
+    if trigger != "file-edit" or not isinstance(edits, list) or told.get("path"):
+        return [dict(told)]
+    return [{**told, **edit} for edit in edits] or [dict(told)]
 
 
 def payload_of(trigger: str, told: Mapping[str, object]) -> dict[str, object]:
@@ -132,6 +151,8 @@ def reminder_class(prompt: str) -> str:
 SAME_NAME = ("hook_event_name", "transcript_path", "tool_name", "prompt")
 RESPONSES = ("tool_response", "tool_output", "result_json")
 PATH_KEYS = ("file_path", "path", "notebook_path", "absolute_path")
+LAST_WORDS = ("last_assistant_message", "prompt_response", "text")
+"""What the assistant said last: Claude Code and Codex, Gemini CLI, Cursor."""
 OPERATIONS = {"create": "created", "update": "modified"}
 PATCH_TOOL = "apply_patch"
 """Codex hands a patch over as this tool's `command`: it is file content, and no command."""
@@ -156,16 +177,47 @@ def told_by_client(data: object) -> dict[str, object]:
         "path": _first_text(*(inputs.get(key) for key in PATH_KEYS), data.get("file_path")),
         "operation": OPERATIONS.get(_first_text(details.get("type")) or ""),
         "duration_ms": _whole(data.get("duration_ms", data.get("duration"))),
+        "content": _first_text(*(data.get(field) for field in LAST_WORDS)),
     }
     if response is not None or "error" in data:
         told["status"] = "error" if _failed(data, details) else "ok"
         told["result_summary"] = shape_of(response)
-    if data.get("tool_name") != PATCH_TOOL:
+    if data.get("tool_name") == PATCH_TOOL:
+        told["edits"] = patched_files(_first_text(inputs.get("command"), inputs.get("input")) or "")
+    else:
         told["command"] = _first_text(inputs.get("command"), data.get("command"))
         told["stdout"] = _first_text(details.get("stdout"), response, data.get("output"))
-        told["stderr"] = _first_text(details.get("stderr"))
-        told["exit_code"] = _whole(details.get("exit_code", details.get("exitCode")))
+        told["stderr"] = _first_text(details.get("stderr"), data.get("error"))
+        told["exit_code"] = _whole(details.get("exit_code", details.get("exitCode", _exit_code(data.get("error")))))
     return {field: value for field, value in told.items() if value is not None}
+
+
+PATCHED = {"Add": "created", "Update": "modified", "Delete": "deleted"}
+
+
+def patched_files(patch: str) -> list[dict[str, object]]:
+    """The files that a patch of Codex's changes, with the numbers of their lines and nothing of their content."""
+    edits: list[dict[str, object]] = []
+    counts = {"+": 0, "-": 0}
+    for line in patch.splitlines():
+        header = re.match(r"\*\*\* (Add|Update|Delete) File: (.+)", line)
+        if header:
+            counts = {"+": 0, "-": 0}
+            edits.append({"path": header[2].strip(), "operation": PATCHED[header[1]]})
+        elif edits and line[:1] in counts:
+            counts[line[0]] += 1
+            edits[-1] |= {"lines_added": counts["+"], "lines_removed": counts["-"]}
+    return edits[:MOST_EDITS]
+
+
+def _exit_code(error: object) -> int | None:
+    """Claude Code tells of a command that failed by its words, such as `Exit code 1`."""
+    found = (
+        re.search(r"(?:exit|status) code:? (\d{1,3})\b", error[:WINDOW], re.IGNORECASE)
+        if isinstance(error, str)
+        else None
+    )
+    return int(found[1]) if found else None
 
 
 def _failed(data: Mapping[str, object], details: Mapping[str, object]) -> bool:

@@ -29,6 +29,18 @@ def zaxy_signing_algorithms() -> list[Provider]:
 
 
 @hookimpl
+def zaxy_ide_config_writers() -> list[Provider]:
+    return [
+        Provider("claude-code", "zaxy.clients.writers:ClaudeCode", "Claude Code: .mcp.json of the project."),
+        Provider("claude-desktop", "zaxy.clients.writers:ClaudeDesktop", "Claude Desktop; printed, never written."),
+        Provider("codex", "zaxy.clients.writers:Codex", "Codex: config.toml of the user or of a trusted project."),
+        Provider("cursor", "zaxy.clients.writers:Cursor", "Cursor: .cursor/mcp.json of the project."),
+        Provider("gemini", "zaxy.clients.writers:Gemini", "Gemini CLI: .gemini/settings.json of the project."),
+        Provider("vscode", "zaxy.clients.writers:VsCode", "VS Code: .vscode/mcp.json of the project."),
+    ]
+
+
+@hookimpl
 def zaxy_projection_backends() -> list[Provider]:
     return [Provider("sqlite", "zaxy.follow.sqlite_graph:SqliteGraph", "The graph in a SQLite file of the workspace.")]
 

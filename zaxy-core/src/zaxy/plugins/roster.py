@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 CORE = Announcement("core", "zaxy.plugins.builtin", "zaxy-core", __version__)
 PUBLISHED = {
+    "codex": "zaxy-codex",
+    "hermes": "zaxy-hermes",
     "kuzu": "zaxy-kuzu",
     "mldsa": "zaxy-mldsa",
     "ml-dsa-44": "zaxy-mldsa",

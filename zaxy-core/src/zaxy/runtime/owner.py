@@ -137,6 +137,36 @@ def try_to_own(workspace: Workspace, serve: Serve) -> Owner | None:
         return Owner(folder, held.pop_all(), listener, serve)
 
 
+def is_held(workspace: Workspace) -> bool:
+    """Whether a process holds the lock at the moment, be it heard of or not."""
+    folder = runtime_folder(workspace)
+    if not os.path.exists(_file(folder, "lock")):
+        return False
+    with ExitStack() as held:
+        return not _locked(held, _file(folder, "lock"))
+
+
+def has_left_over(workspace: Workspace) -> bool:
+    """Whether there is a record or a socket of an owner, alive or dead."""
+    folder = runtime_folder(workspace)
+    return any(os.path.lexists(_file(folder, ending)) for ending in ("sock", "json"))
+
+
+def clear_left_over(workspace: Workspace) -> bool:
+    """Remove what a dead owner left; whether there was something. Nothing is touched while a process holds the lock."""
+    if not has_left_over(workspace):
+        return False
+    folder = own_folder(runtime_folder(workspace), create=False)
+    with ExitStack() as held:
+        try:
+            if not _locked(held, _file(folder, "lock")):
+                return False
+            _clear(folder)
+        except OSError as error:
+            raise unusable_folder(folder, error) from None
+    return True
+
+
 def unreachable(workspace: Workspace) -> ZaxyError:
     """Why the owner cannot be asked though the lock is held: told, and never stolen."""
     record = owner_record(workspace)

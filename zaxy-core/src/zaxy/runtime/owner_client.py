@@ -27,7 +27,7 @@ from zaxy.workspace import Workspace
 SECONDS_TO_ANSWER_A_PING = 5.0
 QUESTIONS = (
     *("query", "checkout", "context", "invalidate", "forget"),
-    *("followers_status", "rebuild_followers", "follower_digests"),
+    *("follow", "followers_status", "rebuild_followers", "follower_digests"),
 )
 """Methods of `Memory` that need the graph. The others need the log and the text index, which all processes share."""
 PATIENT = ("query", "checkout", "context", "invalidate")
@@ -36,7 +36,7 @@ TOLD = {kind.__name__: kind for kind in (Answer, Result, Step, Event, State)}
 
 def memory_of(workspace: Workspace, progress: Progress | None = None) -> Memory:
     """The memory of a workspace, through its owner if its graph has one at the moment."""
-    if needs_owner(workspace) and _answers(workspace):
+    if needs_owner(workspace) and owner_answers(workspace):
         return MemoryOfOwner(workspace, progress=progress)
     return Memory(workspace, progress=progress)
 
@@ -132,7 +132,7 @@ def _fields(value: Any) -> Any:
     return fields(value)
 
 
-def _answers(workspace: Workspace) -> bool:
+def owner_answers(workspace: Workspace) -> bool:
     """Whether there is an owner; one that does not answer is told of, since nobody else can open the graph."""
     opened = connect(workspace)
     if opened is None:

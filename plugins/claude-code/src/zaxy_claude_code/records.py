@@ -1,0 +1,209 @@
+"""One record of a session file, made into what it tells: a turn, a finished call, a compaction, a summary."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from zaxy.api import Observation
+from zaxy_claude_code.bounded import LONGEST_TURN, text_within, utc_text, whole_number
+from zaxy_claude_code.tool_use import Call, Result, what_happened
+
+CLIENT = "claude-code"
+TURN = "transcript.turn"
+SILENT = frozenset(("progress", "file-history-snapshot", "queue-operation", "custom-title", "ai-title"))
+"""Kinds of records that are known and tell nothing to remember."""
+SILENT_BLOCKS = frozenset(("thinking", "redacted_thinking", "tool_use"))
+SHOWN = {"image": "[image]", "document": "[document]"}
+OWN_TOOLS = "mcp__zaxy__"
+"""Calls of memory's own tools, which its server records by itself."""
+CLIENTS_OWN = ("<local-command-", "<bash-stdout>", "<bash-stderr>", "<system-reminder>", "<task-notification>")
+"""What a user's record begins with when the client wrote it by itself."""
+SLASH_COMMAND = re.compile(r"<command-name>(.*?)</command-name>", re.S)
+SLASH_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.S)
+SHELL_INPUT = re.compile(r"<bash-input>(.*?)</bash-input>", re.S)
+
+Record = Mapping[str, Any]
+
+
+class Place(NamedTuple):
+    """Where a record stands: a record without an id of its own is named by it."""
+
+    session: str
+    offset: int
+    turn: int
+    """How many turns come before it."""
+
+
+def calls_of(record: Record) -> dict[str, Call]:
+    """The calls of tools that an assistant's record makes, by their ids; their results come in later records."""
+    if record.get("type") != "assistant" or is_passed_over(record):
+        return {}
+    return {
+        block["id"]: Call(block["name"], block["input"] if isinstance(block.get("input"), dict) else {})
+        for block in _blocks(record)
+        if block.get("type") == "tool_use" and isinstance(block.get("id"), str) and isinstance(block.get("name"), str)
+    }
+
+
+def answered_by(record: Record) -> list[str]:
+    """The ids of the calls whose results a record brings."""
+    if record.get("type") != "user" or is_passed_over(record):
+        return []
+    found = [block.get("tool_use_id") for block in _blocks(record) if block.get("type") == "tool_result"]
+    return [call for call in found if isinstance(call, str)]
+
+
+def is_passed_over(record: Record) -> bool:
+    """The client's own notes and what subagents said to themselves are no part of the conversation."""
+    return bool(record.get("isMeta") or record.get("isSidechain") or record.get("isApiErrorMessage"))
+
+
+def observations_of(
+    record: Record, place: Place, call_of: Callable[[str], Call | None], skipped: Counter[str]
+) -> list[Observation]:
+    """What a record tells, in its order; `call_of` knows the calls that were made before."""
+    kind = _kind(record)
+    if is_passed_over(record) or kind in SILENT:
+        return []
+    if kind == "assistant":
+        told = _of_assistant(record, skipped)
+    elif kind == "user":
+        told = _of_user(record, call_of, skipped)
+    elif kind == "system":
+        told = _of_system(record)
+    elif kind == "summary":
+        told = _of_summary(record.get("summary"))
+    else:
+        skipped[text_within(kind, 64) or "no type"] += 1
+        return []
+    return [_observation(record, place, part, *happening) for part, happening in enumerate(told)]
+
+
+Told = Iterator[tuple[str, str, dict[str, object]]]
+"""Actor, event type, payload."""
+
+
+def _of_assistant(record: Record, skipped: Counter[str]) -> Told:
+    content = _content(record)
+    text = content if isinstance(content, str) else _said(record, SILENT_BLOCKS, "assistant", skipped)
+    if text.strip():
+        yield _turn("assistant", text)
+
+
+def _of_user(record: Record, call_of: Callable[[str], Call | None], skipped: Counter[str]) -> Told:
+    results = [block for block in _blocks(record) if block.get("type") == "tool_result"]
+    details = record.get("toolUseResult") if len(results) == 1 else None
+    for block in results:
+        identity = block.get("tool_use_id")
+        call = call_of(identity) if isinstance(identity, str) else None
+        if call is None:
+            skipped["a result without its call"] += 1
+        elif not call.tool.startswith(OWN_TOOLS):
+            yield (CLIENT, *what_happened(call, Result(_result_text(block), block.get("is_error") is True, details)))
+    content = _content(record)
+    text = content if isinstance(content, str) else _said(record, frozenset(("tool_result",)), "user", skipped)
+    if record.get("isCompactSummary"):
+        yield from _of_summary(text)
+    elif said := _words_of_user(text):
+        yield _turn("user", said)
+
+
+def _of_system(record: Record) -> Told:
+    """Of the client's notices only a compaction matters: what was said before it is no longer before the model."""
+    if record.get("subtype") == "compact_boundary":
+        details = record.get("compactMetadata")
+        details = details if isinstance(details, dict) else {}
+        payload: dict[str, object] = {"summary": "the conversation was compacted"}
+        if details.get("trigger") in ("auto", "manual"):
+            payload["trigger"] = details["trigger"]
+        if (tokens := whole_number(details.get("preTokens"))) is not None:
+            payload["tokens_before"] = tokens
+        yield CLIENT, "transcript.compacted", payload
+
+
+def _of_summary(text: object) -> Told:
+    if isinstance(text, str) and text.strip():
+        yield CLIENT, "transcript.summarized", {"summary": text_within(text, LONGEST_TURN)}
+
+
+def _turn(role: str, text: str) -> tuple[str, str, dict[str, object]]:
+    return role, TURN, {"role": role, "content": text_within(text, LONGEST_TURN)}
+
+
+def _words_of_user(text: str) -> str:
+    """What the user typed: a command of the client as it was typed, and nothing of what the client itself put in."""
+    text = text.strip()
+    if not text.startswith("<"):
+        return text
+    if text.startswith(CLIENTS_OWN):
+        return ""
+    if text.startswith("<command-") and (command := SLASH_COMMAND.search(text)):
+        arguments = SLASH_ARGUMENTS.search(text)
+        return f"{command[1]} {arguments[1] if arguments else ''}".strip()
+    if shell := SHELL_INPUT.match(text):
+        return f"! {shell[1]}"
+    return text
+
+
+def _said(record: Record, silent: frozenset[str], side: str, skipped: Counter[str]) -> str:
+    said = []
+    for block in _blocks(record):
+        kind = _kind(block)
+        if kind == "text" and isinstance(block.get("text"), str):
+            said.append(block["text"])
+        elif kind in SHOWN:
+            said.append(SHOWN[kind])
+        elif kind not in silent:
+            skipped[f"{side}/{text_within(kind, 64)}"] += 1
+    return "\n\n".join(said)
+
+
+def _kind(of: Record) -> str:
+    kind = of.get("type")
+    return kind if isinstance(kind, str) else ""
+
+
+def _result_text(block: Record) -> str:
+    content = block.get("content")
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    texts = [part.get("text") for part in parts if isinstance(part, dict)]
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _content(record: Record) -> object:
+    message = record.get("message")
+    return message.get("content") if isinstance(message, dict) else None
+
+
+def _blocks(record: Record) -> list[Record]:
+    content = _content(record)
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def _observation(
+    record: Record, place: Place, part: int, actor: str, event_type: str, payload: dict[str, object]
+) -> Observation:
+    origin = record.get("forkedFrom")
+    forked: Record = origin if isinstance(origin, dict) else {}
+    session = _named(forked.get("sessionId"), record.get("sessionId")) or place.session
+    told: dict[str, object] = {"source": f"{CLIENT}:{session}"}
+    if event_type == TURN:
+        told["turn_index"] = place.turn
+    folder = record.get("cwd")
+    if isinstance(folder, str) and folder:
+        told["workspace"] = text_within(folder, 1000)
+    # The record's own id names it: a session that is forked or resumed repeats records in a file of its own.
+    identity = _named(forked.get("messageUuid"), record.get("uuid")) or f"{place.session}@{place.offset}"
+    key = f"{CLIENT}:{identity}:{part}"
+    return Observation(event_type, actor, {**told, **payload}, key, utc_text(record.get("timestamp")))
+
+
+def _named(*names: object) -> str:
+    """The first that can be a name of the client's."""
+    fit = (name for name in names if isinstance(name, str) and 0 < len(name) <= 100 and name.isprintable())
+    return next(fit, "")

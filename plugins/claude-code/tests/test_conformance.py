@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from zaxy.api.checks.capture_adapters import CaptureAdapterCase
+from zaxy_claude_code.adapter import ClaudeCodeSessions
+from zaxy_testkit import CaptureAdapterSuite, PluginSuite
+
+RECORD = (
+    '{{"isSidechain":false,"cwd":"{cwd}","sessionId":"s","version":"2.1.300","type":"user","uuid":"u-{number}",'
+    '"timestamp":"2026-08-20T10:00:01.000Z","message":{{"role":"user","content":"Tea at five – again."}}}}\n'
+)
+
+
+class TestPlugin(PluginSuite):
+    plugin = "claude-code"
+    contract = Path(__file__).parents[1] / "zaxy-contract.json"
+
+
+class TestClaudeCodeSessions(CaptureAdapterSuite):
+    @pytest.fixture
+    def case(self, tmp_path: Path) -> CaptureAdapterCase:
+        workspace, elsewhere = tmp_path / "work", tmp_path / "work-elsewhere"
+        workspace.mkdir()
+        elsewhere.mkdir()
+        config = tmp_path / "claude"
+        project = config / "projects" / "".join(c if c.isalnum() and c.isascii() else "-" for c in str(workspace))
+        numbers = count()
+        half: list[bytes] = []
+
+        def append(data: bytes) -> None:
+            project.mkdir(parents=True, exist_ok=True)
+            with (project / "11111111-2222-4333-8444-555555555555.jsonl").open("ab") as out:
+                out.write(data)
+
+        def record() -> bytes:
+            return RECORD.format(cwd=workspace.as_posix(), number=next(numbers)).encode()
+
+        def write_half() -> None:
+            torn = record()
+            cut = torn.index("–".encode()) + 1
+            half.append(torn[cut:])
+            append(torn[:cut])
+
+        return CaptureAdapterCase(
+            ClaudeCodeSessions,
+            workspace=workspace,
+            elsewhere=elsewhere,
+            write=lambda count: append(b"".join(record() for _ in range(count))),
+            write_half=write_half,
+            write_rest=lambda: append(half.pop()),
+            write_unknown=lambda: append(b'{"type":"reminder","uuid":"r"}\n'),
+            settings={"CLAUDE_CONFIG_DIR": str(config)},
+        )

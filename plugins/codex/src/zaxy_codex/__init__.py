@@ -1,0 +1,1 @@
+"""Reads the session files that Codex keeps, and turns them into observations."""

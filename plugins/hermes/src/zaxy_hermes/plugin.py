@@ -1,0 +1,10 @@
+"""What this package offers to Zaxy: the writer of Hermes Agent's configuration."""
+
+from __future__ import annotations
+
+from zaxy.api import Provider, hookimpl
+
+
+@hookimpl
+def zaxy_ide_config_writers() -> list[Provider]:
+    return [Provider("hermes", "zaxy_hermes.writer:Hermes", "Hermes Agent: config.yaml of the user.")]

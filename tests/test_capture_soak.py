@@ -1,0 +1,134 @@
+"""`zaxy capture-soak`: it passes only while every kind of observation arrives."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from zaxy.__main__ import main
+from zaxy.eventloom.admission import admit
+from zaxy.eventloom.loom import Eventloom
+from zaxy.observe.capture_config import write_capture_config
+from zaxy.observe.readiness import OBSERVATIONS, Watching
+from zaxy.observe.soak import WINDOW_S, soak
+
+SESSION = "shop-default"
+NONE = Watching(False, False)
+
+
+class Clock:
+    """A log's clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+    def __call__(self) -> str:
+        return self.now.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def loom(tmp_path: Path, clock: Clock) -> Eventloom:
+    return Eventloom(str(tmp_path / "shop" / ".eventloom"), clock=clock)
+
+
+def observe(loom: Eventloom, *types: str, **payload: Any) -> None:
+    loom.append(SESSION, [admit(type_, "zaxy-hook", {"trigger": "x", **payload}) for type_ in types])
+
+
+def test_it_passes_when_every_kind_was_seen_within_half_an_hour(loom: Eventloom, clock: Clock) -> None:
+    observe(loom, *OBSERVATIONS)
+    report = soak(loom, SESSION, NONE, clock.now + timedelta(seconds=WINDOW_S))
+    assert report.passed
+    told = report.as_dict()
+    assert (told["beta_criteria"], told["stale_lanes"], told["missing_lanes"]) == ("pass", [], [])
+    last = loom.last_event(SESSION)
+    assert told["latest"]["seq"] == last.seq
+    assert told["latest"]["hash"] == last.hash
+    assert told["remediation"] == []
+
+
+def test_a_second_more_makes_a_lane_stale_and_says_what_to_do(loom: Eventloom, clock: Clock) -> None:
+    observe(loom, *OBSERVATIONS)
+    clock.now += timedelta(seconds=WINDOW_S + 1)
+    observe(loom, *OBSERVATIONS[:2])
+    told = soak(loom, SESSION, NONE, clock.now).as_dict()
+    assert told["beta_criteria"] == "fail"
+    assert told["stale_lanes"] == list(OBSERVATIONS[2:])
+    assert [lane["status"] for lane in told["lanes"]] == ["fresh", "fresh", "stale", "stale"]
+    assert "Nothing new for 30 minutes" in told["lanes"][2]["remediation"]
+
+
+def test_a_missing_lane_says_how_to_wire_it(loom: Eventloom, clock: Clock) -> None:
+    observe(loom, *OBSERVATIONS[:3])
+    told = soak(loom, SESSION, NONE, clock.now).as_dict()
+    assert told["missing_lanes"] == ["transcript.turn"]
+    assert told["remediation"][0].startswith("transcript.turn: Never seen: install hooks with 'zaxy hooks")
+
+
+def test_importing_what_happened_long_ago_is_not_being_alive(loom: Eventloom, clock: Clock) -> None:
+    observe(loom, *OBSERVATIONS, occurred_at="2026-04-01T00:00:00Z")
+    assert soak(loom, SESSION, NONE, clock.now).as_dict()["stale_lanes"] == list(OBSERVATIONS)
+
+
+def test_a_configured_watcher_must_run(loom: Eventloom, clock: Clock) -> None:
+    observe(loom, *OBSERVATIONS)
+    assert soak(loom, SESSION, Watching(True, True), clock.now).passed
+    stopped = soak(loom, SESSION, Watching(True, False), clock.now)
+    assert not stopped.passed
+    assert "zaxy capture start" in stopped.as_dict()["remediation"][0]
+
+
+def test_a_clock_that_is_behind_makes_nothing_stale(loom: Eventloom, clock: Clock) -> None:
+    observe(loom, *OBSERVATIONS)
+    assert soak(loom, SESSION, NONE, clock.now - timedelta(hours=2)).passed
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for variable in ("EVENTLOOM_PATH", "EVENTLOOM_THREAD", "ZAXY_DOMAIN"):
+        monkeypatch.delenv(variable, raising=False)
+    folder = tmp_path / "shop"
+    folder.mkdir(exist_ok=True)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.parametrize("words", [["capture-soak"], ["capture", "soak"]])
+def test_the_command_exits_with_one_until_it_passes(
+    shop: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words, "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert (told["session_id"], told["latest"], told["beta_criteria"]) == (SESSION, None, "fail")
+    for hook in (
+        ("command", "--command", "ls"),
+        ("file-edit", "--path", "a.py"),
+        ("tool-call", "--tool-name", "search"),
+        ("transcript-turn", "--role", "assistant", "--content", "Done."),
+    ):
+        assert main(["hook-event", *hook]) == 0
+    capsys.readouterr()
+    assert main(words) == 0
+    assert "beta criteria: pass" in capsys.readouterr().out
+    write_capture_config(shop)
+    assert main(words) == 1
+    out = capsys.readouterr().out
+    assert "watcher              stopped" in out
+    assert "zaxy capture start --workspace ." in out
+
+
+def test_the_command_looks_at_the_session_and_the_log_that_are_named(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["hook-event", "stop", "--session-id", "other"]) == 0
+    assert main(["capture-soak", "--eventloom-path", ".eventloom", "--session-id", "other", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["latest"]["seq"] == 1

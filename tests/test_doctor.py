@@ -1,0 +1,343 @@
+"""`zaxy doctor`: each way in which a set-up can be broken has a row that names it, and --fix mends what it may."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from broken_plugins import Package, write
+from project import Project
+from zaxy.eventloom.disk import DISK
+from zaxy.eventloom.lock import SessionLock
+from zaxy.runtime.doctor import Patient, examine
+from zaxy.runtime.doctor_checks import look_at_disk, look_at_python, look_at_sqlite
+from zaxy.runtime.doctor_round import ROUND
+from zaxy.runtime.running_servers import RunningServer, doubled
+from zaxy.workspace import find_workspace
+
+Row = dict[str, Any]
+ON_LINUX = sys.platform.startswith("linux")
+
+
+@pytest.fixture(scope="module")
+def pattern(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project that init has set up for Cursor, made once and copied for each test."""
+    around = tmp_path_factory.mktemp("pattern")
+    made = Project(around / "shop", around / "home")
+    made.root.mkdir()
+    made.home.mkdir()
+    made.told("init", "--client", "cursor", "--yes")
+    return around
+
+
+@pytest.fixture
+def project(pattern: Path, tmp_path: Path) -> Project:
+    shutil.copytree(pattern, tmp_path / "copy")
+    made = Project(tmp_path / "copy" / "shop", tmp_path / "copy" / "home")
+    for path in (made.root / ".cursor/mcp.json", made.root / ".cursor/hooks.json"):
+        path.write_text(path.read_text().replace(str(pattern / "shop"), str(made.root)))
+    return made
+
+
+def rows_of(project: Project, *words: str, code: int = 0, **env: str | None) -> dict[str, Row]:
+    """The rows by name; of several with one name, the worst."""
+    told = project.told("doctor", *words, code=code, **env)
+    assert told["ok"] is (code == 0)
+    worst = ("ok", "warning", "error")
+    rows: dict[str, Row] = {}
+    for row in told["rows"]:
+        assert set(row) == {"name", "status", "message", "action", "mended"}
+        assert row["status"] == "ok" or row["action"], f"{row['name']} says nothing of what to do"
+        if row["name"] not in rows or worst.index(row["status"]) > worst.index(rows[row["name"]]["status"]):
+            rows[row["name"]] = row
+    return rows
+
+
+def wrong(rows: dict[str, Row], *but: str) -> list[str]:
+    """The rows that are not ok. That nothing was observed yet is true of every project here."""
+    return [name for name, row in rows.items() if row["status"] != "ok" and name not in ("capture_health", *but)]
+
+
+def log_of(project: Project) -> Path:
+    return project.root / ".eventloom" / "shop-default.jsonl"
+
+
+def test_a_project_that_was_set_up_is_in_order_and_every_part_was_tried(project: Project) -> None:
+    rows = rows_of(project)
+    assert wrong(rows) == []
+    for name in ("python", "sqlite", "workspace", "disk_space", "file_modes", "log_chain", "write_path", "followers"):
+        assert rows[name]["status"] == "ok"
+    assert "started and answered" in rows["server"]["message"]
+    assert rows["client_config:cursor"]["status"] == rows["hooks:cursor"]["status"] == "ok"
+    assert project.events()[-1]["type"] == "hook.heartbeat"
+    assert f"event {project.events()[-1]['seq']}" in rows["write_path"]["message"]
+
+
+def test_the_page_has_a_line_for_each_row_and_a_verdict(project: Project) -> None:
+    done = project.run("doctor")
+    assert done.returncode == 0, done.stdout
+    assert done.stdout.splitlines()[0].startswith("ok       python")
+    assert done.stdout.splitlines()[-1].startswith("Memory works")
+    assert "\x1b" not in done.stdout
+
+
+def test_an_empty_folder_is_told_to_be_set_up_and_nothing_is_made_in_it(tmp_path: Path) -> None:
+    empty = Project(tmp_path / "empty", tmp_path)
+    empty.root.mkdir()
+    rows = rows_of(empty)
+    assert rows["workspace"]["status"] == "warning"
+    assert rows["workspace"]["action"] == "zaxy init --yes"
+    assert rows["server"]["status"] == "ok"
+    assert list(empty.root.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes mean something else there")
+def test_files_that_others_can_read_are_named_and_mended(project: Project) -> None:
+    log_of(project).chmod(0o644)
+    (project.root / ".eventloom").chmod(0o755)
+    row = rows_of(project)["file_modes"]
+    assert (row["status"], "chmod" in row["action"]) == ("warning", True)
+    assert rows_of(project, "--fix")["file_modes"]["mended"]
+    assert stat.S_IMODE(log_of(project).stat().st_mode) == 0o600
+    assert stat.S_IMODE((project.root / ".eventloom").stat().st_mode) == 0o700
+
+
+def test_an_interrupted_write_is_named_and_cut(project: Project) -> None:
+    whole = log_of(project).read_bytes()
+    log_of(project).write_bytes(whole + b'{"v":1,"seq":')
+    checked = [check for check in ROUND if check.name == "log_chain"]
+    patient = Patient(find_workspace(str(project.root)))
+    (row,) = examine(patient, checked, fix=False)
+    assert (row.status, "interrupted" in row.message) == ("warning", True)
+    assert row.action.startswith("zaxy repair shop-default")
+    (row,) = examine(patient, checked, fix=True)
+    assert (row.status, row.mended) == ("ok", True)
+    assert log_of(project).read_bytes() == whole
+
+
+def test_a_changed_event_is_named_with_its_number_and_never_mended(project: Project) -> None:
+    spoilt = log_of(project).read_bytes().replace(b'"workspace":"shop"', b'"workspace":"shoq"', 1)
+    log_of(project).write_bytes(spoilt)
+    rows = rows_of(project, "--fix", code=1)
+    assert rows["log_chain"]["status"] == "error"
+    assert "damaged at event 1" in rows["log_chain"]["message"]
+    assert rows["write_path"]["status"] == "error"
+    assert log_of(project).read_bytes() == spoilt
+
+
+def test_a_session_that_is_marked_as_poisoned_is_named_and_lifted(project: Project) -> None:
+    (project.root / ".eventloom" / "shop-default.poisoned").write_text("2026-01-01T00:00:00Z a failed write\n")
+    rows = rows_of(project, code=1)
+    assert (rows["log_chain"]["status"], "poisoned" in rows["log_chain"]["message"]) == ("error", True)
+    assert rows_of(project, "--fix")["log_chain"]["mended"]
+
+
+def test_followers_that_are_ahead_of_a_log_that_was_cut_back_are_named_and_rebuilt(project: Project) -> None:
+    full = log_of(project).read_bytes()
+    for _ in range(3):
+        project.run("append", "fact.recorded", "--payload", '{"fact": "x"}', "--actor", "ann")
+    project.run("query", "x")
+    log_of(project).write_bytes(full)
+    rows = rows_of(project, code=1)
+    assert wrong(rows) == ["followers"]
+    assert "zaxy followers rebuild" in rows["followers"]["action"]
+    assert rows_of(project, "--fix")["followers"]["mended"]
+    assert wrong(rows_of(project)) == []
+
+
+def test_a_damaged_workspace_file_is_named(project: Project) -> None:
+    (project.root / ".eventloom" / "workspace.json").write_text("{oops")
+    row = rows_of(project, code=1)["workspace"]
+    assert row["status"] == "error"
+    assert "workspace.json" in row["message"]
+
+
+def test_a_graph_whose_package_is_gone_is_named(project: Project) -> None:
+    rows = rows_of(project, code=1, ZAXY_EMBEDDED_ENGINE="nographs")
+    assert rows["followers"]["status"] == "error"
+    assert "nographs" in rows["followers"]["message"]
+
+
+def test_a_broken_plugin_is_named_by_a_row_of_its_own(project: Project, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    write(Package("fails-to-import", at_import="import a_module_that_nobody_has"), site)
+    rows = rows_of(project, code=1, PYTHONPATH=str(site))
+    assert wrong(rows) == ["plugin:fails-to-import"]
+    assert "a_module_that_nobody_has" in rows["plugin:fails-to-import"]["message"]
+
+
+def test_what_a_dead_owner_left_is_cleared_away_without_asking(project: Project) -> None:
+    folder = project.root / ".eventloom" / "runtime"
+    folder.mkdir(exist_ok=True)
+    record = folder / "zaxy-embedded-owner.json"
+    record.write_text(json.dumps({"pid": 1, "started": "", "socket": "/nowhere", "version": "0"}))
+    record.chmod(0o600)
+    row = rows_of(project)["embedded_mcp_runtime"]
+    assert (row["status"], "cleared" in row["message"]) == ("ok", True)
+    assert not record.exists()
+
+
+def test_a_lock_that_is_held_without_a_healthy_socket_is_an_error_with_an_action(project: Project) -> None:
+    folder = project.root / ".eventloom" / "runtime"
+    folder.mkdir(exist_ok=True)
+    lock = SessionLock(str(folder / "zaxy-embedded-owner.lock"), DISK)
+    with lock.exclusive(1):
+        row = rows_of(project, "--fix", code=1)["embedded_mcp_runtime"]
+    lock.close()
+    assert row["status"] == "error"
+    assert "nobody listens" in row["message"]
+    assert wrong(rows_of(project)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "row"), [(".cursor/mcp.json", "client_config:cursor"), (".cursor/hooks.json", "hooks:cursor")]
+)
+def test_a_command_that_is_not_there_any_more_is_named_and_mended(project: Project, name: str, row: str) -> None:
+    path = project.root / name
+    right = path.read_text()
+    program = json.loads((project.root / ".cursor/mcp.json").read_text())["mcpServers"]["zaxy"]["command"]
+    path.write_text(right.replace(program, "/gone/bin/zaxy"))
+    rows = rows_of(project, code=1)
+    assert wrong(rows) == [row]
+    assert "/gone/bin/zaxy" in rows[row]["message"]
+    assert rows_of(project, "--fix")[row]["mended"]
+    assert path.read_text() == right
+
+
+def test_a_project_that_was_moved_is_told_that_its_clients_use_the_old_log_and_is_mended(
+    project: Project, tmp_path: Path
+) -> None:
+    before = project.files()
+    moved = Project(tmp_path / "moved" / "shop", project.home)
+    moved.root.parent.mkdir()
+    project.root.rename(moved.root)
+    rows = rows_of(moved, code=1)
+    assert wrong(rows) == ["client_config:cursor", "hooks:cursor"]
+    assert str(project.root / ".eventloom") in rows["client_config:cursor"]["message"]
+    rows_of(moved, "--fix")
+    assert wrong(rows_of(moved)) == []
+    assert len(moved.files()) >= len(before)
+    assert moved.told("init", "--undo")["ok"]
+    assert not any("zaxy" in content.decode() for path, content in moved.files().items() if "backup" not in path)
+
+
+def test_a_client_configuration_that_cannot_be_read_is_named_with_its_line(project: Project) -> None:
+    (project.root / ".mcp.json").write_text('{\n  "mcpServers": oops\n}\n')
+    row = rows_of(project, code=1)["client_config:claude-code"]
+    assert row["status"] == "error"
+    assert "line 2" in row["message"]
+    assert str(project.root / ".mcp.json") in row["message"]
+
+
+def test_a_project_that_no_client_knows_is_told_how_to_be_set_up(project: Project) -> None:
+    project.told("init", "--undo")
+    row = rows_of(project)["client_config"]
+    assert (row["status"], row["action"]) == ("warning", "zaxy init --yes")
+
+
+def test_codex_told_of_the_server_twice_is_named(project: Project) -> None:
+    entry = f'[mcp_servers.zaxy]\ncommand = "{sys.executable}"\nargs = ["serve"]\n'
+    for folder in (project.home, project.root):
+        (folder / ".codex").mkdir()
+        (folder / ".codex" / "config.toml").write_text(entry)
+    row = rows_of(project)["client_config:codex"]
+    assert row["status"] == "warning"
+    assert "twice" in row["message"]
+
+
+def test_what_hooks_could_not_record_is_told(project: Project) -> None:
+    project.run("hook-event", "file-edit", "--eventloom-path", str(project.root / ".eventloom"))
+    row = rows_of(project)["hook_errors"]
+    assert row["status"] == "warning"
+    assert "file-edit needs --path" in row["message"]
+    log = project.root / ".eventloom/runtime/hook-errors.log"
+    log.write_text(log.read_text().replace(log.read_text()[:4], "2020"))
+    log.chmod(0o600)
+    assert rows_of(project)["hook_errors"]["status"] == "ok"
+
+
+def test_capture_health_says_what_hook_status_says(project: Project) -> None:
+    status = json.loads(project.run("hook-status", "--json").stdout)
+    row = rows_of(project)["capture_health"]
+    assert row["status"] == "warning"
+    assert status["capture_readiness"]["status"] in row["message"]
+    for trigger, options in {
+        "command": ("--command", "ls"),
+        "file-edit": ("--path", "a.py"),
+        "tool-call": ("--tool-name", "t"),
+        "transcript-turn": ("--role", "user", "--content", "hi"),
+    }.items():
+        assert project.run("hook-event", trigger, "--strict", *options).returncode == 0
+    assert rows_of(project)["capture_health"]["status"] == "ok"
+
+
+def test_a_watcher_that_is_configured_and_does_not_run_is_told_with_the_command_that_starts_it(
+    project: Project,
+) -> None:
+    project.run("init", "--preset", "local-codex", "--yes")
+    row = rows_of(project)["capture_health"]
+    assert row["status"] == "warning"
+    assert row["action"] == "zaxy capture start --workspace ."
+
+
+@pytest.mark.skipif(not ON_LINUX, reason="only Linux tells which processes run where")
+def test_two_servers_of_one_client_are_told_of(project: Project) -> None:
+    command = [sys.executable, "-m", "zaxy", "serve"]
+    servers = [
+        subprocess.Popen(
+            command,
+            cwd=project.root,
+            env=project.environ(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for _ in range(2)
+    ]
+    try:
+        time.sleep(0.5)
+        row = rows_of(project)["duplicate_servers"]
+    finally:
+        for server in servers:
+            server.kill()
+            server.communicate()
+    assert row["status"] == "warning"
+    assert f"the client with process {os.getpid()} runs 2 servers here" in row["message"]
+    assert all(str(server.pid) in row["message"] for server in servers)
+
+
+def test_servers_of_two_clients_or_two_projects_are_no_duplicates() -> None:
+    servers = [
+        RunningServer(10, 2, "/p"),
+        RunningServer(11, 3, "/p"),
+        RunningServer(12, 2, "/q"),
+        RunningServer(13, 1, "/p"),
+        RunningServer(14, 1, "/p"),
+    ]
+    assert doubled(servers, "/p") == {}
+    assert doubled([*servers, RunningServer(15, 2, "/p/sub")], "/p") == {2: [10, 15]}
+
+
+def test_a_disk_with_little_room_is_told_of(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk cannot be had everywhere, so what the system says of it is replaced."""
+    patient = Patient(find_workspace(str(project.root)))
+    usage = shutil.disk_usage(project.root)
+    for free, status in ((1 << 20, "error"), (100 << 20, "warning"), (1 << 40, "ok")):
+        monkeypatch.setattr(shutil, "disk_usage", lambda path, free=free: usage._replace(free=free))
+        (row,) = look_at_disk(patient)
+        assert row.status == status
+
+
+def test_this_python_and_its_sqlite_are_good_enough(project: Project) -> None:
+    patient = Patient(find_workspace(str(project.root)))
+    assert [row.status for row in (*look_at_python(patient), *look_at_sqlite(patient))] == ["ok", "ok"]

@@ -1,0 +1,548 @@
+"""`zaxy init`: a project is set up in one command, and comes out again byte for byte."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import select
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from project import Project
+from zaxy.clients.files import ConfigFile, write_file
+from zaxy.runtime import init
+from zaxy.runtime.genesis import instruction_files
+from zaxy.runtime.init_record import bytes_of, change_of, text_of, undone
+from zaxy.runtime.owner import runtime_folder
+from zaxy.workspace import find_workspace
+
+MORTAL = ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search")
+"""Takes from root what lets it write everywhere."""
+AS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
+
+MOMENTS = {"session-start", "user-prompt-submit", "precompact", "stop"}
+CLAUDE = b"""{
+   // what the team uses
+   "mcpServers": {
+      "github": {"command": "npx", "args": ["-y", "github"], "env": {"TOKEN": "${GITHUB_TOKEN}"}}, /* ours */
+      "db":    {"command": "/opt/db/bin/serve"}
+   },
+   "other": [1, 2,   3],
+}
+"""
+CURSOR = b'\xef\xbb\xbf{"mcpServers":{"one":{"url":"https://one.example/mcp"}}}'
+CURSOR_HOOKS = b"""{
+\t"version": 1,
+\t"hooks": {
+\t\t"stop": [
+\t\t\t{ "command": "./mine.sh" }
+\t\t]
+\t}
+}
+""".replace(b"\n", b"\r\n")
+GEMINI = b"""{
+  "theme": "dark", // kept
+  "hooks": {
+    "AfterTool": [
+      {"matcher": "write_file", "hooks": [{"name": "fmt", "type": "command", "command": "fmt"}]}
+    ]
+  },
+  "mcpServers": {}
+}"""
+CODEX = b"""# my settings
+model = "o"   # the usual
+
+[mcp_servers.docs]
+command = "docs"
+args = [ "serve", ]
+
+[profiles.work]
+model = "p"
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path / "shop", tmp_path / "home")
+    made.root.mkdir()
+    made.home.mkdir()
+    return made
+
+
+@pytest.fixture
+def full(project: Project) -> Project:
+    """Four clients, each with a configuration full of other things."""
+    for name, content in (
+        (".mcp.json", CLAUDE),
+        (".cursor/mcp.json", CURSOR),
+        (".cursor/hooks.json", CURSOR_HOOKS),
+        (".gemini/settings.json", GEMINI),
+    ):
+        path = project.root / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+    (project.home / ".codex").mkdir()
+    (project.home / ".codex" / "config.toml").write_bytes(CODEX)
+    (project.root / "AGENTS.md").write_text("Be brief.\n")
+    return project
+
+
+def test_init_twice_and_undo_once_leaves_every_file_as_it_was_byte_for_byte(full: Project) -> None:
+    before, folders = full.files(), full.folders()
+    first = full.told("init", "--yes")
+    assert first["ok"] and first["changes"]
+    assert {found["name"] for found in first["clients"]} == {"claude-code", "codex", "cursor", "gemini"}
+    written, events = full.files(), full.events()
+    assert written != before
+    for path, content in before.items():
+        assert len(written[path]) >= len(content)
+    second = full.told("init", "--yes")
+    assert second["ok"] and not second["changes"] and second["written"] == []
+    assert full.files() == written
+    assert full.events() == events
+    undone = full.told("init", "--undo")
+    assert undone["ok"]
+    assert full.files() == before
+    assert full.folders() == folders
+    assert full.events() == events
+
+
+def test_what_stood_in_the_files_is_still_there_after_init(full: Project) -> None:
+    full.told("init", "--yes")
+    claude = (full.root / ".mcp.json").read_text()
+    for kept in ("// what the team uses", '"github": {"command": "npx"', "/* ours */", "[1, 2,   3],"):
+        assert kept in claude
+    assert (full.root / ".cursor/mcp.json").read_bytes().startswith(b"\xef\xbb\xbf{")
+    assert b'\t\t\t{ "command": "./mine.sh" }\r\n' in (full.root / ".cursor/hooks.json").read_bytes()
+    codex = (full.home / ".codex/config.toml").read_text()
+    assert codex.startswith(CODEX.decode().rstrip("\n")) or all(line in codex for line in CODEX.decode().splitlines())
+    assert "startup_timeout_sec = 90" in codex
+    for identity in ("EVENTLOOM_PATH", "EVENTLOOM_THREAD", "ZAXY_DOMAIN"):
+        assert identity not in codex
+
+
+def test_the_first_event_is_the_genesis_and_is_written_once(full: Project) -> None:
+    full.told("init", "--yes")
+    full.told("init", "--yes")
+    types = [event["type"] for event in full.events()]
+    assert types[:2] == ["session.genesis", "workspace.instructions.discovered"]
+    assert types.count("session.genesis") == 1
+    genesis = full.events()[0]["payload"]
+    assert (genesis["workspace"], genesis["domain"], genesis["backend"]) == ("shop", "shop", "sqlite")
+    assert genesis["workspace_id"] == json.loads((full.root / ".eventloom/workspace.json").read_text())["id"]
+
+
+def test_instructions_are_recorded_by_hash_again_only_when_they_change(full: Project) -> None:
+    full.told("init", "--yes")
+    (file,) = full.events()[1]["payload"]["files"]
+    text = b"Be brief.\n"
+    assert file == {"path": "AGENTS.md", "size": len(text), "sha256": hashlib.sha256(text).hexdigest()}
+    assert "Be brief" not in json.dumps(full.events())
+    (full.root / "AGENTS.md").write_text("Be very brief.\n")
+    told = full.told("init", "--yes")
+    assert told["events"] == ["workspace.instructions.discovered"]
+    (full.root / "AGENTS.md").write_bytes(text)
+    assert full.told("init", "--yes")["events"] == ["workspace.instructions.discovered"]
+    assert full.told("init", "--yes")["events"] == []
+
+
+def test_a_dry_run_writes_nothing_at_all(full: Project) -> None:
+    def everything() -> dict[str, bytes]:
+        return {str(p): p.read_bytes() for p in sorted(full.root.parent.rglob("*")) if p.is_file()}
+
+    before = everything()
+    told = full.told("init", "--dry-run")
+    assert told["changes"] and len(told["files"]) >= 5
+    assert full.run("init", "--dry-run").returncode == 0
+    assert everything() == before
+    assert not (full.root / ".eventloom").exists()
+
+
+def test_without_a_terminal_and_without_yes_it_says_so_and_writes_nothing(full: Project) -> None:
+    before = full.files()
+    done = full.run("init")
+    assert done.returncode == 2
+    assert "--yes" in done.stderr
+    assert full.files() == before
+    assert not (full.root / ".eventloom").exists()
+
+
+def at_a_terminal(project: Project, answer: bytes, *words: str) -> tuple[int, str]:
+    """Run the command at a pseudo-terminal, answer its one question, and give what it printed."""
+    import pty  # there is none on Windows
+
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "zaxy", *words],
+        cwd=project.root,
+        env=project.environ(TERM="dumb"),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    shown, answered = b"", False
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if select.select([ours], [], [], 0.2)[0]:
+            try:
+                shown += os.read(ours, 65536)
+            except OSError:
+                break
+            if b"?" in shown.splitlines()[-1] and b"[Y/n]" in shown and not answered:
+                os.write(ours, answer)
+                answered = True
+        elif process.poll() is not None:
+            break
+    os.close(ours)
+    return process.wait(10), shown.decode(errors="replace")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no pseudo-terminals")
+def test_at_a_terminal_it_asks_and_no_means_no(full: Project) -> None:
+    before = full.files()
+    code, shown = at_a_terminal(full, b"n\n", "init")
+    assert code == 1, shown
+    assert "Write this?" in shown
+    assert full.files() == before
+    code, shown = at_a_terminal(full, b"y\n", "init")
+    assert code == 0, shown
+    assert full.files() != before
+
+
+def handled(path: Path) -> set[str]:
+    """The triggers of our hooks in a file."""
+    return set(re.findall(r"hook-event[\s\",]+([a-z-]+)", path.read_text()))
+
+
+def test_the_preset_for_codex_configures_capture_and_says_how_to_start_it(project: Project) -> None:
+    done = project.run("init", "--preset", "local-codex", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "zaxy capture start --workspace ." in done.stdout
+    kept = json.loads((project.root / ".codex/zaxy-capture.json").read_text())
+    assert kept["capture"] == "codex"
+    assert "[mcp_servers.zaxy]" in (project.home / ".codex/config.toml").read_text()
+    assert handled(project.root / ".codex/hooks.json") == MOMENTS
+    assert not project.told("init", "--preset", "local-codex", "--yes")["changes"]
+    assert project.told("init", "--undo")["ok"]
+    assert (project.files(), project.folders()) == ({}, [])
+
+
+def test_hooks_tell_only_moments_once_a_watcher_records_the_rest(project: Project) -> None:
+    claude = project.root / ".claude/settings.local.json"
+    project.told("init", "--preset", "local-claude", "--yes")
+    assert handled(claude) > MOMENTS
+    project.told("init", "--client", "claude-code", "--client", "codex", "--yes")
+    assert handled(claude) == MOMENTS
+    assert not project.told("init", "--client", "claude-code", "--yes")["changes"]
+    assert project.told("init", "--undo")["ok"]
+    assert (project.files(), project.folders()) == ({}, [])
+
+
+def test_an_init_that_was_killed_at_any_moment_is_completed_and_undone_byte_for_byte(full: Project) -> None:
+    before, folders = full.files(), full.folders()
+    for wait in (0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.7):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "zaxy", "init", "--yes"],
+            cwd=full.root,
+            env=full.environ(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        time.sleep(wait)
+        process.kill()
+        process.wait()
+    assert full.told("init", "--yes")["ok"]
+    assert [event["type"] for event in full.events()].count("session.genesis") == 1
+    assert full.told("init", "--undo")["ok"]
+    left = {path: content for path, content in full.files().items() if not path.endswith(".partial")}
+    assert (left, full.folders()) == (before, folders)
+
+
+@pytest.mark.parametrize("writes", range(6))
+def test_an_init_that_ends_between_its_record_and_a_file_is_undone_byte_for_byte(
+    full: Project, writes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kill at a chosen moment cannot be had from outside, so the write itself ends the run."""
+    before, folders = full.files(), full.folders()
+    done = list[Path]()
+
+    def write_then_stop(read: ConfigFile, text: str, keep_backup: bool) -> Path | None:
+        if len(done) == writes:
+            raise KeyboardInterrupt
+        done.append(read.path)
+        return write_file(read, text, keep_backup)
+
+    monkeypatch.setattr(init, "write_file", write_then_stop)
+    workspace = find_workspace(str(full.root))
+    plan = init.make_plan(workspace, init.Wish(clients=("claude-code", "codex", "cursor", "gemini")), full.environ())
+    assert len(plan.files) > writes
+    with pytest.raises(KeyboardInterrupt):
+        init.carry_out(plan)
+    assert len(done) == writes
+    assert full.told("init", "--undo")["ok"]
+    assert (full.files(), full.folders()) == (before, folders)
+    assert full.told("init", "--undo")["undone"] == []
+
+
+def test_the_whole_is_tried_by_starting_the_server_and_cites_the_log(project: Project) -> None:
+    told = project.told("init", "--client", "cursor", "--yes")
+    assert told["server"]["ok"]
+    assert told["server"]["citation"].startswith("eventloom://shop-default/events/1#")
+
+
+def test_an_entry_of_somebody_elses_is_left_alone_and_the_rest_is_written(full: Project) -> None:
+    mine = b'{"mcpServers": {"zaxy": {"command": "/home/me/my-zaxy"}}}\n'
+    (full.root / ".mcp.json").write_bytes(mine)
+    told = full.told("init", "--yes", code=1)
+    (left,) = told["left_alone"]
+    assert left["client"] == "claude-code"
+    assert "--force" in left["action"]
+    assert (full.root / ".mcp.json").read_bytes() == mine
+    assert b"zaxy" in (full.root / ".gemini/settings.json").read_bytes()
+
+
+def test_a_malformed_file_is_left_alone_and_named_with_its_line(full: Project) -> None:
+    broken = b'{\n  "mcpServers": {\n    "one": oops\n  }\n}\n'
+    (full.root / ".mcp.json").write_bytes(broken)
+    told = full.told("init", "--yes", code=1)
+    (left,) = told["left_alone"]
+    assert str(full.root / ".mcp.json") in left["reason"]
+    assert "line 3" in left["reason"]
+    assert (full.root / ".mcp.json").read_bytes() == broken
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
+def test_a_linked_configuration_is_left_alone(full: Project, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "shared.json"
+    elsewhere.write_bytes(CLAUDE)
+    (full.root / ".mcp.json").unlink()
+    (full.root / ".mcp.json").symlink_to(elsewhere)
+    told = full.told("init", "--yes", code=1)
+    (left,) = told["left_alone"]
+    assert "link" in left["reason"]
+    assert elsewhere.read_bytes() == CLAUDE
+    assert (full.root / ".mcp.json").is_symlink()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
+def test_a_linked_folder_that_leads_out_of_the_project_is_left_alone(full: Project, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (full.root / ".vscode").symlink_to(outside)
+    told = full.told("init", "--client", "vscode", "--yes", code=1)
+    assert [left["client"] for left in told["left_alone"]] == ["vscode"]
+    assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize("home", [None, "/nonexistent/home", ""])
+def test_without_a_home_folder_project_files_are_written_and_the_rest_is_told(full: Project, home: str | None) -> None:
+    codex = (full.home / ".codex/config.toml").read_bytes()
+    told = full.told("init", "--client", "cursor", "--client", "codex", "--yes", code=1, HOME=home)
+    assert [left["client"] for left in told["left_alone"]] == ["codex"]
+    assert "HOME" in told["left_alone"][0]["reason"] + told["left_alone"][0]["action"]
+    assert b"zaxy" in (full.root / ".cursor/mcp.json").read_bytes()
+    assert (full.home / ".codex/config.toml").read_bytes() == codex
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes mean something else there")
+@pytest.mark.skipif(AS_ROOT and shutil.which("setpriv") is None, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_is_told_of_before_anything_is_written(full: Project) -> None:
+    before = full.files()
+    full.root.chmod(0o555)
+    try:
+        done = full.run("init", "--yes", before=MORTAL if AS_ROOT else ())
+    finally:
+        full.root.chmod(0o755)
+    assert done.returncode == 1
+    assert "cannot be written" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert full.files() == before
+
+
+def test_a_path_that_is_no_folder_is_refused_without_a_traceback(project: Project) -> None:
+    (project.root / ".eventloom").write_text("not a folder")
+    done = project.run("init", "--client", "cursor", "--yes")
+    assert done.returncode == 1
+    assert "is not a folder" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (project.root / ".cursor").exists()
+
+
+def test_undo_takes_out_only_the_entry_where_a_file_was_changed_since(full: Project) -> None:
+    before = full.files()
+    full.told("init", "--yes")
+    claude = full.root / ".mcp.json"
+    claude.write_bytes(claude.read_bytes().replace(b'"db":    {', b'"database": {'))
+    told = full.told("init", "--undo")
+    outcomes = {row["what"]: row["outcome"] for row in told["undone"]}
+    assert outcomes[str(claude)] == "entry taken out"
+    assert claude.read_bytes() == CLAUDE.replace(b'"db":    {', b'"database": {')
+    assert {path: content for path, content in full.files().items() if path != str(claude)} == {
+        path: content for path, content in before.items() if path != str(claude)
+    }
+
+
+def test_undo_stops_at_a_file_that_it_cannot_take_apart_and_shows_what_was_put_in(full: Project) -> None:
+    full.told("init", "--yes")
+    claude = full.root / ".mcp.json"
+    spoilt = claude.read_bytes() + b"}}} oops"
+    claude.write_bytes(spoilt)
+    told = full.told("init", "--undo", code=1)
+    (kept,) = [row for row in told["undone"] if row["outcome"] == "left as it is"]
+    assert kept["what"] == str(claude)
+    assert '"zaxy"' in kept["difference"]
+    assert claude.read_bytes() == spoilt
+    claude.write_bytes(spoilt.removesuffix(b"}}} oops"))
+    assert full.told("init", "--undo")["ok"]
+    assert claude.read_bytes() == CLAUDE
+    assert full.told("init", "--undo")["undone"] == []
+
+
+def test_undo_keeps_what_the_user_put_into_a_file_that_init_made(project: Project) -> None:
+    project.told("init", "--client", "vscode", "--yes")
+    path = project.root / ".vscode/mcp.json"
+    text = path.read_text().replace('"servers": {', '"inputs": [],\n  "servers": {')
+    path.write_text(text)
+    assert project.told("init", "--undo")["ok"]
+    assert json.loads(path.read_text())["inputs"] == []
+    assert "zaxy" not in path.read_text()
+
+
+def test_a_second_init_with_more_clients_is_undone_together_with_the_first(full: Project) -> None:
+    before = full.files()
+    full.told("init", "--client", "gemini", "--yes")
+    full.told("init", "--client", "cursor", "--client", "vscode", "--yes")
+    assert full.told("init", "--undo")["ok"]
+    assert full.files() == before
+
+
+def test_a_record_that_names_another_file_is_not_followed(full: Project) -> None:
+    full.told("init", "--client", "cursor", "--yes")
+    precious = full.home / "precious.txt"
+    precious.write_text("keep me")
+    record = full.root / ".eventloom/runtime/init.json"
+    kept = json.loads(record.read_text())
+    planted = change_of(str(precious), None, precious.read_bytes(), (), ())
+    kept["files"].append({**planted._asdict(), "parts": []})
+    record.write_text(json.dumps(kept))
+    told = full.told("init", "--undo", code=1)
+    assert [row["what"] for row in told["undone"] if row["outcome"] == "left as it is"] == [str(precious)]
+    assert precious.read_text() == "keep me"
+
+
+def test_backend_and_domain_are_kept_in_the_workspace_and_taken_out_by_undo(project: Project) -> None:
+    told = project.told("init", "--preset", "minimal", "--backend", "sqlite", "--domain", "Web Shop", "--yes")
+    assert (told["session_id"], told["backend"]) == ("web-shop-default", "sqlite")
+    kept = json.loads((project.root / ".eventloom/workspace.json").read_text())
+    assert kept["settings"] == {"ZAXY_DOMAIN": "Web Shop"}
+    assert not project.told("init", "--preset", "minimal", "--domain", "Web Shop", "--yes")["changes"]
+    assert project.told("init", "--undo")["ok"]
+    assert json.loads((project.root / ".eventloom/workspace.json").read_text())["settings"] == {}
+
+
+def test_a_backend_that_was_chosen_before_is_put_back_by_undo(project: Project) -> None:
+    project.told("init", "--preset", "minimal", "--yes")
+    project.run("config", "set", "PROJECTION_BACKEND", "neo4j")
+    assert project.told("init", "--preset", "minimal", "--backend", "sqlite", "--yes")["backend"] == "sqlite"
+    assert "PROJECTION_BACKEND" not in json.loads((project.root / ".eventloom/workspace.json").read_text())["settings"]
+    assert project.told("init", "--undo")["ok"]
+    kept = json.loads((project.root / ".eventloom/workspace.json").read_text())["settings"]
+    assert kept == {"PROJECTION_BACKEND": "neo4j"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--preset", "local-nothing"), "local-codex"),
+        (("--client", "emacs"), "claude-code"),
+        (("--backend", "oracle"), "sqlite"),
+    ],
+)
+def test_what_it_does_not_know_is_refused_with_what_it_knows(
+    project: Project, words: tuple[str, str], said: str
+) -> None:
+    done = project.run("init", *words, "--yes")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not (project.root / ".eventloom").exists()
+
+
+def test_a_backend_that_is_not_installed_is_refused_with_how_to_get_it(project: Project) -> None:
+    done = project.run("init", "--backend", "kuzu", "--yes", ZAXY_PLUGINS_DISABLE="kuzu")
+    assert done.returncode == 1
+    assert "not installed" in done.stderr
+    assert not (project.root / ".eventloom").exists()
+
+
+def test_memory_stays_out_of_a_git_repository(project: Project) -> None:
+    subprocess.run(["git", "init", "-q", "."], cwd=project.root, check=True)
+    project.told("init", "--preset", "minimal", "--yes")
+    listed = subprocess.run(
+        ["git", "status", "--porcelain", "--untracked-files=all"],
+        cwd=project.root,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert listed.stdout == ""
+
+
+def test_what_a_dead_owner_left_is_cleared_away(project: Project) -> None:
+    project.told("init", "--preset", "minimal", "--yes")
+    folder = Path(runtime_folder(find_workspace(str(project.root))))
+    folder.mkdir(exist_ok=True)
+    record = folder / "zaxy-embedded-owner.json"
+    record.write_text(json.dumps({"pid": 1, "started": "", "socket": str(folder / "gone.sock"), "version": "0"}))
+    assert project.told("init", "--preset", "minimal", "--yes")["changes"]
+    assert not record.exists()
+    assert not project.told("init", "--preset", "minimal", "--yes")["changes"]
+
+
+def test_a_folder_whose_name_has_no_letters_gets_a_session_of_its_own(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    odd = Project(tmp_path / "本", home)
+    odd.root.mkdir()
+    assert not odd.told("init", "--preset", "minimal", "--dry-run")["clients"]
+    assert not (odd.root / ".eventloom").exists()
+    told = odd.told("init", "--preset", "minimal", "--yes")
+    identity = json.loads((odd.root / ".eventloom/workspace.json").read_text())["id"]
+    assert told["session_id"] == f"ws-{identity[:8]}-default"
+    assert not odd.told("init", "--preset", "minimal", "--yes")["changes"]
+
+
+def test_links_and_folders_are_no_instruction_files(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").mkdir()
+    (tmp_path / "real.md").write_text("x")
+    if sys.platform != "win32":
+        (tmp_path / "CLAUDE.md").symlink_to(tmp_path / "real.md")
+    (tmp_path / ".cursor" / "rules").mkdir(parents=True)
+    (tmp_path / ".cursor" / "rules" / "b.mdc").write_text("b")
+    (tmp_path / ".cursor" / "rules" / "a.mdc").write_text("a")
+    assert [file.path for file in instruction_files(str(tmp_path))] == [".cursor/rules/a.mdc", ".cursor/rules/b.mdc"]
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda data: data + b"\xff\xfe",
+        lambda data: b"",
+        lambda data: data.replace("é".encode(), "ü".encode()),
+        lambda data: b"x" + data,
+    ],
+)
+def test_a_change_is_taken_back_exactly_whatever_the_bytes_are(edit: Callable[[bytes], bytes]) -> None:
+    before = "caf\u00e9 \u2028 \U0001f600\r\n\ufeff".encode() + b"\x80\x00"
+    after = edit(before)
+    change = change_of("f", before, after, (), ())
+    assert undone(change, after) == before
+    assert bytes_of(text_of(after)) == after

@@ -1,0 +1,90 @@
+"""`zaxy hook-status`: which hooks are installed, whether a configured watcher runs, and what has arrived."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from zaxy.clients.hook_clients import CODEX
+from zaxy.clients.hook_installs import INSTALLED, NOT_INSTALLED, Install, hook_installs
+from zaxy.eventloom.loom import Eventloom
+from zaxy.observe.capture_config import CAPTURE_FILE
+from zaxy.observe.readiness import OBSERVATIONS, Coverage, Seen, Watching, workspace_coverage
+from zaxy.observe.watcher import watching
+from zaxy.workspace import Workspace
+
+
+class HookStatus(NamedTuple):
+    workspace: Workspace
+    installs: tuple[Install, ...]
+    watching: Watching
+    coverage: Coverage
+
+    @property
+    def warnings(self) -> list[dict[str, str]]:
+        """What keeps observations from arriving, each with what to do about it."""
+        found = [
+            {"message": f"{row.client}: {row.message}", "action": row.action} for row in self.installs if not row.ok
+        ]
+        if self.watching.stopped:
+            message = "capture is configured, but its watcher does not run: nothing new is imported"
+            found.append({"message": message, "action": self.watching.resume})
+        for session in self.coverage.unreadable:
+            found.append({"message": f"the log of {session} is damaged", "action": f"zaxy verify {session}"})
+        if not self.watching.configured and all(row.status == NOT_INSTALLED for row in self.installs):
+            message = "no client has Zaxy's hooks, and no capture is configured"
+            found.append({"message": message, "action": "zaxy init"})
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        latest = self.coverage.latest_hook
+        return {
+            "workspace": self.workspace.root,
+            "eventloom_path": self.workspace.eventloom,
+            "clients": [row.as_dict() for row in self.installs],
+            "watcher": self.watching.as_dict(),
+            "latest_hook_event": latest.as_dict() if latest else None,
+            "coverage": {type_: self._covered(type_) for type_ in OBSERVATIONS},
+            "events_looked_at": self.coverage.events,
+            "capture_readiness": self.coverage.readiness(),
+            "warnings": self.warnings,
+        }
+
+    def _covered(self, type_: str) -> dict[str, Any] | None:
+        seen = self.coverage.observed.get(type_)
+        return {"count": seen.occurrences, "last": seen.time, "citation": seen.citation} if seen else None
+
+    def page(self) -> str:
+        """The same for people."""
+        latest, observed = self.coverage.latest_hook, self.coverage.observed
+        readiness = self.coverage.readiness()["status"]
+        return "\n".join(
+            [
+                *(f"{row.client:<20} {row.status:<16} {row.file or '-'}" for row in self.installs),
+                f"{'capture watcher':<20} {self.watching.state}",
+                f"{'latest hook event':<20} {f'{latest.type}  {latest.time[:19]}' if latest else '-'}",
+                *(f"{type_:<20} {_told(observed.get(type_))}" for type_ in OBSERVATIONS),
+                f"{'capture readiness':<20} {readiness}",
+                *(f"warning: {row['message']}\n  {row['action']}" for row in self.warnings),
+            ]
+        )
+
+
+def hook_status(workspace: Workspace) -> HookStatus:
+    watched = watching(workspace)
+    installs = [_with_capture(row, watched) for row in hook_installs(workspace)]
+    loom = Eventloom(workspace.eventloom)
+    try:
+        return HookStatus(workspace, tuple(installs), watched, workspace_coverage(loom))
+    finally:
+        loom.close()
+
+
+def _told(seen: Seen | None) -> str:
+    return f"{seen.occurrences:<16} {seen.time[:19]}" if seen else "never seen"
+
+
+def _with_capture(row: Install, watched: Watching) -> Install:
+    """Codex needs no hooks where a watcher reads its session files; whether that runs is told apart."""
+    if row.client != CODEX.name or row.status != NOT_INSTALLED or not watched.configured:
+        return row
+    return Install(row.client, INSTALLED, CAPTURE_FILE, f"captured by the watcher, which is {watched.state}")

@@ -1,0 +1,317 @@
+"""Edits of TOML files that add, replace or take out one table and leave every other byte alone.
+
+`tomllib` judges the text before and after; the scanner here only finds where the statements of a valid text are.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from typing import Any, NamedTuple
+
+from zaxy.clients.json_text import BOM, line_end_of
+from zaxy.errors import ZaxyError
+
+Table = tuple[str, ...]
+
+_BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+_SPACE = re.compile(r"[ \t]*")
+_KEY = re.compile(r"""[ \t]*(?:"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)'|([A-Za-z0-9_-]+))[ \t]*""")
+_STRINGS = re.compile(
+    r'"""(?:[^\\]|\\.)*?"{3,5}|' r"'''.*?'{3,5}|" r'"(?:[^"\\\n]|\\.)*"|' r"'[^'\n]*'",
+    re.DOTALL,
+)
+_PLAIN = re.compile(r"""[^\[\]{}"'#,\n]+""")
+_REST_OF_LINE = re.compile(r"[ \t]*(?:#[^\n]*)?")
+_PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
+
+
+class Statement(NamedTuple):
+    """The head of a table, or a key with its value; `end` is behind it and a comment on its last line."""
+
+    start: int
+    end: int
+    table: Table
+    is_head: bool
+
+
+def parse(text: str) -> dict[str, Any]:
+    """What the text says; malformed text is refused with line and column."""
+    try:
+        # Numbers stay as they are written: a value like `nan` would not equal itself.
+        return tomllib.loads(text.removeprefix(BOM), parse_float=str)
+    except tomllib.TOMLDecodeError as error:
+        place = _PLACE.search(str(error))
+        where = f"line {place[1]}, column {place[2]}" if place else "at the end"
+        what = str(error).split(" (at ")[0]
+        raise _refused(f"{where}: {what[:1].lower()}{what[1:]}") from None
+    except RecursionError:
+        raise _refused("it is nested too deep") from None
+    except ValueError as error:
+        raise _refused(str(error)) from None
+
+
+def has(text: str, table: Table) -> bool:
+    return _value_at(parse(text), table) is not None
+
+
+def put(text: str, table: Table, values: Mapping[str, Any]) -> str:
+    """The text with a table more, at its end."""
+    before = parse(text)
+    if _value_at(before, table) is not None:
+        raise ZaxyError("conflict", f"there is a [{'.'.join(table)}] already", "Replace it, or leave it.")
+    line_end = line_end_of(text)
+    piece = rendered(table, values, line_end)
+    if text in ("", BOM):
+        piece += line_end
+    elif text.endswith("\n"):
+        piece = line_end + piece + line_end
+    else:
+        # No line end at the end of the piece either: it tells `take_out` that the file had none.
+        piece = line_end * 2 + piece
+    return _judged(text + piece, _with(before, table, values), table)
+
+
+def replace(text: str, table: Table, values: Mapping[str, Any]) -> str:
+    """The text with other values in a table where there is one."""
+    before = parse(text)
+    first, *others = _stretches(text, table)
+    for start, end in reversed(others):
+        text = text[: _line_before(text, start)] + text[end:]
+    text = text[: first[0]] + rendered(table, values, line_end_of(text)) + text[first[1] :]
+    return _judged(text, _with(_without(before, table), table, values), table)
+
+
+def take_out(text: str, table: Table) -> str:
+    """The text without a table and those below it; unchanged if there is none."""
+    before = parse(text)
+    if _value_at(before, table) is None:
+        return text
+    after = text
+    for start, end in reversed(_stretches(text, table)):
+        after = _cut(after, start, end)
+    return _judged(after, _without(before, table), table)
+
+
+def rendered(table: Table, values: Mapping[str, Any], line_end: str = "\n") -> str:
+    """The table as text, without a line end after it."""
+    rows = [f"[{'.'.join(_key_text(part) for part in table)}]"]
+    rows += [f"{_key_text(key)} = {_value_text(value)}" for key, value in values.items()]
+    return line_end.join(rows)
+
+
+def _cut(text: str, start: int, end: int) -> str:
+    """Take a stretch out together with the line ends that `put` puts around it."""
+    begin = 1 if text.startswith(BOM) else 0
+    ended = text.startswith(("\n", "\r\n"), end)
+    if start == begin:
+        # What was put in later has a blank line before it, which no longer parts it from anything.
+        return text[:begin] + text[_after_line_end(text, _after_line_end(text, end)) :]
+    blank_before = _line_before(text, start)
+    if ended:
+        only_spaces = text[_line_start(text, blank_before) : blank_before].strip(" \t") == ""
+        # The blank line before goes too, if there is one: the first of the file's lines has none before it.
+        first = blank_before if only_spaces else start
+        return text[:first] + text[_after_line_end(text, end) :]
+    if end < len(text):
+        return text[:start] + text[end:]
+    blank = text[_line_start(text, blank_before) : blank_before].strip(" \t") == ""
+    return text[: _line_before(text, blank_before) if blank and blank_before > begin else blank_before]
+
+
+def _line_start(text: str, at: int) -> int:
+    return text.rfind("\n", 0, at) + 1
+
+
+def _line_before(text: str, start: int) -> int:
+    """Where the line end before a line begins."""
+    if text[start - 2 : start] == "\r\n":
+        return start - 2
+    return start - 1 if text[start - 1 : start] == "\n" else start
+
+
+def _after_line_end(text: str, at: int) -> int:
+    if text.startswith("\r\n", at):
+        return at + 2
+    return at + 1 if text.startswith("\n", at) else at
+
+
+# Finding
+
+
+def _stretches(text: str, table: Table) -> list[tuple[int, int]]:
+    """Where the table and those below it stand, those that follow each other as one."""
+    depth, begin = len(table), 1 if text.startswith(BOM) else 0
+    found: list[tuple[int, int]] = []
+    heads = 0
+    was_ours = False
+    for statement in statements(text):
+        ours = statement.table[:depth] == table
+        if not ours:
+            was_ours = False
+            continue
+        heads += statement.is_head
+        if was_ours:
+            found[-1] = (found[-1][0], statement.end)
+        else:
+            if not statement.is_head:
+                raise _by_hand(table)
+            found.append((max(_line_start(text, statement.start), begin), statement.end))
+        was_ours = True
+    if not heads:
+        raise _by_hand(table)
+    return found
+
+
+def statements(text: str) -> Iterator[Statement]:
+    """The statements of a valid text, with the table that each belongs to."""
+    table: Table = ()
+    at = _end(_BLANK, text, 1 if text.startswith(BOM) else 0)
+    while at < len(text):
+        start = at
+        is_head = text[at] == "["
+        if is_head:
+            brackets = 2 if text.startswith("[[", at) else 1
+            table, at = _dotted_key(text, at + brackets)
+            at += brackets
+            own = table
+        else:
+            key, at = _dotted_key(text, at)
+            own = (*table, *key[:-1]) if len(key) > 1 else table
+            at = _after_value(text, at + 1)
+        at = _end(_REST_OF_LINE, text, at)
+        end = at - 1 if text[at - 1 : at] == "\r" else at
+        yield Statement(start, end, own, is_head)
+        at = _end(_BLANK, text, at)
+
+
+def _dotted_key(text: str, at: int) -> tuple[Table, int]:
+    parts: list[str] = []
+    while True:
+        match = _KEY.match(text, at)
+        if not match:
+            raise ValueError(f"a key is expected at {at}")
+        basic, literal, bare = match.groups()
+        parts.append(tomllib.loads(f'key = "{basic}"')["key"] if basic is not None else literal or bare or "")
+        at = match.end()
+        if not text.startswith(".", at):
+            return tuple(parts), at
+        at += 1
+
+
+def _after_value(text: str, at: int) -> int:
+    """Behind a value, which begins after spaces and may span lines inside brackets and long strings."""
+    depth = 0
+    at = _end(_SPACE, text, at)
+    while at < len(text):
+        character = text[at]
+        if character in "\"'":
+            at = _end(_STRINGS, text, at)
+        elif character in "[{":
+            depth, at = depth + 1, at + 1
+        elif character in "]}":
+            depth, at = depth - 1, at + 1
+        elif character == "#" and depth:
+            at = _end(_REST_OF_LINE, text, at)
+        elif character in "#\n" and not depth:
+            return at
+        elif character in ",\n":
+            at += 1
+        else:
+            at = _end(_PLAIN, text, at)
+        if not depth and character in "\"']}":
+            return at
+    return at
+
+
+def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+    match = pattern.match(text, at)
+    if not match:
+        raise ValueError(f"the text cannot be followed at {at}")
+    return match.end()
+
+
+# Writing
+
+
+def _key_text(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _value_text(key)
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, Mapping):
+        rows = ", ".join(f"{_key_text(key)} = {_value_text(inner)}" for key, inner in value.items())
+        return f"{{ {rows} }}" if rows else "{}"
+    if isinstance(value, Sequence):
+        return f"[{', '.join(_value_text(inner) for inner in value)}]"
+    raise TypeError(f"{value!r} cannot be written as TOML")
+
+
+# Judging
+
+
+def _judged(text: str, wanted: dict[str, Any], table: Table) -> str:
+    """The text, if it is valid and says what it should."""
+    try:
+        after = parse(text)
+    except ZaxyError:
+        raise _by_hand(table) from None
+    if _without_empty(after, table) != _without_empty(wanted, table):
+        raise _by_hand(table)
+    return text
+
+
+def _value_at(data: Any, table: Table) -> Any:
+    for part in table:
+        if not isinstance(data, dict) or part not in data:
+            return None
+        data = data[part]
+    return data
+
+
+def _with(data: dict[str, Any], table: Table, values: Mapping[str, Any]) -> dict[str, Any]:
+    changed = deepcopy(data)
+    place = changed
+    for part in table[:-1]:
+        place = place.setdefault(part, {})
+        if not isinstance(place, dict):
+            raise _by_hand(table)
+    place[table[-1]] = json.loads(json.dumps(values))
+    return changed
+
+
+def _without(data: dict[str, Any], table: Table) -> dict[str, Any]:
+    changed = deepcopy(data)
+    del _value_at(changed, table[:-1])[table[-1]]
+    return changed
+
+
+def _without_empty(data: dict[str, Any], table: Table) -> dict[str, Any]:
+    """The data without parents of the table that hold nothing: a header alone names them, or nothing does."""
+    changed = deepcopy(data)
+    for depth in range(len(table) - 1, 0, -1):
+        if _value_at(changed, table[:depth]) == {}:
+            changed = _without(changed, table[:depth])
+    return changed
+
+
+def _by_hand(table: Table) -> ZaxyError:
+    name = ".".join(table)
+    return ZaxyError(
+        "conflict",
+        f"{name} cannot be edited, because {table[0]} is written without a heading [{name}] of its own",
+        "Edit the file by hand; it was left as it is.",
+    )
+
+
+def _refused(what: str) -> ZaxyError:
+    return ZaxyError("unavailable", what, "Mend the file first; it was left as it is.")

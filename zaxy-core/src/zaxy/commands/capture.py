@@ -1,0 +1,151 @@
+"""`zaxy capture start | status | stop` and `zaxy codex-capture`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from zaxy.commands import command, new_app
+from zaxy.commands.events import AsJson, EventloomPath, SessionId, WorkspaceFolder, one_line
+from zaxy.errors import ZaxyError
+from zaxy.observe.capture import Capture, Captured
+from zaxy.observe.capture_config import DEFAULT, checked_interval, read_capture_config
+from zaxy.observe.watcher import Follow, Passes, watch, watcher_of, watcher_status
+from zaxy.observe.watcher_process import start_watcher, stop_watcher
+from zaxy.security.session_ids import check_session_id
+from zaxy.workspace import Workspace, find_workspace
+
+app = new_app("capture")
+
+Graph = Annotated[bool, typer.Option("--graph", help="Also bring the followers up to what was captured.")]
+Interval = Annotated[float | None, typer.Option("--interval", help="Seconds between two passes. Default: 2.")]
+Foreground = Annotated[bool, typer.Option("--foreground", help="Watch in this process, for a supervisor.")]
+Watch = Annotated[bool, typer.Option("--watch", help="Go on until ended, instead of reading once.")]
+Iterations = Annotated[int | None, typer.Option("--watch-iterations", help="With --watch: so many passes.")]
+LONGEST_LINE = 200
+
+
+@command(app, "capture start")
+def start(
+    session_id: SessionId = None,
+    graph: Graph = False,
+    interval: Interval = None,
+    foreground: Foreground = False,
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    found = find_workspace(workspace, eventloom_path)
+    session = check_session_id(session_id) if session_id is not None else ""
+    config = read_capture_config(Path(found.root)) or DEFAULT
+    graph, seconds = graph or config.graph, checked_interval(config.interval if interval is None else interval)
+    if foreground:
+        _watch(found, session, (), graph, seconds, as_json)
+        return
+    status = start_watcher(found, session, graph, seconds)
+    done = "already watching" if status.get("already_running") else "watching"
+    _tell(status, f"{done} {found.root} with process {status.get('pid')}; its log is {status['log']}", as_json)
+
+
+@command(app, "capture status")
+def status(workspace: WorkspaceFolder = None, eventloom_path: EventloomPath = None, as_json: AsJson = False) -> None:
+    told = watcher_status(find_workspace(workspace, eventloom_path))
+    _tell(told, "\n".join(_status_lines(told)), as_json)
+
+
+@command(app, "capture stop")
+def stop(workspace: WorkspaceFolder = None, eventloom_path: EventloomPath = None, as_json: AsJson = False) -> None:
+    told = stop_watcher(find_workspace(workspace, eventloom_path))
+    _tell(told, "stopped" if told["was_running"] else "no watcher was running", as_json)
+
+
+@command(app, "codex-capture")
+def codex_capture(
+    watching: Watch = False,
+    iterations: Iterations = None,
+    interval: Interval = None,
+    session_id: SessionId = None,
+    graph: Graph = False,
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    found = find_workspace(workspace, eventloom_path)
+    session = check_session_id(session_id) if session_id is not None else ""
+    seconds = checked_interval(DEFAULT.interval if interval is None else interval)
+    if iterations is not None and iterations < 1:
+        raise ZaxyError("invalid_request", "--watch-iterations must be at least 1", "Give how many passes are wanted.")
+    if watching and iterations is None:
+        _watch(found, session, ("codex",), graph, seconds, as_json)
+        return
+    capture = Capture(found, session, ("codex",))
+    try:
+        passes = watch(capture, seconds, iterations if watching else 1, _follow(found) if graph else None)
+    finally:
+        capture.close()
+    told = {"session_id": capture.session, **passes._asdict()}
+    _tell(told, "\n".join(_pass_lines(passes)), as_json)
+    raise typer.Exit(1 if passes.problems else 0)
+
+
+def _watch(
+    workspace: Workspace, session: str, adapters: Sequence[str], graph: bool, interval: float, as_json: bool
+) -> None:
+    """Watch in this process until it is told to end."""
+    capture = Capture(workspace, session, adapters)
+    capture.adapters()  # whatever is missing is told before anybody relies on it
+
+    def tell(captured: Captured) -> None:
+        if captured.appended:
+            typer.echo(json.dumps(captured._asdict()) if as_json else f"captured {_counts(captured.new)}")
+
+    with watcher_of(workspace, graph, interval) as watcher:
+        watch(capture, interval, None, _follow(workspace) if graph else None, watcher, tell)
+    capture.close()
+
+
+def _follow(workspace: Workspace) -> Follow:
+    """The followers are opened anew each time: another process may own the graph by now."""
+    from zaxy.retrieve.recall import warnings
+    from zaxy.runtime.owner_client import memory_of
+
+    def follow(session: str) -> list[str]:
+        with memory_of(workspace) as memory:
+            return warnings(memory.follow(session))
+
+    return follow
+
+
+def _tell(told: dict[str, Any], said: str, as_json: bool) -> None:
+    typer.echo(json.dumps(told, indent=2, ensure_ascii=False) if as_json else said)
+
+
+def _status_lines(told: dict[str, Any]) -> list[str]:
+    if told["status"] == "running":
+        lines = [f"running  process {told['pid']} since {told['started']}, {told['passes']} passes"]
+    else:
+        ended = "; it ended without being stopped" if told.get("ended_unexpectedly") else ""
+        lines = [f"stopped{ended}", f"start it with: {told['resume_command']}"]
+    if last := told.get("last_pass"):
+        lines.append(
+            f"last pass  {last['time']}  captured {last.get('captured', 0)} of {last.get('sources', 0)} sources"
+        )
+    if told.get("captured"):
+        lines.append(f"captured  {_counts(told['captured'])}")
+    lines += [one_line(f"error  {error['time']}  {error['message']}", LONGEST_LINE) for error in told.get("errors", ())]
+    return [*lines, f"log  {told['log']}"]
+
+
+def _pass_lines(passes: Passes) -> list[str]:
+    lines = [f"captured {_counts(passes.new)}; known {passes.known}"]
+    if passes.skipped:
+        lines.append(f"skipped {_counts(passes.skipped)}")
+    return [*lines, *(one_line(f"problem: {problem}", LONGEST_LINE) for problem in passes.problems)]
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {one_line(kind, 60)}" for kind, count in sorted(counts.items())) or "nothing new"

@@ -1,0 +1,41 @@
+"""`zaxy doctor`: look at everything that memory needs, and mend what may be mended."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated
+
+import typer
+
+from zaxy.commands import command, new_app
+from zaxy.commands.events import AsJson, EventloomPath, WorkspaceFolder
+from zaxy.runtime.doctor import ERROR, Patient, examine
+from zaxy.runtime.doctor_page import closing_line, row_lines
+from zaxy.runtime.doctor_round import ROUND
+from zaxy.runtime.terminal import terminal_of
+from zaxy.workspace import find_workspace
+
+app = new_app("doctor")
+
+
+@command(app, "doctor")
+def doctor(
+    fix: Annotated[bool, typer.Option("--fix", help="Mend what may be mended without asking.")] = False,
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    terminal = terminal_of(sys.stdout)
+    rows = []
+    for row in examine(Patient(find_workspace(workspace, eventloom_path)), ROUND, fix):
+        rows.append(row)
+        if not as_json:
+            typer.echo("\n".join(row_lines(row, terminal)))
+    failed = any(row.status == ERROR for row in rows)
+    if as_json:
+        told = {"ok": not failed, "rows": [row.as_dict() for row in rows]}
+        typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
+    else:
+        typer.echo("\n" + closing_line(rows, terminal))
+    raise typer.Exit(1 if failed else 0)

@@ -1,0 +1,36 @@
+"""`zaxy hook-status | capture-soak`."""
+
+from __future__ import annotations
+
+import json
+
+import typer
+
+from zaxy.clients.hook_status import hook_status
+from zaxy.commands import command, new_app
+from zaxy.commands.events import AsJson, EventloomPath, SessionId, WorkspaceFolder, open_loom, session_of
+from zaxy.observe.soak import soak
+from zaxy.observe.watcher import watching
+from zaxy.workspace import find_workspace
+
+app = new_app("hook-status")
+
+
+@command(app, "hook-status")
+def status(workspace: WorkspaceFolder = None, eventloom_path: EventloomPath = None, as_json: AsJson = False) -> None:
+    found = hook_status(find_workspace(workspace, eventloom_path))
+    typer.echo(json.dumps(found.as_dict(), indent=2, ensure_ascii=False) if as_json else found.page())
+
+
+@command(app, "capture soak")
+@command(app, "capture-soak")
+def capture_soak(
+    session_id: SessionId = None,
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    loom, found = open_loom(workspace, eventloom_path)
+    report = soak(loom, session_of(session_id, found), watching(found))
+    typer.echo(json.dumps(report.as_dict(), indent=2, ensure_ascii=False) if as_json else report.page())
+    raise typer.Exit(0 if report.passed else 1)

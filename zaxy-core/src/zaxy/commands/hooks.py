@@ -1,0 +1,37 @@
+"""`zaxy hooks`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zaxy.clients.hook_clients import NAMES
+from zaxy.clients.hook_files import hooks_of
+from zaxy.commands import command, new_app
+from zaxy.commands.events import AsJson, EventloomPath, WorkspaceFolder
+from zaxy.workspace import find_workspace
+
+app = new_app("hooks")
+
+
+@command(app, "hooks")
+def hooks(
+    client: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}.")],
+    output: Annotated[Path | None, typer.Option("--output", help="Write to this file instead of printing.")] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="Take Zaxy's hooks out again, and nothing else.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace hooks of Zaxy's that are there.")] = False,
+    domain: Annotated[str, typer.Option("--domain", help="Record in the session DOMAIN-default.")] = "",
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    done = hooks_of(client, find_workspace(workspace, eventloom_path), output, remove, force, domain)
+    if as_json:
+        typer.echo(json.dumps(done.as_dict(), indent=2, ensure_ascii=False))
+        return
+    typer.echo(done.text, nl=False) if done.text else None
+    for said in done.notes:
+        typer.echo(said, err=True)

@@ -1,0 +1,269 @@
+"""One pass over what clients have written since the last one: each observation is appended once.
+
+An observation's key says where it came from, so reading something again adds nothing. The marks only save the work:
+whoever deletes them loses no event and gets none twice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from zaxy.api.models import Observation, Reading, Source
+from zaxy.errors import ZaxyError
+from zaxy.eventloom.admission import LONGEST_KEY, admit
+from zaxy.eventloom.canonical import encode
+from zaxy.eventloom.loom import Eventloom
+from zaxy.eventloom.record import Entry
+from zaxy.extract.times import utc_text
+from zaxy.observe.hook_events import bounded
+from zaxy.plugins.host import BoundProvider, PluginHost
+from zaxy.security.paths import own_folder, unusable_folder
+from zaxy.security.redaction import redact
+from zaxy.workspace import Workspace, default_session
+
+POINT = "capture_adapters"
+FOLDER = os.path.join("runtime", "capture")
+OBSERVATIONS = ("command.completed", "file.edit.applied", "tool.call.completed", "transcript.turn")
+AT_ONCE = 500
+"""Observations of one reading, which become durable together."""
+LARGEST_BATCH = 8 << 20
+MOST_PROBLEMS = 20
+LONGEST_PROBLEM = 400
+
+
+def capture_folder(eventloom: str) -> str:
+    """Where capture keeps its own files, made with what is above it."""
+    folder = own_folder(eventloom, create=True)
+    for name in FOLDER.split(os.sep):
+        folder = own_folder(os.path.join(folder, name), create=True)
+    return folder
+
+
+class Captured(NamedTuple):
+    """What a pass came to."""
+
+    new: dict[str, int]
+    """How many events of each type were appended."""
+    known: int
+    """How many observations were in the log already."""
+    refused: int
+    """How many the log does not take; `problems` says why."""
+    skipped: dict[str, int]
+    """How many records of each kind no adapter knows."""
+    sources: int
+    problems: tuple[str, ...]
+
+    @property
+    def appended(self) -> int:
+        return sum(self.new.values())
+
+
+class Capture:
+    """The capture of one workspace, into its default session unless another is named."""
+
+    def __init__(self, workspace: Workspace, session: str = "", adapters: Sequence[str] = ()) -> None:
+        """`adapters`: only these, which must be there. Without names, all that are installed and work."""
+        self.workspace = workspace
+        self.session = session or default_session(workspace)
+        self._names = adapters
+        self._loom = Eventloom(workspace.eventloom)
+        self._host = PluginHost.of(workspace)
+        self._marks = Marks(workspace.eventloom)
+
+    def adapters(self) -> list[BoundProvider]:
+        if self._names:
+            return [self._host.get(POINT, name) for name in self._names]
+        return self._host.all(POINT)
+
+    def run(self, stopped: Callable[[], bool] = lambda: False) -> Captured:
+        """Read what is new. An adapter that fails is told of and left out; the log's own errors are raised."""
+        tally = _Tally()
+        for adapter in self.adapters():
+            try:
+                sources = list(adapter.call("sources", Path(self.workspace.root)))
+            except (ZaxyError, TypeError) as error:
+                tally.problem(adapter.name, error)
+                continue
+            for source in sources:
+                if stopped():
+                    return tally.captured()
+                tally.sources += 1
+                self._read(adapter, source, tally, stopped)
+        for notice in () if self._names else self._host.notices:
+            tally.problem("", notice)
+        return tally.captured()
+
+    def close(self) -> None:
+        self._loom.close()
+
+    def _read(self, adapter: BoundProvider, source: Source, tally: _Tally, stopped: Callable[[], bool]) -> None:
+        """Take one source to its end, page by page; the mark is kept when its page is durable."""
+        name = f"{adapter.name}/{source.id}" if isinstance(source, Source) else adapter.name
+        while not stopped():
+            mark = self._marks.get(name)
+            try:
+                reading = _checked(adapter.call("read", source, mark, AT_ONCE))
+            except ZaxyError as error:
+                tally.problem(name, error)
+                return
+            self._append(adapter.name, reading.observations, tally)
+            tally.skipped.update(reading.skipped)
+            self._marks.keep(name, reading.mark)
+            if reading.done:
+                return
+            if reading.mark == mark:
+                tally.problem(name, "it is not done, and its mark does not move")
+                return
+
+    def _append(self, adapter: str, observations: Sequence[Observation], tally: _Tally) -> None:
+        entries: list[Entry] = []
+        for observation in observations:
+            try:
+                entries.append(_entry(adapter, observation))
+            except ZaxyError as error:
+                tally.refused += 1
+                tally.problem(adapter, error)
+        for batch in _batches(entries):
+            self._append_batch(batch, tally)
+
+    def _append_batch(self, entries: Sequence[Entry], tally: _Tally) -> None:
+        try:
+            lines = self._loom.append(self.session, entries)
+        except ZaxyError as error:
+            if error.code != "conflict":
+                raise
+            if len(entries) == 1:
+                # The same place was told otherwise before, by an older adapter or an older redaction: it is known.
+                tally.known += 1
+                return
+            middle = len(entries) // 2
+            self._append_batch(entries[:middle], tally)
+            self._append_batch(entries[middle:], tally)
+            return
+        for entry, line in zip(entries, lines, strict=True):
+            if line.record.get("salt") == entry.salt.hex():  # random, so the event is this very entry
+                tally.new[entry.fields["type"]] += 1
+            else:
+                tally.known += 1
+
+
+class _Tally:
+    def __init__(self) -> None:
+        self.new: Counter[str] = Counter()
+        self.known = self.refused = self.sources = 0
+        self.skipped: Counter[str] = Counter()
+        self._problems: dict[str, None] = {}
+
+    def problem(self, where: str, error: object) -> None:
+        if len(self._problems) < MOST_PROBLEMS:
+            said = error.message if isinstance(error, ZaxyError) else str(error)
+            self._problems[without_secrets(f"{where}: {said}" if where else said)] = None
+
+    def captured(self) -> Captured:
+        return Captured(
+            dict(self.new), self.known, self.refused, dict(self.skipped), self.sources, tuple(self._problems)
+        )
+
+
+def without_secrets(message: str) -> str:
+    """One printable line for a log or a status: an adapter's error may repeat what it was reading."""
+    said = str(redact({"message": message})[0]["message"])
+    line = "".join(character if character.isprintable() else " " for character in said)
+    return line if len(line) <= LONGEST_PROBLEM else f"{line[: LONGEST_PROBLEM - 1]}…"
+
+
+def _checked(reading: object) -> Reading:
+    if (
+        isinstance(reading, Reading)
+        and isinstance(reading.mark, str)
+        and isinstance(reading.observations, tuple | list)
+        and isinstance(reading.skipped, Mapping)
+    ):
+        return reading
+    raise ZaxyError(
+        "internal_error", f"read() gave a {type(reading).__name__} that is no Reading", "Upgrade the adapter's package."
+    )
+
+
+def _entry(adapter: str, observation: Observation) -> Entry:
+    """An observation as the log takes it: secrets out, then texts cut, since half a secret is not recognised."""
+    if not isinstance(observation, Observation) or not isinstance(observation.payload, Mapping):
+        raise ZaxyError("invalid_request", "an observation is not one", "Upgrade the adapter's package.")
+    if not isinstance(observation.key, str) or not observation.key:
+        raise ZaxyError("invalid_request", "an observation has no key", "Upgrade the adapter's package.")
+    payload: dict[str, Any] = dict(observation.payload)
+    if utc_text(observation.occurred_at):
+        payload["occurred_at"] = observation.occurred_at
+    entry = admit(observation.type, observation.actor, payload, idempotency_key=_key(adapter, observation.key))
+    if observation.type not in OBSERVATIONS:
+        return entry
+    short = bounded(entry.payload)
+    return entry if short == entry.payload else entry._replace(payload=short, canonical_payload=encode(short))
+
+
+def _key(adapter: str, key: str) -> str:
+    """The adapter is part of it: two of them may call different places alike."""
+    whole = f"{adapter}/{key}"
+    if len(whole) <= LONGEST_KEY:
+        return whole
+    return f"{adapter}/sha256:{sha256(key.encode('utf-8', 'replace')).hexdigest()}"
+
+
+def _batches(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
+    batch: list[Entry] = []
+    size = 0
+    for entry in entries:
+        if batch and size + len(entry.canonical_payload) > LARGEST_BATCH:
+            yield batch
+            batch, size = [], 0
+        batch.append(entry)
+        size += len(entry.canonical_payload)
+    if batch:
+        yield batch
+
+
+class Marks:
+    """How far each source was read, a small file for each. What is missing or broken means: from the start."""
+
+    def __init__(self, eventloom: str) -> None:
+        self._eventloom = eventloom
+        self._folder = os.path.join(eventloom, FOLDER, "marks")
+        self._known: dict[str, str] = {}
+
+    def get(self, source: str) -> str:
+        if source not in self._known:
+            self._known[source] = self._read(source)
+        return self._known[source]
+
+    def keep(self, source: str, mark: str) -> None:
+        if self.get(source) == mark:
+            return
+        capture_folder(self._eventloom)
+        path = os.path.join(own_folder(self._folder, create=True), _file_name(source))
+        partial = f"{path}.{os.getpid()}"
+        try:
+            fd = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+            with open(fd, "w", encoding="utf-8") as file:
+                json.dump({"source": source, "mark": mark}, file)
+            os.replace(partial, path)
+        except OSError as error:
+            raise unusable_folder(self._folder, error) from None
+        self._known[source] = mark
+
+    def _read(self, source: str) -> str:
+        try:
+            with open(os.path.join(self._folder, _file_name(source)), encoding="utf-8") as file:
+                kept = json.load(file)
+            return str(kept["mark"]) if kept["source"] == source else ""
+        except (OSError, ValueError, KeyError, TypeError):
+            return ""
+
+
+def _file_name(source: str) -> str:
+    return f"{sha256(source.encode('utf-8', 'replace')).hexdigest()[:32]}.json"

@@ -1,0 +1,146 @@
+"""Whether observations arrive: what hooks and capture have recorded lately, and which kinds are missing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from zaxy.errors import ZaxyError
+from zaxy.eventloom.citation import Citation
+from zaxy.eventloom.loom import Eventloom
+from zaxy.eventloom.record import Line
+from zaxy.extract.housekeeping import OWN_ACTOR
+from zaxy.observe.hook_events import ACTOR
+
+OBSERVATIONS = ("command.completed", "file.edit.applied", "tool.call.completed", "transcript.turn")
+MOST_SESSIONS = 16
+MOST_EVENTS = 20_000
+
+
+class Seen(NamedTuple):
+    """The newest event of a kind, and how many of it there are among those that were looked at."""
+
+    type: str
+    occurrences: int
+    time: str
+    """When it happened: an observation that was captured later tells so itself."""
+    citation: str
+    trigger: str = ""
+    source: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        told = {"type": self.type, "time": self.time, "citation": self.citation}
+        return {**told, **{key: getattr(self, key) for key in ("trigger", "source") if getattr(self, key)}}
+
+
+class Coverage(NamedTuple):
+    observed: dict[str, Seen]
+    """By type, those of the four that were seen."""
+    latest_hook: Seen | None
+    events: int
+    """How many events were looked at."""
+    unreadable: tuple[str, ...] = ()
+    """Sessions whose log could not be read to its end."""
+
+    @property
+    def missing(self) -> list[str]:
+        return [type_ for type_ in OBSERVATIONS if type_ not in self.observed]
+
+    def readiness(self) -> dict[str, Any]:
+        """`ready` if every kind of observation was seen, `partial` if some were, `missing` if none was."""
+        status = "ready" if not self.missing else "partial" if self.observed else "missing"
+        return {
+            "status": status,
+            "active_observation_types": [type_ for type_ in OBSERVATIONS if type_ in self.observed],
+            "missing_observation_types": self.missing,
+        }
+
+
+class Watching(NamedTuple):
+    """What is known of the workspace's capture watcher."""
+
+    configured: bool
+    running: bool
+    resume: str = "zaxy capture start --workspace ."
+
+    @property
+    def state(self) -> str:
+        return "running" if self.running else "stopped" if self.configured else "not configured"
+
+    @property
+    def stopped(self) -> bool:
+        """Whether somebody relies on a watcher that does not run."""
+        return self.configured and not self.running
+
+    def as_dict(self) -> dict[str, Any]:
+        told = {"configured": self.configured, "running": self.running}
+        return {**told, "resume_command": self.resume} if self.stopped else told
+
+
+def workspace_coverage(loom: Eventloom) -> Coverage:
+    """What the sessions that were written last tell together."""
+    sessions = sorted(loom.sessions(), key=lambda session: _written(loom, session), reverse=True)
+    return coverage(loom, sessions[:MOST_SESSIONS])
+
+
+def coverage(loom: Eventloom, sessions: Sequence[str]) -> Coverage:
+    """What the last events of some sessions tell. Whole logs are not read: what is far back is not live."""
+    observed: dict[str, Seen] = {}
+    latest: Seen | None = None
+    looked = 0
+    unreadable: list[str] = []
+    for session in sessions:
+        for line in _last_events(loom, session, MOST_EVENTS // len(sessions), unreadable):
+            looked += 1
+            seen = _seen(line)
+            if line.record["type"] in OBSERVATIONS and line.record["actor"] != OWN_ACTOR:
+                observed[seen.type] = _newer(observed.get(seen.type), seen)
+            if line.record["actor"] == ACTOR and (latest is None or seen.time >= latest.time):
+                latest = seen
+    return Coverage(observed, latest, looked, tuple(unreadable))
+
+
+def age_seconds(time: str, now: datetime) -> float:
+    """How long ago a time was; never negative, since clocks differ."""
+    return max(0.0, (now - datetime.fromisoformat(time)).total_seconds())
+
+
+def _last_events(loom: Eventloom, session: str, most: int, unreadable: list[str]) -> Iterator[Line]:
+    try:
+        last = loom.end(session).seq
+        yield from loom.read(session, max(1, last - most + 1), last)
+    except ZaxyError:  # what the others tell is still worth telling
+        unreadable.append(session)
+
+
+def _seen(line: Line) -> Seen:
+    record = line.record
+    payload = record.get("payload") or {}
+    time = _time(payload.get("occurred_at")) or str(record["time"])
+    citation = str(Citation(record["thread"], line.seq, line.hash))
+    told = [payload[field] if isinstance(payload.get(field), str) else "" for field in ("trigger", "source")]
+    return Seen(record["type"], 1, time, citation, *told)
+
+
+def _newer(before: Seen | None, seen: Seen) -> Seen:
+    if before is None:
+        return seen
+    return (seen if seen.time >= before.time else before)._replace(occurrences=before.occurrences + 1)
+
+
+def _time(value: object) -> str:
+    """A time as the log writes it, so that times compare as texts; empty for anything else."""
+    try:
+        moment = datetime.fromisoformat(str(value))
+    except ValueError:
+        return ""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ") if moment.tzinfo else ""
+
+
+def _written(loom: Eventloom, session: str) -> float:
+    try:
+        return os.stat(os.path.join(loom.folder, f"{session}.jsonl")).st_mtime
+    except OSError:
+        return 0.0

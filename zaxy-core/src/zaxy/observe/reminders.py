@@ -1,0 +1,148 @@
+"""When a hook should leave a reminder to use memory, found out from the end of the log alone.
+
+There is at most one for each reason until memory is used again, so a model that ignores it is not told over and over.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import contextmanager
+
+from zaxy.eventloom.disk import DISK
+from zaxy.eventloom.lock import SessionLock
+from zaxy.eventloom.record import VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from zaxy.eventloom.record import Entry
+
+TYPE = "memory.reminder.suggested"
+USES = ("memory.checkout.completed", "memory.bootstrap.shown")
+STALE_EVENTS = 8
+LONG_SESSION_TURNS = 8
+LONG_RUN_MS = 5 * 60 * 1000
+BOUNDARIES = ("session-start", "resume", "precompact")
+HEARTBEAT = "heartbeat"
+FIRST_LOOK = 1 << 16
+FARTHEST_LOOK = 1 << 22
+"""So much of the log's end is looked at, at most: some ten thousand events, in about 3 ms."""
+LOCK_WAIT = 0.25
+LOCK = os.path.join("runtime", "reminders.lock")
+
+TO_DO = (
+    "Call memory_checkout with the task at hand, and trust only current facts that carry a citation; "
+    "if it is unclear what memory holds, call memory_bootstrap first."
+)
+MESSAGES = {
+    "status_question": "The user asks where the work stands, and memory may know more than the conversation does.",
+    "context_boundary": "The context has just begun, been resumed or been cut: what was known may be missing from it.",
+    "long_session": "The session has grown long: what was decided early may have changed or dropped out of sight.",
+    "stale_memory_activity": "Much has happened since memory was last used.",
+}
+
+_END = b',"v":%d}' % VERSION
+_OWN = b'\n{"actor":"zaxy",'
+"""How each of Zaxy's own lines begins: `actor` is the first key of a record, and a line end never stands within one."""
+_USED = tuple(b'"type":"%b"%b' % (used.encode(), _END) for used in USES)
+_REMINDED = b'"type":"%b"%b' % (TYPE.encode(), _END)
+_HEARTBEAT = b'"type":"hook.heartbeat"%b\n' % _END
+
+
+class Unused:
+    """What the end of a log tells about the time since memory was last used."""
+
+    def __init__(self, events: int, reasons: frozenset[str]) -> None:
+        self.events = events
+        self.reasons = reasons
+        """Why there were reminders since."""
+
+
+def due_reason(trigger: str, payload: Mapping[str, object], unused: Unused) -> str:
+    """Why a reminder is due with this hook; empty if none is."""
+    if trigger == HEARTBEAT:
+        return ""
+    applies = {
+        "status_question": payload.get("reminder_class") == "status_question",
+        "context_boundary": trigger in BOUNDARIES or _number(payload, "duration_ms") >= LONG_RUN_MS,
+        "long_session": _number(payload, "turn_count") >= LONG_SESSION_TURNS,
+        "stale_memory_activity": unused.events + 1 >= STALE_EVENTS,
+    }
+    return next((reason for reason in MESSAGES if applies[reason] and reason not in unused.reasons), "")
+
+
+def reminder(reason: str) -> Entry:
+    from zaxy.eventloom.admission import OWN_ACTOR, checked_entry
+
+    return checked_entry(TYPE, OWN_ACTOR, {"reason": reason, "message": f"{MESSAGES[reason]} {TO_DO}"})
+
+
+def since_last_use(path: str) -> Unused:
+    """What a session's log says, read from its end without a lock: at worst a line that is being written is missed."""
+    try:
+        fd = DISK.open_to_read(path)
+    except FileNotFoundError:
+        return Unused(0, frozenset())
+    try:
+        size = DISK.size(fd)
+        for look in (FIRST_LOOK, FARTHEST_LOOK):
+            begin = max(0, size - look)
+            data = DISK.read(fd, size - begin, begin)
+            data = b"\n" + data if begin == 0 else data[data.find(b"\n") :]
+            used = _last_use(data)
+            if used >= 0 or begin == 0:
+                break
+    finally:
+        DISK.close(fd)
+    return _told(data[max(used, 0) :])
+
+
+@contextmanager
+def only_one(folder: str) -> Iterator[None]:
+    """Held by the one hook of a workspace that may leave a reminder just now; `unavailable` if another one holds it."""
+    from zaxy.security.paths import own_folder
+
+    path = os.path.join(own_folder(folder, create=True), LOCK)
+    own_folder(os.path.dirname(path), create=True)
+    lock = SessionLock(path, DISK)
+    try:
+        with lock.exclusive(LOCK_WAIT):
+            yield
+    finally:
+        lock.close()
+
+
+def _last_use(data: bytes) -> int:
+    """Where the line ends that marks the last use of memory; -1 if there is none."""
+    start = len(data)
+    while (start := data.rfind(_OWN, 0, start)) >= 0:
+        end = data.find(b"\n", start + 1)
+        if end >= 0 and data[start:end].endswith(_USED):
+            return end
+    return -1
+
+
+def _told(data: bytes) -> Unused:
+    """`data` begins with the line end before its first line."""
+    lines = max(0, data.count(b"\n") - 1)
+    events = lines - data.count(_OWN) - data.count(_HEARTBEAT)
+    return Unused(max(0, events), frozenset(_reasons(data)))
+
+
+def _reasons(data: bytes) -> Iterator[str]:
+    start = 0
+    while (start := data.find(_OWN, start)) >= 0:
+        end = data.find(b"\n", start + 1)
+        if end < 0:
+            return
+        if data[start:end].endswith(_REMINDED):
+            payload = json.loads(data[start:end]).get("payload") or {}
+            yield str(payload.get("reason"))
+        start = end
+
+
+def _number(payload: Mapping[str, object], field: str) -> int:
+    value = payload.get(field)
+    return value if isinstance(value, int) else 0

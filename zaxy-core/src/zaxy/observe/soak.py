@@ -1,0 +1,112 @@
+"""`zaxy capture-soak`: proof that capture is alive, kind by kind, good enough to rely on."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from zaxy.eventloom.citation import Citation
+from zaxy.eventloom.loom import Eventloom
+from zaxy.observe.readiness import OBSERVATIONS, Seen, Watching, age_seconds, coverage
+
+WINDOW_S = 30 * 60
+FRESH, STALE, MISSING = "fresh", "stale", "missing"
+PASS, FAIL = "pass", "fail"
+TO_SEE = {
+    "command.completed": "let the agent run a command",
+    "file.edit.applied": "let the agent edit a file",
+    "tool.call.completed": "let the agent call a tool",
+    "transcript.turn": "let the agent answer",
+}
+TO_WIRE = "install hooks with 'zaxy hooks CLIENT --output FILE' or start 'zaxy capture start'"
+
+
+class Lane(NamedTuple):
+    """One kind of observation."""
+
+    type: str
+    status: str
+    seen: Seen | None
+    age_s: float | None
+
+    @property
+    def remediation(self) -> str:
+        if self.status == FRESH:
+            return ""
+        if self.status == STALE:
+            return f"Nothing new for {(self.age_s or 0) / 60:.0f} minutes: {TO_SEE[self.type]}, and look again."
+        return f"Never seen: {TO_WIRE}; then {TO_SEE[self.type]}."
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "type": self.type,
+            "status": self.status,
+            "last_seen": self.seen.time if self.seen else None,
+            "age_seconds": round(self.age_s, 1) if self.age_s is not None else None,
+            "citation": self.seen.citation if self.seen else None,
+            "remediation": self.remediation,
+        }
+
+
+class Soak(NamedTuple):
+    session: str
+    seq: int
+    hash: str
+    lanes: tuple[Lane, ...]
+    watching: Watching
+
+    @property
+    def passed(self) -> bool:
+        return all(lane.status == FRESH for lane in self.lanes) and not self.watching.stopped
+
+    @property
+    def remediation(self) -> list[str]:
+        stopped = [f"Capture is configured but does not run: {self.watching.resume}"] if self.watching.stopped else []
+        return [*stopped, *(f"{lane.type}: {lane.remediation}" for lane in self.lanes if lane.remediation)]
+
+    def as_dict(self) -> dict[str, Any]:
+        latest = None
+        if self.seq:
+            citation = str(Citation(self.session, self.seq, self.hash))
+            latest = {"seq": self.seq, "hash": self.hash, "citation": citation}
+        return {
+            "session_id": self.session,
+            "beta_criteria": PASS if self.passed else FAIL,
+            "window_minutes": WINDOW_S // 60,
+            "latest": latest,
+            "lanes": [lane.as_dict() for lane in self.lanes],
+            "stale_lanes": [lane.type for lane in self.lanes if lane.status == STALE],
+            "missing_lanes": [lane.type for lane in self.lanes if lane.status == MISSING],
+            "watcher": self.watching.as_dict(),
+            "remediation": self.remediation,
+        }
+
+    def page(self) -> str:
+        """The same for people."""
+        rows = [f"{lane.type:<20} {lane.status:<8} {lane.seen.time[:19] if lane.seen else '-'}" for lane in self.lanes]
+        last = Citation(self.session, self.seq, self.hash).short if self.seq else "no events"
+        return "\n".join(
+            [
+                f"{'latest event':<20} {last}",
+                *rows,
+                f"{'watcher':<20} {self.watching.state}",
+                *(f"  {said}" for said in self.remediation),
+                f"beta criteria: {PASS if self.passed else FAIL}",
+            ]
+        )
+
+
+def soak(loom: Eventloom, session: str, watching: Watching, now: datetime | None = None) -> Soak:
+    """Each kind of observation was seen within the last 30 minutes, and a watcher that is configured runs."""
+    now = now or datetime.now(UTC)
+    end = loom.end(session)
+    observed = coverage(loom, [session]).observed if end.seq else {}
+    lanes = tuple(_lane(type_, observed.get(type_), now) for type_ in OBSERVATIONS)
+    return Soak(session, end.seq, end.hash or "", lanes, watching)
+
+
+def _lane(type_: str, seen: Seen | None, now: datetime) -> Lane:
+    if seen is None:
+        return Lane(type_, MISSING, None, None)
+    age = age_seconds(seen.time, now)
+    return Lane(type_, FRESH if age <= WINDOW_S else STALE, seen, age)

@@ -1,0 +1,351 @@
+"""The capture watcher: a process of its own, at most one for a workspace, that captures again and again until stopped.
+
+A lock that the system takes back when the process ends says whether one runs; what the files beside it say counts only
+while it is held. It is stopped by a note that it looks for, so no other process can be ended by mistake.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple
+
+from zaxy import __version__
+from zaxy.errors import ZaxyError
+from zaxy.eventloom.disk import DISK
+from zaxy.eventloom.lock import SessionLock
+from zaxy.eventloom.log import utc_now
+from zaxy.observe.capture import FOLDER, Capture, Captured, capture_folder, without_secrets
+from zaxy.observe.capture_config import read_capture_config
+from zaxy.observe.readiness import Watching
+from zaxy.security.paths import unusable_folder
+from zaxy.workspace import Workspace
+
+LARGEST_LOG = 1 << 20
+LOOKS_FOR_STOP_EVERY = 0.1
+SECONDS_TO_TAKE_OVER = 2.0
+MOST_ERRORS = 10
+_held_to_the_end: list[ExitStack] = []
+"""The lock is let go of by the end of the process: whoever sees it free knows that the process is gone."""
+
+Follow = Callable[[str], list[str]]
+"""Brings the followers of a session up to its log, and says what keeps them from it."""
+
+
+class Files(NamedTuple):
+    """The watcher's files, all in `.eventloom/runtime/capture`."""
+
+    folder: str
+
+    @property
+    def lock(self) -> str:
+        return os.path.join(self.folder, "watcher.lock")
+
+    @property
+    def record(self) -> str:
+        return os.path.join(self.folder, "watcher.json")
+
+    @property
+    def stop(self) -> str:
+        return os.path.join(self.folder, "watcher.stop")
+
+    @property
+    def log(self) -> str:
+        return os.path.join(self.folder, "watcher.log")
+
+    @property
+    def startup(self) -> str:
+        """What a watcher prints before it runs: why it did not start, if it did not."""
+        return os.path.join(self.folder, "watcher.startup")
+
+
+def files_of(workspace: Workspace) -> Files:
+    return Files(os.path.join(workspace.eventloom, FOLDER))
+
+
+class Watcher:
+    """This process as the watcher of a workspace, from `begin` until it ends."""
+
+    def __init__(self, workspace: Workspace, held: ExitStack, graph: bool, interval: float) -> None:
+        self._files = files_of(workspace)
+        _held_to_the_end.append(held)
+        self._told: dict[str, Any] = {
+            "pid": os.getpid(),
+            "token": os.urandom(8).hex(),
+            "started": utc_now(),
+            "version": __version__,
+            "graph": graph,
+            "interval_seconds": interval,
+            "passes": 0,
+            "captured": {},
+            "errors": [],
+        }
+        self._captured: Counter[str] = Counter()
+        self._errors: list[dict[str, str]] = []
+        self._problems: frozenset[str] = frozenset()
+        self._keep()
+        self.note(f"watching with process {os.getpid()}")
+
+    @classmethod
+    def begin(cls, workspace: Workspace, graph: bool, interval: float) -> Watcher:
+        """Become the watcher; a conflict if another process is."""
+        capture_folder(workspace.eventloom)
+        held = ExitStack()
+        if not _locked(held, files_of(workspace).lock, SECONDS_TO_TAKE_OVER):
+            held.close()
+            record = watcher_record(workspace)
+            raise ZaxyError(
+                "conflict",
+                f"a watcher of {workspace.root} runs already" + (f", process {record['pid']}" if record else ""),
+                "'zaxy capture status' shows it, 'zaxy capture stop' ends it.",
+            )
+        with suppress(FileNotFoundError):
+            os.unlink(files_of(workspace).stop)
+        return cls(workspace, held, graph, interval)
+
+    def is_asked_to_stop(self) -> bool:
+        """Whether somebody left a note for this very watcher, or the folder that it works for is gone."""
+        if not os.path.isdir(self._files.folder):
+            return True
+        try:
+            with open(self._files.stop, encoding="utf-8") as file:
+                return file.read() == str(self._told["token"])
+        except OSError:
+            return False
+
+    def took(self, captured: Captured | None, problems: list[str], seconds: float) -> None:
+        """Keep what a pass came to, for `status`."""
+        now = utc_now()
+        self._told["passes"] += 1
+        self._told["last_pass"] = {"time": now, "duration_ms": round(seconds * 1000)}
+        if captured is not None:
+            self._captured.update(captured.new)
+            self._told["last_pass"] |= {
+                "captured": captured.appended,
+                "known": captured.known,
+                "skipped": captured.skipped,
+                "sources": captured.sources,
+            }
+            if captured.appended:
+                counts = ", ".join(f"{count} {type_}" for type_, count in sorted(captured.new.items()))
+                self.note(f"captured {counts}")
+        for problem in problems:
+            if problem not in self._problems:  # what stays wrong is told once, not with every pass
+                self._errors = [*self._errors, {"time": now, "message": problem}][-MOST_ERRORS:]
+                self.note(problem)
+        self._problems = frozenset(problems)
+        self._told |= {"captured": dict(self._captured), "errors": self._errors}
+        self._keep()
+
+    def note(self, message: str) -> None:
+        """A line in the log. A log that is full makes room for a new one. No log is worth failing for."""
+        line = f"{utc_now()} {without_secrets(message)}\n".encode("utf-8", "replace")
+        with suppress(OSError, ZaxyError):
+            fd = DISK.open(self._files.log, create=True)
+            try:
+                if DISK.size(fd) + len(line) > LARGEST_LOG:
+                    DISK.close(fd)
+                    DISK.replace(self._files.log, f"{self._files.log}.1")
+                    fd = DISK.open(self._files.log, create=True)
+                DISK.write(fd, line)
+            finally:
+                DISK.close(fd)
+
+    def end(self, reason: str) -> None:
+        self.note(f"ended: {reason}")
+        for path in (self._files.record, self._files.stop):
+            with suppress(OSError):
+                os.unlink(path)
+
+    def _keep(self) -> None:
+        partial = f"{self._files.record}.{os.getpid()}"
+        try:
+            with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+                json.dump(self._told, file)
+            os.replace(partial, self._files.record)
+        except OSError as error:
+            if os.path.isdir(self._files.folder):
+                raise unusable_folder(self._files.folder, error) from None
+
+
+class Passes(NamedTuple):
+    """What several passes came to together."""
+
+    passes: int
+    new: dict[str, int]
+    known: int
+    skipped: dict[str, int]
+    problems: tuple[str, ...]
+
+
+def watch(
+    capture: Capture,
+    interval: float,
+    iterations: int | None = None,
+    follow: Follow | None = None,
+    watcher: Watcher | None = None,
+    tell: Callable[[Captured], None] = lambda captured: None,
+) -> Passes:
+    """Capture again and again: so many times, or until this process is told to end."""
+    new: Counter[str] = Counter()
+    skipped: Counter[str] = Counter()
+    known, count, problems = 0, 0, dict[str, None]()
+    behind = follow is not None
+    with _told_to_end() as ended:
+        stopped: Callable[[], bool] = lambda: ended() or (watcher is not None and watcher.is_asked_to_stop())  # noqa: E731
+        while not stopped():
+            began, captured, found = time.monotonic(), None, list[str]()
+            try:
+                captured = capture.run(stopped)
+                found += captured.problems
+                behind = behind or captured.appended > 0
+                if follow is not None and behind and not ended():
+                    found += map(without_secrets, follow(capture.session))
+                    behind = False
+            except ZaxyError as error:
+                if watcher is None:
+                    raise
+                found.append(without_secrets(error.message))
+            count += 1
+            if captured is not None:
+                new.update(captured.new)
+                skipped.update(captured.skipped)
+                known += captured.known
+                tell(captured)
+            problems |= dict.fromkeys(found)
+            if watcher is not None:
+                watcher.took(captured, found, time.monotonic() - began)
+            if count == iterations:
+                break
+            _sleep(interval, stopped)
+    return Passes(count, dict(new), known, dict(skipped), tuple(problems))
+
+
+def _sleep(seconds: float, stopped: Callable[[], bool]) -> None:
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0 and not stopped():
+        time.sleep(min(left, LOOKS_FOR_STOP_EVERY))
+
+
+@contextmanager
+def _told_to_end() -> Iterator[Callable[[], bool]]:
+    """Whether the process was asked to end, by a signal that would otherwise cut a pass short."""
+    asked: list[int] = []
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        asked.append(number)
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: bool(asked)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def watcher_of(workspace: Workspace, graph: bool, interval: float) -> Iterator[Watcher]:
+    """This process as the watcher; why it ended is in its log."""
+    watcher = Watcher.begin(workspace, graph, interval)
+    _let_go_of(files_of(workspace).startup)
+    reason = "it was told to"
+    try:
+        yield watcher
+    except BaseException as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise
+    finally:
+        watcher.end(reason)
+
+
+def _let_go_of(startup: str) -> None:
+    """A watcher that was started in the background prints into a file only until it runs: adapters may print much."""
+    with suppress(OSError), open(startup, "rb") as file, open(os.devnull, "wb") as nowhere:
+        for stream in (1, 2):
+            if os.path.sameopenfile(stream, file.fileno()):
+                os.dup2(nowhere.fileno(), stream)
+
+
+# What others see of it
+
+
+def is_running(workspace: Workspace) -> bool:
+    """Whether a watcher of the workspace runs: its lock is held."""
+    path = files_of(workspace).lock
+    if not os.path.exists(path):
+        return False
+    with ExitStack() as held:
+        return not _locked(held, path, 0)
+
+
+def watcher_record(workspace: Workspace) -> dict[str, Any] | None:
+    """What the watcher last said of itself, be it true or stale."""
+    try:
+        with open(files_of(workspace).record, encoding="utf-8") as file:
+            told = json.load(file)
+        return told if isinstance(told, dict) and type(told.get("pid")) is int else None
+    except (OSError, ValueError):
+        return None
+
+
+def resume_command(workspace: Workspace) -> str:
+    import shlex
+
+    graph = " --graph" if _configured_graph(workspace) else ""
+    here = os.path.realpath(os.getcwd()) == os.path.realpath(workspace.root)
+    return f"zaxy capture start --workspace {'.' if here else shlex.quote(workspace.root)}{graph}"
+
+
+def watching(workspace: Workspace) -> Watching:
+    """Whether capture by a watcher is set up here, and whether one runs."""
+    try:
+        configured = read_capture_config(Path(workspace.root)) is not None
+    except ZaxyError:
+        configured = False
+    return Watching(configured, is_running(workspace), resume_command(workspace))
+
+
+def watcher_status(workspace: Workspace) -> dict[str, Any]:
+    """All that is known of the watcher, for people and programs."""
+    watched = watching(workspace)
+    record = watcher_record(workspace)
+    told: dict[str, Any] = {
+        "status": "running" if watched.running else "stopped",
+        "configured": watched.configured,
+        "workspace": workspace.root,
+        "log": files_of(workspace).log,
+    }
+    if not watched.running:
+        told["resume_command"] = watched.resume
+    if record is not None:
+        crashed = {} if watched.running else {"ended_unexpectedly": True}
+        told |= crashed | {key: value for key, value in record.items() if key != "token"}
+    return told
+
+
+def _configured_graph(workspace: Workspace) -> bool:
+    with suppress(ZaxyError):
+        config = read_capture_config(Path(workspace.root))
+        return config is not None and config.graph
+    return False
+
+
+def _locked(held: ExitStack, path: str, timeout: float) -> bool:
+    lock = SessionLock(path, DISK)
+    held.callback(lock.close)
+    try:
+        held.enter_context(lock.exclusive(timeout))
+    except ZaxyError as error:
+        if error.code != "unavailable":
+            raise
+        return False
+    except OSError as error:
+        raise unusable_folder(os.path.dirname(path), error) from None
+    return True

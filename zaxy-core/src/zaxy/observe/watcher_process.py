@@ -1,0 +1,116 @@
+"""Starting and stopping the capture watcher as a process that outlives the terminal it was started from."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from typing import Any
+
+from zaxy.errors import ZaxyError
+from zaxy.observe.capture import capture_folder, without_secrets
+from zaxy.observe.watcher import Files, files_of, is_running, watcher_record, watcher_status
+from zaxy.security.paths import unusable_folder
+from zaxy.workspace import Workspace
+
+SECONDS_TO_START = 30.0
+SECONDS_TO_STOP = 20.0
+POLL = 0.05
+
+
+def start_watcher(workspace: Workspace, session: str, graph: bool, interval: float) -> dict[str, Any]:
+    """Start the watcher unless one runs, and return its status when it watches."""
+    if is_running(workspace):
+        return {**watcher_status(workspace), "already_running": True}
+    files = files_of(workspace)
+    capture_folder(workspace.eventloom)
+    child = _spawn(_command(workspace, session, graph, interval), workspace, files)
+    until = time.monotonic() + SECONDS_TO_START
+    while time.monotonic() < until:
+        record = watcher_record(workspace)
+        if record is not None and record["pid"] == child.pid and is_running(workspace):
+            _leave(child)
+            return watcher_status(workspace)
+        if child.poll() is not None:
+            if is_running(workspace):  # somebody else started one in the same moment
+                return {**watcher_status(workspace), "already_running": True}
+            raise _did_not_start(f"it ended with {child.returncode}", files)
+        time.sleep(POLL)
+    child.terminate()
+    child.wait()
+    raise _did_not_start(f"it did not watch within {SECONDS_TO_START:g} s, and was ended", files)
+
+
+def stop_watcher(workspace: Workspace) -> dict[str, Any]:
+    """Stop the watcher and wait until it has ended. What is not running is stopped already."""
+    if not is_running(workspace):
+        return {**watcher_status(workspace), "was_running": False}
+    until = time.monotonic() + SECONDS_TO_STOP
+    while is_running(workspace) and time.monotonic() < until:
+        record = watcher_record(workspace)
+        if record is not None:
+            _leave_note(files_of(workspace), str(record.get("token")))
+        time.sleep(POLL)
+    if is_running(workspace):
+        record = watcher_record(workspace)
+        who = f"process {record['pid']}" if record else "the watcher"
+        raise ZaxyError(
+            "unavailable",
+            f"{who} was asked to stop and has not ended within {SECONDS_TO_STOP:g} s",
+            "Ask again in a moment: it ends when the reading that it is in comes back. Or end that process.",
+        )
+    return {**watcher_status(workspace), "was_running": True}
+
+
+def _command(workspace: Workspace, session: str, graph: bool, interval: float) -> list[str]:
+    place = ["--workspace", workspace.root, "--eventloom-path", workspace.eventloom]
+    named = ["--session-id", session] if session else []
+    started = [sys.executable, "-m", "zaxy", "capture", "start", "--foreground", *place, *named]
+    return [*started, "--interval", f"{interval:g}", *(["--graph"] if graph else [])]
+
+
+def _spawn(command: list[str], workspace: Workspace, files: Files) -> subprocess.Popen[bytes]:
+    flags: dict[str, Any] = {"start_new_session": True}
+    if sys.platform == "win32":
+        flags = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
+    try:
+        fd = os.open(files.startup, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        with open(fd, "wb") as startup:
+            return subprocess.Popen(
+                command,
+                cwd=workspace.root,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=startup,
+                close_fds=True,
+                **flags,
+            )
+    except OSError as error:
+        raise unusable_folder(files.folder, error) from None
+
+
+def _leave(child: subprocess.Popen[bytes]) -> None:
+    """It goes on without us: nobody is to wait for it, or to be warned that nobody did."""
+    child.returncode = 0
+
+
+def _leave_note(files: Files, token: str) -> None:
+    partial = f"{files.stop}.{os.getpid()}"
+    with suppress(OSError):
+        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            file.write(token)
+        os.replace(partial, files.stop)
+
+
+def _did_not_start(reason: str, files: Files) -> ZaxyError:
+    said = ""
+    with suppress(OSError), open(files.startup, encoding="utf-8", errors="replace") as file:
+        lines = [line.strip() for line in file.read(1 << 16).splitlines() if line.strip()]
+        said = f": {without_secrets(' '.join(lines[-2:]))}" if lines else ""
+    return ZaxyError(
+        "unavailable",
+        f"the capture watcher did not start: {reason}{said}",
+        "'zaxy capture start --foreground' shows more; 'zaxy plugins check' tries the adapters.",
+    )
