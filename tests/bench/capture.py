@@ -9,10 +9,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import zstandard
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from bench.log import Row
 from zaxy.observe.capture import AT_ONCE, POINT, Capture
 from zaxy.plugins.host import PluginHost
 from zaxy.workspace import Workspace, find_workspace
@@ -20,26 +22,6 @@ from zaxy.workspace import Workspace, find_workspace
 FULL, QUICK = 100_000, 20_000
 THREAD = "0199aaaa-bbbb-7ccc-8ddd-{:012d}"
 IDLE_SESSIONS = 1000
-
-
-class Row(NamedTuple):
-    name: str
-    measured: float
-    target: float
-    at_least: bool = True
-
-    @property
-    def limit(self) -> float:
-        return self.target / 2 if self.at_least else self.target * 2
-
-    @property
-    def broken(self) -> bool:
-        return self.measured < self.limit if self.at_least else self.measured > self.limit
-
-    def __str__(self) -> str:
-        sign = "≥" if self.at_least else "≤"
-        bounds = f"{sign + format(self.target, ','):>9} {sign + format(self.limit, ',g'):>9}"
-        return f"{self.name:52} {self.measured:10,.0f} {bounds}"
 
 
 def record(kind: str, **payload: Any) -> bytes:
@@ -117,20 +99,20 @@ def measure(count: int) -> Iterator[Row]:
             rollout(home, 0, ending).write_bytes(zstandard.compress(data) if ending else data)
             workspace = find_workspace(str(work))
             kind = "compressed" if ending else "plain"
-            yield Row(f"records read in a second, {kind}", len(records) / reading(workspace), 10_000)
+            yield Row(f"records read in a second, {kind}", len(records) / reading(workspace), 10_000, True, "")
             if not ending:
-                yield Row("records in the log after a second", len(records) / passing(workspace)[0], 5_000)
+                yield Row("records in the log after a second", len(records) / passing(workspace)[0], 5_000, True, "")
         home, work = folder / "codex-idle", folder / "work-idle"
         work.mkdir()
         os.environ["CODEX_HOME"] = str(home)
         for number in range(IDLE_SESSIONS):
             rollout(home, number).write_bytes(b"".join(session(work, 20, THREAD.format(number))))
         idle = passing(find_workspace(str(work)))[1] * 1000
-        yield Row(f"ms of a pass over {IDLE_SESSIONS:,} sessions without news", idle, 250, at_least=False)
+        yield Row(f"ms of a pass over {IDLE_SESSIONS:,} quiet sessions", idle, 250, False, "")
 
 
 if __name__ == "__main__":
-    print(f"{'':52} {'measured':>10} {'target':>9} {'limit':>9}")
+    print(f"{'':44} {'measured':>9} {'target':>8} {'limit':>8}")
     broken = []
     for row in measure(QUICK if "--quick" in sys.argv[1:] else FULL):
         print(row, flush=True)

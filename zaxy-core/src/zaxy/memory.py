@@ -208,7 +208,7 @@ class Memory:
         if done is not None:  # then nothing is open any more, and that is as it should be
             return event_of(done)
         at = _moment(invalid_at)
-        self.recall.loop.catch_up(session, self.recall.patience, self.recall.progress)
+        self.follow(session)
         rows = self.recall.versions(session, EntityRef(entity_type, entity_name), AsOf())
         if not rows:
             raise ZaxyError(
@@ -232,7 +232,7 @@ class Memory:
         """
         cited = parse_citation(citation)
         event = event_of(self.recall.loom.resolve(cited))
-        self.recall.loop.catch_up(cited.session, self.recall.patience, self.recall.progress)
+        self.follow(cited.session)
         ended = ended_by(event, self.recall.store, self.recall.versions)
         recorded = event_of(self.recall.loom.erase(cited.session, cited.seq, actor, reason, ended))
         used = {
@@ -322,12 +322,9 @@ class Memory:
 
     def _assembled(self, session: str, make: Callable[[Reading], T], target: int | None = None) -> T:
         """What `make` makes of one state of memory."""
-
-        def ask(head: int, states: list[State]) -> T:
-            reading = Reading(self.recall, session, head, states, target)
-            return make(reading)
-
-        return self.recall.ask(session, ask)[0]
+        return self.recall.ask(session, lambda head, states: make(Reading(self.recall, session, head, states, target)))[
+            0
+        ]
 
     def replay(
         self,

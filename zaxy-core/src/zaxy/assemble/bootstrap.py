@@ -8,6 +8,7 @@ from typing import Any
 from zaxy import __version__
 from zaxy.api.models import Event
 from zaxy.assemble.guidance import CHECKOUT_TOOL, IGNORE, TRUST
+from zaxy.extract.observations import OBSERVATIONS
 
 WHAT = "Memory of this workspace: events in a hash-chained log on the user's disk. Everything told from it is cited."
 DEFAULT_TASK = "current task, project direction, and recent decisions"
@@ -31,17 +32,15 @@ RHYTHM = (
 )
 REFRESH_WHEN = ("before major work", "after compaction or resume", "before roadmap or architecture decisions")
 TRUST_POLICY = (TRUST, IGNORE, "Record feedback on facts that shaped your answer.")
-OBSERVED = ("command.completed", "file.edit.applied", "tool.call.completed", "transcript.turn")
-"""What capture brings in while an agent works."""
 
 
 def capture_status(recent: Sequence[Event]) -> dict[str, Any]:
     """When each kind of observation was last seen among the latest events."""
-    last = {event.type: event.time for event in recent if event.type in OBSERVED}
-    seen = [kind for kind in OBSERVED if kind in last]
+    last = {event.type: event.time for event in recent if event.type in OBSERVATIONS}
+    seen = [kind for kind in OBSERVATIONS if kind in last]
     return {
         "status": "capturing" if seen else "nothing captured lately",
-        "last_seen": {kind: last.get(kind) for kind in OBSERVED},
+        "last_seen": {kind: last.get(kind) for kind in OBSERVATIONS},
     }
 
 

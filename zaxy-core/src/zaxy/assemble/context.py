@@ -67,8 +67,7 @@ def gather(
     found = {result.seq: result for result in answer.results}
     if purpose.emphasis:
         more = reading.ask(f"{query[:3900]} {' '.join(purpose.emphasis)}", wide, purpose.scoring_profile)
-        found = {**{result.seq: result for result in more.results}, **found}
-        found = {seq: found[seq] for seq in dict.fromkeys((*(r.seq for r in answer.results), *found))}
+        found |= {result.seq: result for result in more.results if result.seq not in found}
     deep = min(wide + RESERVED_VERBATIM, MOST_RESULTS)  # so that some are left where both find the same
     verbatim = [result for result in reading.passages(query, deep).results if result.seq not in found]
     ended = {result.seq for result in answer.superseded}

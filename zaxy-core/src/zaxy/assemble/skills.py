@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from zaxy.api.models import EntityRow
+from zaxy.assemble.working_set import status_of
 from zaxy.extract.texts import cut
 from zaxy.follow import tokens
 
@@ -50,8 +51,8 @@ def applicable_skills(question: str, current: Current, cite: Callable[[EntityRow
     """The skills whose name, summary, task or applicability has words of the question, the best tried first."""
     rows = current(("skill",), LOOKED_AT)
     asked = set(tokens.words(question))
-    fitting = [(shared, row) for row in rows if (shared := len(asked & _words(row))) and _status(row) in USABLE]
-    fitting.sort(key=lambda found: (-found[0], BEST_FIRST.index(_status(found[1])), -found[1].opened_seq))
+    fitting = [(shared, row) for row in rows if (shared := len(asked & _words(row))) and status_of(row) in USABLE]
+    fitting.sort(key=lambda found: (-found[0], BEST_FIRST.index(status_of(found[1])), -found[1].opened_seq))
     applicable = tuple(_skill(row, cite) for _, row in fitting[:MOST])
     if not applicable:
         return NONE
@@ -67,7 +68,7 @@ def _skill(row: EntityRow, cite: Callable[[EntityRow], str]) -> Skill:
     return Skill(
         _property(row, "skill_id") or row.entity.name.partition("@")[0],
         _property(row, "version") or "1",
-        _status(row),
+        status_of(row),
         tuple(cut(str(step), LONGEST_STEP) for step in steps[:STEPS]),
         cite(row),
     )
@@ -76,7 +77,7 @@ def _skill(row: EntityRow, cite: Callable[[EntityRow], str]) -> Skill:
 def _analytics(
     versions: Sequence[EntityRow], outcomes: Sequence[EntityRow], cite: Callable[[EntityRow], str]
 ) -> dict[str, Any] | None:
-    contradicted = [row for row in versions if _status(row) == "contradicted"]
+    contradicted = [row for row in versions if status_of(row) == "contradicted"]
     if not outcomes and not contradicted:
         return None
     scores: dict[str, list[float]] = defaultdict(list)
@@ -85,7 +86,7 @@ def _analytics(
         if isinstance(score, int | float):
             scores[_version(row)].append(float(score))
     means = {name: sum(of) / len(of) for name, of in scores.items() if len(of) >= ENOUGH_OUTCOMES}
-    status = {_version(row): _status(row) for row in versions}
+    status = {_version(row): status_of(row) for row in versions}
     disputed = {_version(row) for row in contradicted}
     return {
         "outcome_count": len(outcomes),
@@ -111,7 +112,3 @@ def _version(row: EntityRow) -> str:
 def _property(row: EntityRow, field: str) -> str:
     value = row.entity.properties.get(field, "")
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _status(row: EntityRow) -> str:
-    return str(row.entity.properties.get("status", "")).lower()

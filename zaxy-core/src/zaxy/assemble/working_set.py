@@ -100,7 +100,7 @@ def working_set(current: Current, cite: Callable[[EntityRow], str], text_of: Cal
                 row.entity.entity_type,
                 cite(row),
                 row.valid_from,
-                _status(row),
+                status_of(row),
             )
             for row in rows[:OF_EACH]
         ]
@@ -108,8 +108,8 @@ def working_set(current: Current, cite: Callable[[EntityRow], str], text_of: Cal
 
 
 def is_open(row: EntityRow) -> bool:
-    return _status(row) not in DONE
+    return status_of(row) not in DONE
 
 
-def _status(row: EntityRow) -> str:
+def status_of(row: EntityRow) -> str:
     return str(row.entity.properties.get("status", "")).lower()

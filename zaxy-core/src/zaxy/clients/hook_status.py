@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 from zaxy.clients.hook_clients import CODEX
 from zaxy.clients.hook_installs import INSTALLED, NOT_INSTALLED, Install, hook_installs
 from zaxy.eventloom.loom import Eventloom
+from zaxy.extract.observations import OBSERVATIONS
 from zaxy.observe.capture_config import CAPTURE_FILE
-from zaxy.observe.readiness import OBSERVATIONS, Coverage, Seen, Watching, workspace_coverage
+from zaxy.observe.readiness import Coverage, Seen, Watching, workspace_coverage
 from zaxy.observe.watcher import watching
 from zaxy.workspace import Workspace
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -58,10 +58,7 @@ def checkout(
         session = existing_session(session_id, memory.workspace, memory.sessions())
         asked = (question, session, ref, replay_from_seq, limit, max_recent_events, _purpose(purpose), max_tokens)
         reply = memory.checkout(*asked).as_dict()
-    if as_json:
-        _print_json(reply)
-    else:
-        typer.echo(checkout_page(reply, *terminal_of(sys.stdout)))
+    _print(reply, checkout_page, as_json)
 
 
 @command(app, "memory bootstrap")
@@ -74,10 +71,7 @@ def bootstrap(
 ) -> None:
     with open_memory(workspace, eventloom_path) as memory:
         reply = memory.bootstrap(session_of(session_id, memory.workspace), current_task)
-    if as_json:
-        _print_json(reply)
-    else:
-        typer.echo(bootstrap_page(reply, *terminal_of(sys.stdout)))
+    _print(reply, bootstrap_page, as_json)
 
 
 @command(app, "memory capabilities")
@@ -90,10 +84,7 @@ def capabilities(
 ) -> None:
     with open_memory(workspace, eventloom_path) as memory:
         reply = memory.capabilities(session_of(session_id, memory.workspace), current_task)
-    if as_json:
-        _print_json(reply)
-    else:
-        typer.echo(capabilities_page(reply, *terminal_of(sys.stdout)))
+    _print(reply, capabilities_page, as_json)
 
 
 @command(app, "memory feedback")
@@ -176,5 +167,8 @@ def _print_event(event: Event, as_json: bool) -> None:
     typer.echo(json.dumps(event_reply(event)) if as_json else event.citation)
 
 
-def _print_json(reply: Mapping[str, Any]) -> None:
-    typer.echo(json.dumps(reply, indent=2, ensure_ascii=False))
+def _print(reply: dict[str, Any], page: Callable[..., str], as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(reply, indent=2, ensure_ascii=False))
+    else:
+        typer.echo(page(reply, *terminal_of(sys.stdout)))

@@ -10,6 +10,9 @@ from zaxy.extract.properties import EXCERPT
 from zaxy.extract.rule import NAMED_BY, Rule
 from zaxy.extract.texts import cut, first_text
 
+OBSERVATIONS = ("command.completed", "file.edit.applied", "tool.call.completed", "transcript.turn")
+"""What capture and hooks bring in while an agent works."""
+
 
 def command_text(payload: JsonObject) -> str:
     """`pytest: exit 0; 557 passed`."""

@@ -20,6 +20,7 @@ from zaxy.eventloom.admission import LONGEST_KEY, admit
 from zaxy.eventloom.canonical import encode
 from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.record import Entry
+from zaxy.extract.observations import OBSERVATIONS
 from zaxy.extract.times import utc_text
 from zaxy.observe.hook_events import bounded
 from zaxy.plugins.host import BoundProvider, PluginHost
@@ -29,7 +30,6 @@ from zaxy.workspace import Workspace, default_session
 
 POINT = "capture_adapters"
 FOLDER = os.path.join("runtime", "capture")
-OBSERVATIONS = ("command.completed", "file.edit.applied", "tool.call.completed", "transcript.turn")
 AT_ONCE = 500
 """Observations of one reading, which become durable together."""
 LARGEST_BATCH = 8 << 20

@@ -12,9 +12,9 @@ from zaxy.eventloom.citation import Citation
 from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.record import Line
 from zaxy.extract.housekeeping import OWN_ACTOR
+from zaxy.extract.observations import OBSERVATIONS
 from zaxy.observe.hook_events import ACTOR
 
-OBSERVATIONS = ("command.completed", "file.edit.applied", "tool.call.completed", "transcript.turn")
 MOST_SESSIONS = 16
 MOST_EVENTS = 20_000
 

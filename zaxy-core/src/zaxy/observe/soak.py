@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from zaxy.eventloom.citation import Citation
 from zaxy.eventloom.loom import Eventloom
-from zaxy.observe.readiness import OBSERVATIONS, Seen, Watching, age_seconds, coverage
+from zaxy.extract.observations import OBSERVATIONS
+from zaxy.observe.readiness import Seen, Watching, age_seconds, coverage
 
 WINDOW_S = 30 * 60
 FRESH, STALE, MISSING = "fresh", "stale", "missing"
