@@ -19,7 +19,7 @@ from zaxy.api.checks.ide_config_writers import MOVED, REMOTE, SERVER, IdeConfigW
 from zaxy.clients import json_text, toml_text
 from zaxy.clients.entries import checked_url, command_line, project_entry, shared_entry
 from zaxy.clients.files import read_file, write_file
-from zaxy.clients.installing import install, plan_install, plan_remove, remove
+from zaxy.clients.installing import install, remove
 from zaxy.clients.writers import ClaudeCode, ClaudeDesktop, Codex, Cursor, Gemini, VsCode
 from zaxy.workspace import Workspace
 from zaxy_testkit import IdeConfigWriterSuite
@@ -400,13 +400,6 @@ def test_a_file_that_installing_made_is_deleted_with_its_folder(tmp_path: Path) 
     path = tmp_path / ".cursor" / "mcp.json"
     assert install(made(Cursor), path, SERVER, inside=tmp_path).backup is None
     assert remove(made(Cursor), path, "zaxy", tmp_path).after is None
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_plan_writes_nothing(tmp_path: Path) -> None:
-    path = tmp_path / ".cursor" / "mcp.json"
-    assert plan_install(made(Cursor), path, SERVER, inside=tmp_path).changed
-    assert not plan_remove(made(Cursor), path, "zaxy", tmp_path).changed
     assert list(tmp_path.iterdir()) == []
 
 

@@ -99,19 +99,6 @@ def hooks_file(client: HookClient, root: str) -> Path:
     return Path(root, client.files[0])
 
 
-def plan_hooks(
-    client: HookClient,
-    path: Path,
-    command: HookCommand,
-    force: bool = False,
-    moments: bool = False,
-    inside: Path | None = None,
-) -> Change:
-    """What `install_hooks` would change. Nothing is written."""
-    read = _read(path, inside)
-    return _planned(read, lambda text: with_hooks(text, client, command, force, moments))
-
-
 def install_hooks(
     client: HookClient,
     path: Path,

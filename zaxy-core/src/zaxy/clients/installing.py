@@ -91,13 +91,6 @@ def target_of(
     return Path(os.path.abspath(target))
 
 
-def plan_install(
-    writer: IdeConfigWriter, path: Path, server: ServerEntry, force: bool = False, inside: Path | None = None
-) -> Change:
-    """What an installation would change. Nothing is written."""
-    return _installed(writer, read_file(path, _around(path, inside)), server, force)
-
-
 def install(
     writer: IdeConfigWriter, path: Path, server: ServerEntry, force: bool = False, inside: Path | None = None
 ) -> Change:
@@ -108,11 +101,6 @@ def install(
         return change
     backup = write_file(read, change.after.decode("utf-8"))
     return Change(path, change.before, change.after, backup)
-
-
-def plan_remove(writer: IdeConfigWriter, path: Path, name: str, inside: Path | None = None) -> Change:
-    """What a removal would change. Nothing is written."""
-    return _removed(writer, read_file(path, _around(path, inside)), name)
 
 
 def remove(writer: IdeConfigWriter, path: Path, name: str, inside: Path | None = None) -> Change:
