@@ -42,6 +42,19 @@ def test_a_program_that_does_not_serve_is_told_of(program: str, said: str, tmp_p
     assert said in error.message
 
 
+def test_what_a_program_wrote_before_it_ended_is_told_even_when_nothing_can_be_sent_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = server_trial._Server.send
+
+    def send_to_one_that_ended(server: server_trial._Server, message: dict[str, object]) -> None:
+        server._process.wait(20)
+        real(server, message)
+
+    monkeypatch.setattr(server_trial._Server, "send", send_to_one_that_ended)
+    assert "something other than MCP" in tried("print('hello')", tmp_path).message
+
+
 def test_a_program_that_is_not_there_is_told_of(tmp_path: Path) -> None:
     with pytest.raises(ZaxyError, match="cannot be started"):
         try_server([str(tmp_path / "gone")], str(tmp_path), {}, "memory_capabilities", {})
