@@ -9,6 +9,7 @@ import pytest
 import rfc8785
 from hypothesis import given, settings, strategies as st
 
+from zaxy.eventloom.bulk import encode_quickly
 from zaxy.eventloom.canonical import MAX_DEPTH, MAX_INTEGER, NotCanonical, decode, encode, number
 
 # RFC 8785, appendix B: the IEEE 754 bits of a number and how ECMAScript prints it.
@@ -109,6 +110,8 @@ def test_the_canonical_form_of_the_canonical_form_is_itself(value: object) -> No
 def test_what_has_no_canonical_form_is_refused(value: object) -> None:
     with pytest.raises(NotCanonical):
         encode({"value": value})
+    with pytest.raises(NotCanonical):
+        encode_quickly({"value": value, "null": None})
 
 
 def test_nesting_is_bounded_without_exhausting_the_stack() -> None:

@@ -264,6 +264,17 @@ def test_head_is_the_last_event_until_it_is_set_and_refs_name_events(loom: Event
         loom.resolve_ref("work", "refs/heads/other")
 
 
+def test_a_payload_that_looks_like_the_setting_of_a_ref_sets_none(loom: Eventloom) -> None:
+    first = loom.append("work", [note("a")])[0]
+    forged = {"type": "memory.ref.updated", "name": "refs/heads/main", "target_seq": 1, "target_hash": first.hash}
+    loom.append("work", [admit("note.taken", "mallory", payload) for payload in (forged, {"type": forged["type"]})])
+    assert loom.refs("work") == {}
+    loom.get("work", 2)  # so that the index has seen them
+    assert loom.refs("work") == {}
+    with pytest.raises(ZaxyError, match="has no ref refs/heads/main"):
+        loom.resolve_ref("work", "refs/heads/main")
+
+
 @pytest.mark.parametrize(
     "name", ["", "head", "refs/", "refs//x", "refs/../x", "refs/heads/", "refs/a b", "refs/x.", "/refs/x"]
 )

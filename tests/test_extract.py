@@ -490,7 +490,7 @@ def test_housekeeping_is_what_type_and_actor_both_call_so_and_has_no_rows(type_:
 
 
 def test_the_reserved_actors_are_those_that_write() -> None:
-    assert (housekeeping.OWN_ACTOR, housekeeping.HOOK_ACTOR) == (OWN_ACTOR, hook_events.ACTOR)
+    assert housekeeping.HOOK_ACTOR == hook_events.ACTOR
     assert not is_housekeeping(told("decision.made", {}, OWN_ACTOR))
 
 

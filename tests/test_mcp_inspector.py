@@ -37,6 +37,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "memory_query": {"query": "where is the cache?", "limit": 3},
     "memory_verbatim": {"query": "cache in Redis"},
     "memory_replay": {"limit": 5},
+    "memory_export": {"kinds": ["decision.made"], "grains": ["event"], "limit": 1},
     "memory_feedback": {"entity_name": "cache", "entity_type": "decision", "feedback": "used", "importance": 0.5},
     "memory_skill": {"action": "propose", "skill_id": "flush", "procedure": ["stop", "flush", "start"]},
     "context_assemble": {"query": "where is the cache?"},
@@ -103,6 +104,7 @@ def test_it_calls_every_tool(target: Target) -> None:
     assert answers["memory_query"]["results"][0]["citation"] == answers["memory_append"]["citation"]
     assert answers["memory_checkout"]["quality"]["answerability"] == "answer_from_memory"
     assert answers["subagent_cleanup"]["integrity"]["status"] == "ok"
+    assert answers["memory_export"]["entries"][0]["content"]["payload"] == CALLS["memory_append"]["payload"]
 
 
 def test_an_error_is_a_result_that_it_recognises(target: Target) -> None:

@@ -7,8 +7,10 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryFile
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from zaxy.api.models import AsOf, Draft, EntityRef, Event, JsonObject
 from zaxy.assemble import bootstrap as starting
@@ -24,6 +26,11 @@ from zaxy.eventloom.admission import OWN_ACTOR, admit, admit_own
 from zaxy.eventloom.citation import parse_citation
 from zaxy.eventloom.repeats import coming_key, next_key
 from zaxy.eventloom.store import event_of
+from zaxy.export.building import build_memory_export
+from zaxy.export.bundle import Signer, Written
+from zaxy.export.importing import Imported, import_bundle
+from zaxy.export.selector import EVERYTHING, Selector
+from zaxy.export.verification import parts_of_file
 from zaxy.extract.housekeeping import is_housekeeping
 from zaxy.extract.times import utc_text
 from zaxy.follow.background import Background
@@ -379,6 +386,32 @@ class Memory:
 
     def sessions(self) -> list[str]:
         return self.recall.loom.sessions()
+
+    # Leaving and coming back
+
+    def export(
+        self,
+        file: BinaryIO,
+        selector: Selector | None = None,
+        session: str = "",
+        signer: Signer | None = None,
+        disclosed: Selector | None = None,
+        progress: Progress | None = None,
+    ) -> Written:
+        """Write a session's memory as a bundle that others can check: all of it, or what a selector takes."""
+        chosen = selector or EVERYTHING
+        return build_memory_export(self.recall, session or self.session, chosen, file, signer, disclosed, progress)
+
+    def import_bundle(
+        self, file: BinaryIO, session: str = "", expect_public_key: str | None = None, progress: Progress | None = None
+    ) -> Imported:
+        """Append the events of a bundle, which is proven first; each keeps the citation that it had."""
+        with TemporaryFile() as own:  # it is read twice, and nobody may change it in between
+            if file.seekable():
+                file.seek(0)
+            copyfileobj(file, own, 1 << 20)
+            parts = parts_of_file(own)
+            return import_bundle(self.recall.loom, parts, session or self.session, expect_public_key, progress)
 
     # Followers
 

@@ -142,8 +142,32 @@ SETTINGS = (
         "MCP_ADMIN_TOKEN",
         "string",
         None,
-        "The token that `memory_replay` and `memory_invalidate` need in production.",
+        "The token that `memory_replay`, `memory_invalidate` and `memory_export` need in production.",
         secret=True,
+    ),
+    Setting(
+        "MCP_EXPORT_SIGNING_PRIVATE_KEY_FILE",
+        "path",
+        None,
+        "The private key with which `memory_export` signs. It never leaves the server.",
+    ),
+    Setting(
+        "MCP_EXPORT_SIGNING_PUBLIC_KEY_FILE",
+        "path",
+        None,
+        "The public key that belongs to it.",
+    ),
+    Setting(
+        "MCP_EXPORT_SIGNING_PASSPHRASE_FILE",
+        "path",
+        None,
+        "The file that holds the passphrase of the private key, if it has one.",
+    ),
+    Setting(
+        "MCP_EXPORT_SIGNING_ALGORITHM",
+        "string",
+        "ed25519",
+        "The algorithm of the two keys: `ed25519`, or that of an installed package, such as `ml-dsa-65`.",
     ),
 )
 

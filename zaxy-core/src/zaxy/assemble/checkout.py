@@ -24,6 +24,7 @@ from zaxy.assemble.working_set import KINDS, LOOKED_AT, NOTHING_OPEN, WorkingSet
 from zaxy.eventloom.citation import parse_citation
 from zaxy.extract.texts import cut
 from zaxy.follow import tokens
+from zaxy.follow.passages import ORIGIN
 from zaxy.retrieve.results import Result
 
 MOST_FACTS = 8
@@ -335,6 +336,7 @@ def _fact(fact: Result, longest: int) -> dict[str, Any]:
         "entity_type": fact.entity_type,
         "actor": fact.actor,
         "valid_from": fact.valid_from[:19] + "Z",
+        "metadata": {ORIGIN: fact.metadata[ORIGIN]} if ORIGIN in fact.metadata else None,
     }
     return {key: value for key, value in shown.items() if value}
 

@@ -10,6 +10,7 @@ from typing import Any
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.citation import parse_citation
 from zaxy.extract.texts import cut
+from zaxy.follow.passages import ORIGIN
 
 _CITATION = re.compile(r"eventloom://[^\s\"'<>`)\]}\\]*", re.IGNORECASE)
 _UNSAFE = re.compile("[`\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -44,10 +45,17 @@ def real_citations_within(value: Any, resolves: Resolves) -> Any:
     if isinstance(value, str):
         return only_real_citations(value, resolves)
     if isinstance(value, dict):
-        return {only_real_citations(key, resolves): real_citations_within(of, resolves) for key, of in value.items()}
+        return {only_real_citations(key, resolves): _value(key, of, resolves) for key, of in value.items()}
     if isinstance(value, list | tuple):
         return [real_citations_within(one, resolves) for one in value]
     return value
+
+
+def _value(key: str, value: Any, resolves: Resolves) -> Any:
+    """A value under its key. An imported event's origin names an event elsewhere: only an import writes that."""
+    if key == ORIGIN and isinstance(value, str) and _CITATION.fullmatch(value):
+        return value
+    return real_citations_within(value, resolves)
 
 
 def _checked(citation: str, resolves: Resolves) -> str:

@@ -50,6 +50,7 @@ def live_contracts() -> dict[str, Contract]:
         "mcp-tools": _items(_tools()),
         "memory-checkout": _items(_checkout()),
         "mcp-responses": _items(_fields_of_replies("tool_fields")),
+        "export-formats": _items(_export_formats()),
     }
     return {name: contract(name, DISTRIBUTION, items) for name, items in described.items()}
 
@@ -214,6 +215,17 @@ def _fields_of_replies(of: str) -> Iterator[tuple[str, Item]]:
     return (
         (f"field {path}", {"side": "core", **EXPERIMENTAL, "type": " or ".join(kind)}) for path, kind in kinds.items()
     )
+
+
+def _export_formats() -> Iterator[tuple[str, Item]]:
+    """The shapes of bundles with their versions and fields, and the axes of a selector."""
+    formats = import_module("zaxy.contracts.formats")
+    for shape, version in formats.versions().items():
+        yield f"version {shape}", {"side": "core", **EXPERIMENTAL, "value": version}
+    for field, kinds in formats.fields_of_bundles().items():
+        yield f"field {field}", {"side": "core", **EXPERIMENTAL, "type": " or ".join(sorted(kinds))}
+    for axis, described in formats.axes().items():
+        yield f"axis {axis}", {"side": "core", **EXPERIMENTAL, **described}
 
 
 def _tools() -> Iterator[tuple[str, Item]]:

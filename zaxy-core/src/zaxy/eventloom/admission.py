@@ -17,8 +17,15 @@ LONGEST_NAME = 256
 LONGEST_KEY = 256
 LARGEST_PAYLOAD = 1 << 20
 OWN_ACTOR = "zaxy"
-RESERVED_TYPES = frozenset(("memory.bootstrap.shown", "memory.checkout.completed", "memory.reminder.suggested"))
-RESERVED_FAMILIES = ("event.", "memory.ref.", "coordination.")
+IMPORTED = "memory.imported"
+IMPORTED_FROM = "imported_from"
+"""The field of a payload that says where an imported event came from; only an import writes it."""
+RESERVED_TYPES = frozenset(
+    ("memory.bootstrap.shown", "memory.checkout.completed", "memory.reminder.suggested", IMPORTED)
+)
+IMPORTED_PREFIX = "imported."
+"""Before the type of an imported event that only Zaxy may write: here it is data, and has no authority."""
+RESERVED_FAMILIES = ("event.", "memory.ref.", "coordination.", IMPORTED_PREFIX)
 _IN_TYPES = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-.")
 
 
@@ -31,13 +38,20 @@ def admit(
     idempotency_key: str = "",
 ) -> Entry:
     """An event from outside. Types that only Zaxy writes, and its own actor, are forbidden."""
-    if isinstance(type_, str) and (type_ in RESERVED_TYPES or type_.startswith(RESERVED_FAMILIES)):
+    if isinstance(type_, str) and is_reserved(type_):
         raise ZaxyError("forbidden", f"only Zaxy itself writes {type_}", "Use an event type of your own.")
     if actor == OWN_ACTOR:
         raise ZaxyError(
             "forbidden", f"the actor {OWN_ACTOR!r} is Zaxy itself", "Name who is speaking, such as assistant."
         )
+    if isinstance(payload, dict) and IMPORTED_FROM in payload:
+        raise ZaxyError("forbidden", f"only an import writes {IMPORTED_FROM!r}", "Call that field something else.")
     return admit_own(type_, actor, payload, sensitivity, caused_by, idempotency_key)
+
+
+def is_reserved(type_: str, actor: str = "") -> bool:
+    """Whether only Zaxy itself may write it."""
+    return type_ in RESERVED_TYPES or type_.startswith(RESERVED_FAMILIES) or actor == OWN_ACTOR
 
 
 def admit_own(
@@ -47,17 +61,18 @@ def admit_own(
     sensitivity: str = "",
     caused_by: str = "",
     idempotency_key: str = "",
+    largest: int = LARGEST_PAYLOAD,
 ) -> Entry:
     """An event that one of Zaxy's own functions writes."""
     from zaxy.security.redaction import redact
 
     if not isinstance(payload, dict):
         raise _invalid(f"the payload is a {type(payload).__name__}", 'Send a JSON object, such as {"text": "..."}.')
-    canonical = _canonical(payload)
+    canonical = _canonical(payload, largest)
     clean, found = redact(payload)
     if found:
         payload = dict(clean)
-        canonical = _canonical(payload)
+        canonical = _canonical(payload, largest)
     redacted = [{"kind": kind, "pointer": pointer} for pointer, kind in found]
     return checked_entry(type_, actor, payload, sensitivity, caused_by, idempotency_key, redacted, canonical)
 
@@ -97,20 +112,19 @@ def checked_entry(
     return Entry(fields, payload, canonical or _canonical(payload), os.urandom(16))
 
 
-def _canonical(payload: dict[str, Any]) -> bytes:
-    _refuse_boundless(payload)
+def _canonical(payload: dict[str, Any], largest: int = LARGEST_PAYLOAD) -> bytes:
+    _refuse_boundless(payload, largest)
     try:
         canonical = encode(payload)
     except NotCanonical as error:
         raise _invalid(f"the payload cannot be stored: {error}", "Mend that value and send it again.") from None
-    if len(canonical) > LARGEST_PAYLOAD:
+    if len(canonical) > largest:
         raise _too_large()
     return canonical
 
 
-def _refuse_boundless(payload: dict[str, Any]) -> None:
+def _refuse_boundless(payload: dict[str, Any], room: int) -> None:
     """Level by level, so that what is too large, too deep or within itself is refused before all of it is looked at."""
-    room = LARGEST_PAYLOAD
     level: list[Any] = [payload]
     for _ in range(MAX_DEPTH + 1):
         below: list[Any] = []

@@ -1,4 +1,4 @@
-"""Reading many lines, with orjson: several times faster than `parse_line`, and just as strict.
+"""Reading many lines, and writing many values, with orjson: several times faster, and just as strict.
 
 A line that orjson re-encodes to the very same bytes is canonical, except where orjson and RFC 8785 differ: floats that
 are whole or have an exponent, and the order of keys beyond U+D7FF. Lines with any of these take the exact way, and so
@@ -12,14 +12,14 @@ from hashlib import sha256
 
 from orjson import OPT_SORT_KEYS, OPT_STRICT_INTEGER, dumps, loads
 
-from zaxy.eventloom.canonical import MAX_DEPTH
+from zaxy.eventloom.canonical import MAX_DEPTH, encode
 from zaxy.eventloom.record import REQUIRED, VERSION, Damaged, Line, check_optional, is_hex, parse_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_CANONICAL = OPT_SORT_KEYS | OPT_STRICT_INTEGER
+CANONICAL = OPT_SORT_KEYS | OPT_STRICT_INTEGER
 _ORDINARY = len(REQUIRED) + len(("payload", "salt"))
 # As orjson writes them: 1.0 and 1e16 are 1 and 10000000000000000 in the canonical form. All other floats are alike.
 _UNLIKE = re.compile(rb'[:\[,](?<![^"]:)-?[0-9]+(?:\.0[,\]}]|(?:\.[0-9]+)?[eE])')
@@ -39,17 +39,34 @@ def prove(data: bytes) -> dict[str, Any]:
     return parse_line(data).record if record is None else record
 
 
+def encode_quickly(value: dict[str, Any], levels: int = MAX_DEPTH) -> bytes:
+    """What `encode` does, with the same outcome for every object."""
+    try:
+        data = dumps(value, option=CANONICAL)
+        if is_canonical(value, data):
+            return data
+    except (ValueError, TypeError, RecursionError):
+        pass
+    return encode(value, levels)
+
+
+def is_canonical(value: dict[str, Any], data: bytes) -> bool:
+    """Whether what orjson wrote of an object, with its keys sorted, is its canonical form. It may be so without this
+    saying so; an object that is nested too deep for a payload raises ValueError."""
+    if _has_float(value, 1) and _UNLIKE.search(data):
+        return False
+    return data.isascii() or _sorts_alike(value)
+
+
 def _prove_ordinary(data: bytes) -> dict[str, Any] | None:
     """The record, if it has a payload and everything about it is right."""
     record: dict[str, Any] = loads(data)
-    if type(record) is not dict or dumps(record, option=_CANONICAL) != data or not _has_shape(record):
+    if type(record) is not dict or dumps(record, option=CANONICAL) != data or not _has_shape(record):
         return None
     if len(record) != _ORDINARY:
         check_optional(record)
     payload = dumps(record["payload"])
-    if _has_float(record["payload"], 1) and _UNLIKE.search(payload):
-        return None
-    if not data.isascii() and not _sorts_alike(record["payload"]):
+    if not is_canonical(record["payload"], payload):
         return None
     hashed = record.copy()
     del hashed["payload"], hashed["salt"], hashed["hash"]
@@ -80,6 +97,8 @@ def _has_float(value: dict[str, Any] | list[Any], depth: int) -> bool:
     items = value.values() if type(value) is dict else value
     kinds = set(map(type, items))
     found = float in kinds
+    if found and any(type(item) is float and item - item != 0 for item in items):
+        raise ValueError("a number is not finite")  # orjson writes null for it
     if dict in kinds or list in kinds:
         if depth == MAX_DEPTH:
             raise ValueError("it is nested too deep")

@@ -265,6 +265,7 @@ class Eventloom:
         """Every ref that was set, with the event that set it last."""
         from zaxy.eventloom.bulk import parse_quickly
         from zaxy.eventloom.index import REF
+        from zaxy.eventloom.refs import UPDATED
 
         log, index = self._existing(session), self._index(session)
         nothing: tuple[int, list[int]] = (0, [])
@@ -272,7 +273,9 @@ class Eventloom:
             reach, offsets = self._unless_broken(lambda: index.ref_offsets(reader), nothing)
             found = [parse_quickly(data) for offset in offsets if (data := reader.line_at(offset))]
             found += [parse_quickly(data) for _, data in reader.lines(reach) if REF in data]
-        return {line.record["payload"]["name"]: line for line in found if "payload" in line.record}
+        # The index looks at bytes alone: a payload may hold them too, and sets no ref.
+        settings = [line for line in found if line.record["type"] == UPDATED and "payload" in line.record]
+        return {line.record["payload"]["name"]: line for line in settings}
 
     def set_ref(self, name: str, target: Line) -> Line:
         """Make a name mean an event of its session; the event that says so."""

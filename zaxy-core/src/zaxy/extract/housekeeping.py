@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from zaxy.eventloom.admission import IMPORTED_PREFIX, OWN_ACTOR
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from zaxy.api.models import Event
 
-OWN_ACTOR = "zaxy"
 HOOK_ACTOR = "zaxy-hook"
+IMPORT_ACTOR = "zaxy-import"
+IMPORTED_ERASED = f"{IMPORTED_PREFIX}erased"
+"""Stands for an event whose payload was erased before it was exported; what that had closed stays closed."""
 HEARTBEAT = "hook.heartbeat"
 TYPES = frozenset(
     (
@@ -15,6 +19,7 @@ TYPES = frozenset(
         "memory.checkout.completed",
         "memory.reminder.suggested",
         "memory.ref.updated",
+        "memory.imported",
         "event.erased",
         "tool.call.completed",
         HEARTBEAT,
@@ -23,7 +28,12 @@ TYPES = frozenset(
 
 
 def is_housekeeping(event: Event) -> bool:
-    """Whether type and actor both say that Zaxy wrote it for itself; a hook's heartbeat counts as well."""
+    """Whether type and actor both say that Zaxy wrote it for itself, here or where it was imported from.
+
+    A hook's heartbeat counts as well.
+    """
+    if event.type.startswith(IMPORTED_PREFIX):
+        return event.actor == IMPORT_ACTOR
     if event.type not in TYPES:
         return False
     return event.actor == OWN_ACTOR or (event.type == HEARTBEAT and event.actor == HOOK_ACTOR)

@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from zaxy.api.models import Edge, Entity, EntityRef, Event, Extraction, JsonObject
-from zaxy.extract.housekeeping import HOOK_ACTOR, OWN_ACTOR
+from zaxy.eventloom.admission import OWN_ACTOR
+from zaxy.extract.housekeeping import HOOK_ACTOR
 from zaxy.extract.texts import entity_name, first_text, text_of
 
 NAMED_BY = ("key", "name", "title", "id")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from zaxy.api.models import Edge, Entity, EntityRef, Event, Extraction, JsonObject
+from zaxy.eventloom.admission import IMPORTED_FROM
 from zaxy.extract import (
     coordination,
     feedback,
@@ -15,7 +16,7 @@ from zaxy.extract import (
     workspaces,
 )
 from zaxy.extract.closings import closings_from_json, invalidated, superseded
-from zaxy.extract.housekeeping import is_housekeeping
+from zaxy.extract.housekeeping import IMPORTED_ERASED, is_housekeeping
 from zaxy.extract.properties import kept
 from zaxy.extract.rule import TELLERS, Own, Rule, bare, entity_types, named, once, ref_to, relation_types
 from zaxy.extract.texts import LONGEST_NAME, LONGEST_SUMMARY, cut, entity_name, first_text, readable_text
@@ -52,7 +53,10 @@ def extract(event: Event) -> Extraction:
     if event.type == ERASED:
         return Extraction(closings=closings_from_json(payload.get("closings")))
     if is_housekeeping(event):
-        return NOTHING
+        ends = payload.get("closings") if event.type == IMPORTED_ERASED else None
+        return Extraction(closings=closings_from_json(ends)) if ends else NOTHING
+    if IMPORTED_FROM in payload:  # where it came from is no part of what it says
+        payload = {key: value for key, value in payload.items() if key != IMPORTED_FROM}
     if event.type == INVALIDATED and (ends := invalidated(event, payload)):
         return Extraction(closings=tuple(ends))
     return _rows(event, payload, RULES.get(event.type, UNKNOWN))

@@ -41,12 +41,20 @@ class State(NamedTuple):
     """Why it does not go on; empty while it does."""
     frozen: bool = False
     """It has followed a history that the log no longer holds: only a rebuild takes it on."""
+    cursor: Cursor | None = None
+    """As it was committed when this was found out; None before the first batch, and where it does not say."""
+    remediation: str = ""
+    """What to do about the problem, where whoever met it knows."""
 
     @property
     def warning(self) -> str:
         if self.problem:
             return f"{self.follower} of {self.session} stands at event {self.seq}: {self.problem}"
         return f"{self.follower} of {self.session} is {self.behind} events behind the log" if self.behind else ""
+
+    def kept_by(self, error: ZaxyError) -> State:
+        """The same, with what keeps it from going on."""
+        return self._replace(problem=error.message, remediation=error.remediation)
 
 
 class Loop:
@@ -71,7 +79,7 @@ class Loop:
                     states = self._follow(session, head, deadline, progress)
             except ZaxyError as error:
                 behind = {name: state for name, state in states.items() if state.behind}
-                states |= {name: state._replace(problem=error.message) for name, state in behind.items()}
+                states |= {name: state.kept_by(error) for name, state in behind.items()}
         return list(states.values())
 
     def rebuild(self, session: str, names: Sequence[str] = (), progress: Progress | None = None) -> list[State]:
@@ -130,19 +138,19 @@ class Loop:
         try:
             cursor = self._followers[name].cursor(session)
         except ZaxyError as error:
-            return State(name, session, 0, end, error.message)
+            return State(name, session, 0, end).kept_by(error)
         if cursor is None:
             return State(name, session, 0, end)
         behind = max(end - cursor.seq, 0)
         try:
             known = self._is_known(session, cursor, head)
         except ZaxyError as error:
-            return State(name, session, cursor.seq, behind, error.message)
+            return State(name, session, cursor.seq, behind, cursor=cursor).kept_by(error)
         if not known:
-            return State(name, session, cursor.seq, 0, CUT_BACK, frozen=True)
-        if _fed_by(cursor) != self._extractors.fed_by:
-            return State(name, session, 0, end)  # other rules made its rows, so all of them are made anew
-        return State(name, session, cursor.seq, behind)
+            return State(name, session, cursor.seq, 0, CUT_BACK, frozen=True, cursor=cursor)
+        if _fed_by(cursor) != self._extractors.fed_by:  # other rules made its rows, so all of them are made anew
+            return State(name, session, 0, end, cursor=cursor)
+        return State(name, session, cursor.seq, behind, cursor=cursor)
 
     def _is_known(self, session: str, cursor: Cursor, head: Cursor | None) -> bool:
         """Whether the event up to which a follower has come is still in the log, in its place."""
@@ -160,7 +168,7 @@ class Loop:
                 try:
                     places[self._place(name, session, state)].append(name)
                 except ZaxyError as error:
-                    states[name] = state._replace(problem=error.message)
+                    states[name] = state.kept_by(error)
         for cursor, names in places.items():
             run = _Run(self._store, self._extractors, session, head, cursor)
             for name, state in run.follow({name: self._followers[name] for name in names}, deadline, progress):
@@ -248,7 +256,7 @@ class _Run:
                         follower.wipe(self._session)
                     except ZaxyError as error:
                         del followers[name]
-                        yield name, self._state(name)._replace(problem=error.message)
+                        yield name, self._state(name).kept_by(error)
                 self._cursor, self._began = None, (self._store.head(self._session) or self._head).seq
                 self._ended = None
                 continue
@@ -259,7 +267,7 @@ class _Run:
                     follower.apply(batch, after)
                 except ZaxyError as error:
                     del followers[name]
-                    yield name, self._state(name)._replace(problem=error.message)
+                    yield name, self._state(name).kept_by(error)
             self._cursor = after
             count = min(2 * count, LARGEST_BATCH) if time.monotonic() - began < QUICK else BATCH
             if progress:
@@ -280,7 +288,8 @@ class _Run:
         return self._cursor.seq if self._cursor else 0
 
     def _state(self, name: str) -> State:
-        return State(name, self._session, self._seq, max(self._head.seq - self._seq, 0))
+        behind = max(self._head.seq - self._seq, 0)
+        return State(name, self._session, self._seq, behind, cursor=self._cursor)
 
 
 def _fields(cursor: Cursor) -> tuple[int, str, int]:

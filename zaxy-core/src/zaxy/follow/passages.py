@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from zaxy.api.models import Event, Extraction, JsonObject
+from zaxy.eventloom.admission import IMPORTED_FROM
 from zaxy.extract.rules import ERASED
 from zaxy.extract.texts import readable_text
 from zaxy.extract.times import utc_text
@@ -14,11 +15,13 @@ LONGEST = 1200
 """Characters of a passage. Longer texts are cut where a line or a sentence ends."""
 SHORTEST_CUT = 600
 OBSERVED = frozenset(("command.completed", "file.edit.applied", "tool.call.completed"))
-NOT_SAID = frozenset(("occurred_at", "sensitivity", "source", "supersedes", "turn_index"))
+NOT_SAID = frozenset(("occurred_at", "sensitivity", "source", "supersedes", "turn_index", IMPORTED_FROM))
 """Fields that say when, where and how, beside what was said."""
 
 PLACE = ("source", "turn_index", "path", "title", "start_line", "end_line")
 HEADING = ("title", "path", "source")
+ORIGIN = "origin_citation"
+"""What an imported event was cited by where it came from."""
 KINDS = {"transcript.turn": "transcript", "document.indexed": "document"}
 
 
@@ -51,6 +54,9 @@ def passages(event: Event, rows: Extraction) -> Iterator[Passage]:
     place: dict[str, object] = {
         key: payload[key] for key in PLACE if key in payload and isinstance(payload[key], (str, int))
     }
+    origin = payload.get(IMPORTED_FROM)
+    if isinstance(origin, dict) and isinstance(origin.get("citation"), str):
+        place[ORIGIN] = origin["citation"]
     source = _text(payload, "source", "path") if kind != "event" else _text(payload, "source")
     first_line = payload.get("start_line")
     line = first_line if type(first_line) is int else 1

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from zaxy.errors import ZaxyError
+from zaxy.eventloom.admission import OWN_ACTOR
 from zaxy.eventloom.citation import Citation
 from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.record import Line
-from zaxy.extract.housekeeping import OWN_ACTOR
 from zaxy.extract.observations import OBSERVATIONS
 from zaxy.observe.hook_events import ACTOR
 

@@ -24,6 +24,8 @@ PUBLISHED = {
     "ml-dsa-44": "zaxy-mldsa",
     "ml-dsa-65": "zaxy-mldsa",
     "ml-dsa-87": "zaxy-mldsa",
+    "neo4j": "zaxy-neo4j",
+    "webhook": "zaxy-webhook",
 }
 """The packages that we publish ourselves, by the plugin and by what it provides."""
 STATES = ("ready", "loaded", "disabled", "incompatible", "failed")

@@ -8,8 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from zaxy.api.models import AsOf, Cursor, EntityRef, EntityRow, Event
+from zaxy.api.models import AsOf, Cursor, EntityRef, EntityRow, Event, Query
 from zaxy.api.points import Follower, ProjectionBackend
+from zaxy.errors import ZaxyError
 from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.store import JsonlStore, event_of
 from zaxy.follow.bound import BoundBackend, BoundFollower
@@ -51,6 +52,20 @@ class Recall:
         answer, states = self._ask(question.session, self._text_loop, lambda head, _: words.verbatim(question, head))
         return self._with_doubts(answer, question.session, states)
 
+    def fitting(self, session: str, text: str, limit: int) -> list[int]:
+        """The events of the best passages that have some of the words; those that only stand beside them do not count.
+
+        A text index that lags is an error: some would miss.
+        """
+        hits, states = self._ask(
+            session,
+            self._text_loop,
+            lambda head, _: self.texts.hits(Query(text, session, limit, AsOf(known_at=head))),
+        )
+        if behind := warnings(states):
+            raise ZaxyError("unavailable", f"not all of {session} can be searched yet: {behind[0]}", "Try again.")
+        return list(dict.fromkeys(hit.text.seq for hit in hits if hit.words or hit.named))[:limit]
+
     def ask(self, session: str, ask: Callable[[int, list[State]], T]) -> tuple[T, list[State]]:
         """Ask when the followers have caught up; the states are those that the answer rests on."""
         return self._ask(session, self.loop, ask)
@@ -59,10 +74,9 @@ class Recall:
         """Ask again if a follower was built anew meanwhile, as after an erasure."""
         for _ in range(ATTEMPTS):
             states = loop.catch_up(session, self.patience, self.progress)
-            before = loop.cursors(session)
             answer = ask(min(reached(states, TEXT), self.loom.end(session).seq), states)
             after = loop.cursors(session)
-            if all(_goes_on(state, before[state.follower], after[state.follower]) for state in states):
+            if all(_goes_on(state, state.cursor, after[state.follower]) for state in states):
                 break
         return answer, states
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from zaxy.assemble.quality import ANSWER, ASK, REFRESH
+from zaxy.eventloom.citation import parse_citation
 from zaxy.extract.texts import cut
 from zaxy.runtime.terminal import BOLD, DIM, GREEN, RED, YELLOW, Terminal, cells, plain, wrapped
 
@@ -66,6 +67,8 @@ def fact_lines(reply: Reply, terminal: Terminal) -> Lines:
         kind = fact.get("entity_type", "").replace("_", " ")
         by = f"by {plain(fact['actor'])}" if fact.get("actor") else ""
         lines += _source(f"{kind} {by}".strip(), fact.get("valid_from", ""), fact["citation"], terminal)
+        if origin := fact.get("metadata", {}).get("origin_citation"):
+            lines.append(terminal.painted(f"    imported from {parse_citation(origin).short}", DIM))
     left_out = _left_out(reply)
     if left_out:
         lines += [terminal.painted(line, DIM) for line in wrapped(left_out, terminal.width, "  ")]

@@ -186,8 +186,8 @@ def look_at_followers(patient: Patient) -> list[Row]:
     rows = []
     for state in states:
         if state.problem:
-            action = patient.command(f"followers rebuild {state.follower} --session-id {state.session}")
-            rows.append(Row("followers", ERROR, state.warning, action))
+            rebuild = patient.command(f"followers rebuild {state.follower} --session-id {state.session}")
+            rows.append(Row("followers", ERROR, state.warning, state.remediation or rebuild))
         elif state.behind > MANY_BEHIND:
             action = patient.command(f"followers digest --session-id {state.session}")
             rows.append(Row("followers", WARNING, state.warning, action))

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any
 
 from zaxy import __version__
-from zaxy.api.models import Event
+from zaxy.api.models import Cursor, Event
 from zaxy.errors import ZaxyError
 from zaxy.follow.loop import FOREVER, Progress, State
 from zaxy.memory import Memory
@@ -31,7 +31,7 @@ QUESTIONS = (
 )
 """Methods of `Memory` that need the graph. The others need the log and the text index, which all processes share."""
 PATIENT = ("query", "checkout", "context", "invalidate")
-TOLD = {kind.__name__: kind for kind in (Answer, Result, Step, Event, State)}
+TOLD = {kind.__name__: kind for kind in (Answer, Result, Step, Event, Cursor, State)}
 
 
 def memory_of(workspace: Workspace, progress: Progress | None = None) -> Memory:
@@ -101,7 +101,7 @@ def answer_command(memory: Memory, question: bytes) -> bytes:
 def _plain(value: object) -> object:
     """A value as JSON can carry it, with the names of our own kinds."""
     if isinstance(value, State):
-        return {"kind": "State", "fields": list(value)}
+        return {"kind": "State", "fields": [_plain(field) for field in value]}
     if isinstance(value, tuple(TOLD.values())):
         return {"kind": type(value).__name__, "fields": [_plain(getattr(value, one.name)) for one in _fields(value)]}
     if hasattr(value, "as_dict"):

@@ -10,7 +10,7 @@ from zaxy.api.models import JsonObject, Tool
 from zaxy.errors import ZaxyError
 from zaxy.serve.served_tool import LARGEST_NUMBER, PROFILES, ServedTool
 
-MODULES = ("zaxy.serve.tools.checkout", "zaxy.serve.tools.log", "zaxy.serve.tools.recall", "zaxy.serve.tools.learning")
+MODULES = tuple(f"zaxy.serve.tools.{name}" for name in ("checkout", "log", "recall", "learning", "export"))
 FIRST = (
     *("memory_bootstrap", "memory_checkout", "memory_append", "memory_query", "memory_verbatim", "memory_feedback"),
     *("memory_skill", "memory_invalidate", "memory_replay", "context_after_turn"),

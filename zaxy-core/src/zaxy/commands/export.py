@@ -1,0 +1,277 @@
+"""`zaxy export | export-push | export-disclose | verify-export | verify-export-subset | import`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Annotated, Any, BinaryIO
+
+import typer
+
+from zaxy.commands import command, new_app
+from zaxy.commands.events import (
+    AsJson,
+    EventloomPath,
+    SessionId,
+    WorkspaceFolder,
+    existing_session,
+    open_memory,
+    progress_of,
+    session_of,
+)
+from zaxy.errors import ZaxyError
+from zaxy.export.bundle import Signer, Written
+from zaxy.export.delivery import new_file, push
+from zaxy.export.disclosure import disclose
+from zaxy.export.selector import DEFAULT_QUERY_LIMIT, LARGEST_QUERY_LIMIT, Selector
+from zaxy.export.signing import DEFAULT_ALGORITHM, UNAUDITED, KeyFiles, opened, read_token, signer_of
+from zaxy.export.verification import BUNDLE, ENVELOPE, SUBSET, Verified, parts_of_file, verify
+
+app = new_app("export")
+
+Bundle = Annotated[str, typer.Argument(help="The bundle's file.")]
+Grains = Annotated[str, typer.Option("--grains", help="event, semantic, or both, separated by commas. Default: both.")]
+Types = Annotated[str, typer.Option("--types", help="Event types, such as decision.made,goal.created. Default: all.")]
+Since = Annotated[int | None, typer.Option("--since", min=0, help="Only what came after the event with this seq.")]
+MaxSeq = Annotated[int | None, typer.Option("--max-seq", min=1, help="The last event.")]
+SinceTime = Annotated[str, typer.Option("--since-time", help="A date or time: only what holds from then on.")]
+UntilTime = Annotated[str, typer.Option("--until-time", help="A date or time, inclusive.")]
+Query = Annotated[str, typer.Option("--query", help="Words: only events that fit them best.")]
+QueryLimit = Annotated[
+    int, typer.Option("--query-limit", min=1, max=LARGEST_QUERY_LIMIT, help="How many events the query takes.")
+]
+Excluded = Annotated[
+    str, typer.Option("--exclude-sensitivities", help="Tiers to leave out, such as confidential,restricted.")
+]
+Limit = Annotated[int | None, typer.Option("--limit", min=1, help="The most recent so many events that match.")]
+Private = Annotated[str, typer.Option("--private-key", help="Sign with this key's PEM file.")]
+Public = Annotated[str, typer.Option("--public-key", help="The PEM file of the public key that belongs to it.")]
+Algorithm = Annotated[str, typer.Option("--algorithm", help="ed25519, or one of a package: ml-dsa-65 of zaxy-mldsa.")]
+Passphrase = Annotated[str, typer.Option("--passphrase-file", help="The file that holds the private key's passphrase.")]
+Expected = Annotated[
+    str | None, typer.Option("--expect-public-key", help="The signer's public key in hex: any other is refused.")
+]
+
+
+@command(app, "export")
+def export(
+    out: Annotated[str, typer.Option("--out", help="The file to write.")],
+    session_id: SessionId = None,
+    grains: Grains = "",
+    types: Types = "",
+    since: Since = None,
+    max_seq: MaxSeq = None,
+    since_time: SinceTime = "",
+    until_time: UntilTime = "",
+    query: Query = "",
+    query_limit: QueryLimit = DEFAULT_QUERY_LIMIT,
+    exclude_sensitivities: Excluded = "",
+    limit: Limit = None,
+    private_key: Private = "",
+    public_key: Public = "",
+    algorithm: Algorithm = DEFAULT_ALGORITHM,
+    passphrase_file: Passphrase = "",
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    selector = _selector(
+        *(grains, types, since, max_seq, since_time, until_time, query, query_limit, exclude_sensitivities, limit)
+    )
+    with (
+        open_memory(workspace, eventloom_path) as memory,
+        _signer(private_key, public_key, algorithm, passphrase_file) as signer,
+        new_file(out) as file,
+    ):
+        session = existing_session(session_id, memory.workspace, memory.sessions())
+        written = memory.export(file, selector, session, signer, progress=progress_of("exporting"))
+    _tell_written(written, session, out, signer, as_json)
+
+
+@command(app, "export-push")
+def export_push(
+    sink: Annotated[str, typer.Option("--sink", help="Where to: file, or that of a package, such as webhook.")],
+    dest: Annotated[str, typer.Option("--dest", help="The destination, as the sink names it: a path, a URL.")],
+    auth_token_file: Annotated[
+        str, typer.Option("--auth-token-file", help="The file that holds the token the destination asks for.")
+    ] = "",
+    session_id: SessionId = None,
+    grains: Grains = "",
+    types: Types = "",
+    since: Since = None,
+    max_seq: MaxSeq = None,
+    since_time: SinceTime = "",
+    until_time: UntilTime = "",
+    query: Query = "",
+    query_limit: QueryLimit = DEFAULT_QUERY_LIMIT,
+    exclude_sensitivities: Excluded = "",
+    limit: Limit = None,
+    private_key: Private = "",
+    public_key: Public = "",
+    algorithm: Algorithm = DEFAULT_ALGORITHM,
+    passphrase_file: Passphrase = "",
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    selector = _selector(
+        *(grains, types, since, max_seq, since_time, until_time, query, query_limit, exclude_sensitivities, limit)
+    )
+    token = read_token(auth_token_file) if auth_token_file else ""
+    with (
+        open_memory(workspace, eventloom_path) as memory,
+        _signer(private_key, public_key, algorithm, passphrase_file) as signer,
+    ):
+        session = existing_session(session_id, memory.workspace, memory.sessions())
+
+        def build(file: BinaryIO) -> Written:
+            return memory.export(file, selector, session, signer, progress=progress_of("exporting"))
+
+        written, receipt = push(memory.recall.host, sink, dest, token, build)
+    _tell_written(written, session, receipt.destination, signer, as_json, receipt.detail)
+
+
+@command(app, "export-disclose")
+def export_disclose(
+    bundle: Bundle,
+    out: Annotated[str, typer.Option("--out", help="The file to write.")],
+    grains: Grains = "",
+    kinds: Annotated[
+        str, typer.Option("--kinds", help="Kinds of entries, such as decision.made,entity:goal. Default: all.")
+    ] = "",
+    since: Since = None,
+    max_seq: MaxSeq = None,
+    since_time: SinceTime = "",
+    until_time: UntilTime = "",
+    as_json: AsJson = False,
+) -> None:
+    selector = _selector(grains, kinds, since, max_seq, since_time, until_time)
+    with opened(bundle) as file, new_file(out) as subset:
+        written = disclose(parts_of_file(file), selector, subset)
+    told = {"out": out, "disclosed": written.entries, "size": written.size, "sha256": written.sha256}
+    typer.echo(json.dumps(told) if as_json else f"{_entries(written.entries)} disclosed in {out}")
+
+
+@command(app, "verify-export")
+def verify_export(bundle: Bundle, expect_public_key: Expected = None, as_json: AsJson = False) -> None:
+    _verify(bundle, expect_public_key, BUNDLE, as_json)
+
+
+@command(app, "verify-export-subset")
+def verify_export_subset(bundle: Bundle, expect_public_key: Expected = None, as_json: AsJson = False) -> None:
+    _verify(bundle, expect_public_key, SUBSET, as_json)
+
+
+@command(app, "import")
+def import_(
+    bundle: Bundle,
+    session_id: Annotated[
+        str | None, typer.Option("--session", "--session-id", help="The session that takes the events.")
+    ] = None,
+    expect_public_key: Expected = None,
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    with open_memory(workspace, eventloom_path) as memory, opened(bundle) as file:
+        session = session_of(session_id, memory.workspace)
+        done = memory.import_bundle(file, session, expect_public_key, progress_of("importing"))
+    if as_json:
+        told = {**done._asdict(), "session_id": done.session, "bundle": asdict(done.bundle)}
+        del told["session"]
+        typer.echo(json.dumps(told, indent=2))
+        return
+    known = f", {done.known:,} were there already" if done.known else ""
+    data = f"; {done.as_data:,} of types that only Zaxy writes came as data" if done.as_data else ""
+    events = f"{done.new:,} event{'s' if done.new != 1 else ''}"
+    typer.echo(f"{events} of {done.bundle.session_id} imported into {session}{known}{data}")
+    if done.bundle.shape == ENVELOPE:
+        typer.echo("notice: the bundle is not signed: nothing proves where it came from", err=True)
+    else:
+        _tell_of_key(done.bundle)
+
+
+def _selector(
+    grains: str,
+    kinds: str,
+    since_seq: int | None,
+    max_seq: int | None,
+    since_time: str,
+    until_time: str,
+    query: str = "",
+    query_limit: int = DEFAULT_QUERY_LIMIT,
+    excluded: str = "",
+    limit: int | None = None,
+) -> Selector:
+    return Selector.of(
+        {
+            "grains": _words(grains),
+            "kinds": _words(kinds),
+            "since_seq": since_seq,
+            "max_seq": max_seq,
+            "since_time": since_time,
+            "until_time": until_time,
+            "query": query,
+            "query_limit": query_limit,
+            "exclude_sensitivities": _words(excluded),
+            "limit": limit,
+        }
+    )
+
+
+def _words(text: str) -> list[str] | None:
+    return [word for part in text.split(",") if (word := part.strip())] if text else None
+
+
+@contextmanager
+def _signer(private: str, public: str, algorithm: str, passphrase: str) -> Iterator[Signer | None]:
+    if bool(private) != bool(public):
+        missing = "--public-key" if private else "--private-key"
+        raise ZaxyError("invalid_request", f"signing needs {missing} too", "Name both files of the key pair.")
+    if not private:
+        if passphrase or algorithm != DEFAULT_ALGORITHM:
+            raise ZaxyError("invalid_request", "there is no key to sign with", "Name --private-key and --public-key.")
+        yield None
+        return
+    with signer_of(KeyFiles(private, public, algorithm, passphrase)) as signer:
+        yield signer
+
+
+def _verify(path: str, expected: str | None, shape: str, as_json: bool) -> None:
+    with opened(path) as file:
+        found = verify(parts_of_file(file), expected, (shape,))
+    if as_json:
+        typer.echo(json.dumps({"ok": True, **asdict(found)}, indent=2))
+        return
+    counted = _entries(found.of) if shape == BUNDLE else f"{found.entries:,} of {_entries(found.of)}"
+    typer.echo(f"good: {counted} of {found.session_id}, signed {found.created_at[:19]}Z")
+    _tell_of_key(found)
+
+
+def _entries(count: int) -> str:
+    return f"{count:,} {'entry' if count == 1 else 'entries'}"
+
+
+def _tell_of_key(found: Verified) -> None:
+    typer.echo(f"  by the {found.algorithm} key {found.public_key}")
+    if not found.pinned:
+        said = "the key was not pinned: compare it with the one that you expect, or pass --expect-public-key"
+        typer.echo(f"notice: {said}", err=True)
+    typer.echo(f"notice: {UNAUDITED}", err=True)
+
+
+def _tell_written(
+    written: Written, session: str, destination: str, signer: Signer | None, as_json: bool, detail: str = ""
+) -> None:
+    if signer:
+        typer.echo(f"notice: {UNAUDITED}", err=True)
+    if as_json:
+        told: dict[str, Any] = {"session_id": session, "out": destination, **written._asdict()}
+        told["signed"] = signer is not None
+        typer.echo(json.dumps({**told, "public_key": signer.public_key.hex()} if signer else told))
+        return
+    typer.echo(f"{_entries(written.entries)} of {session} in {destination}" + (f" ({detail})" if detail else ""))
+    if signer:
+        typer.echo(f"  signed by the {signer.algorithm} key {signer.public_key.hex()}")

@@ -1,0 +1,40 @@
+"""`zaxy export-keygen`, `zaxy export-keys show`."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from zaxy.commands import command, new_app
+from zaxy.commands.events import AsJson
+from zaxy.export.signing import DEFAULT_ALGORITHM, UNAUDITED, KeyFiles, PublicKey, generate, public_key_of
+
+app = new_app("export-keys")
+
+
+@command(app, "export-keygen")
+def keygen(
+    out_private: Annotated[str, typer.Option("--out-private", help="The private key's file, for you alone.")],
+    out_public: Annotated[str, typer.Option("--out-public", help="The public key's file, for whoever verifies.")],
+    algorithm: Annotated[
+        str, typer.Option("--algorithm", help="ed25519, or one of a package: ml-dsa-65 of zaxy-mldsa.")
+    ] = DEFAULT_ALGORITHM,
+    passphrase_file: Annotated[
+        str, typer.Option("--passphrase-file", help="Encrypt the private key with what this file holds.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    _print(generate(KeyFiles(out_private, out_public, algorithm, passphrase_file)), as_json)
+    typer.echo(f"notice: {UNAUDITED}", err=True)
+
+
+@command(app, "export-keys show")
+def show(file: Annotated[str, typer.Argument(help="A public key's PEM file.")], as_json: AsJson = False) -> None:
+    _print(public_key_of(file), as_json)
+
+
+def _print(found: PublicKey, as_json: bool) -> None:
+    told = {"algorithm": found.algorithm, "public_key": found.key.hex()}
+    typer.echo(json.dumps(told) if as_json else f"{found.algorithm} {found.key.hex()}")

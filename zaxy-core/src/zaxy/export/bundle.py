@@ -1,0 +1,135 @@
+"""The two shapes in which memory leaves whole: an unsigned envelope, and a signed bundle. Written as it is read.
+
+A file has its entries one to a line, between a header that is known at the start and what is only known at the end.
+"""
+
+from __future__ import annotations
+
+import os
+from binascii import hexlify
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from hashlib import sha256
+from itertools import islice
+from typing import Any, BinaryIO, NamedTuple
+
+from zaxy.eventloom.canonical import encode
+from zaxy.eventloom.log import utc_now
+from zaxy.export.entries import SCHEMA
+from zaxy.export.merkle import GrowingTree, leaf_hash
+
+UNSIGNED = "zaxy.export.unsigned.v1"
+SIGNED = "zaxy.portable.v1"
+SIGNED_FIELDS = (
+    *("version", "algorithm", "public_key", "session_id", "created_at", "nonce", "anchor"),
+    *("entry_count", "merkle_root"),
+)
+"""The header of a signed bundle and of a subset; the signature is over all of it."""
+NOT_SIGNED = ("entries", "disclosed", "signature")
+NONCE_SIZE = 16
+WRITTEN_TOGETHER = 256
+
+
+class Signer(NamedTuple):
+    """A key pair, ready to sign."""
+
+    algorithm: str
+    public_key: bytes
+    sign: Callable[[bytes], bytes]
+
+
+class Written(NamedTuple):
+    entries: int
+    size: int
+    sha256: str
+    """Of the bytes that were written."""
+    merkle_root: str = ""
+    """Of a signed bundle."""
+
+
+def signed_message(header: Mapping[str, Any]) -> bytes:
+    """What a signature is over: the version and a line end, then every field but those with the entries, and itself."""
+    bound = {name: value for name, value in header.items() if name not in NOT_SIGNED}
+    return f"{SIGNED}\n".encode() + encode(bound)
+
+
+class Output:
+    """Writes, and knows how much and what."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._hash = sha256()
+        self.size = 0
+
+    def write(self, data: bytes) -> None:
+        self._file.write(data)
+        self._hash.update(data)
+        self.size += len(data)
+
+    def write_list(self, items: Iterable[bytes]) -> None:
+        """A JSON list, an item to a line."""
+        self.write(b"[")
+        left, gap = iter(items), b"\n"
+        while some := list(islice(left, WRITTEN_TOGETHER)):
+            self.write(gap + b",\n".join(some))
+            gap = b",\n"
+        self.write(b"\n]")
+
+    def done(self, entries: int, merkle_root: str = "") -> Written:
+        return Written(entries, self.size, self._hash.hexdigest(), merkle_root)
+
+
+def write_bundle(entries: Iterable[bytes], session: str, signer: Signer | None, file: BinaryIO) -> Written:
+    """Write the entries, given in their canonical bytes, as a signed bundle, or unsigned where nobody signs."""
+    out = Output(file)
+    if signer is None:
+        head = {"version": UNSIGNED, "schema_version": SCHEMA, "session_id": session, "signed": False}
+        count = _Counted()
+        out.write(open_object(head) + b'"entries":')
+        out.write_list(count.each(entries))
+        out.write(b"}\n")
+        return out.done(count.entries)
+    head = {
+        "version": SIGNED,
+        "algorithm": signer.algorithm,
+        "public_key": signer.public_key.hex(),
+        "session_id": session,
+        "created_at": utc_now(),
+        "nonce": os.urandom(NONCE_SIZE).hex(),
+        "anchor": None,
+    }
+    tree = GrowingTree()
+    out.write(open_object(head) + b'"entries":')
+    out.write_list(_signed_entries(entries, tree))
+    root = tree.root().hex()
+    found = {"entry_count": tree.count, "merkle_root": root}
+    signature = signer.sign(signed_message({**head, **found})).hex()
+    out.write(b"," + encode({**found, "signature": signature})[1:] + b"\n")
+    return out.done(tree.count, root)
+
+
+def open_object(fields: Mapping[str, Any]) -> bytes:
+    """The beginning of an object that has more fields than these, in the order in which they are given."""
+    return b"{" + b"".join(encode(name) + b":" + encode(value) + b"," for name, value in fields.items())
+
+
+def _signed_entries(entries: Iterable[bytes], tree: GrowingTree) -> Iterator[bytes]:
+    """Each entry's id is the SHA-256 of its canonical bytes, and the leaf of the tree is over that.
+
+    Several at a time, which takes three quarters of what it takes one by one.
+    """
+    left = iter(entries)
+    while some := list(islice(left, WRITTEN_TOGETHER)):
+        ids = [sha256(entry).digest() for entry in some]
+        for id_ in ids:
+            tree.add(leaf_hash(id_))
+        yield from [b'{"content":%b,"id":"%b"}' % (entry, hexlify(id_)) for entry, id_ in zip(some, ids, strict=True)]
+
+
+class _Counted:
+    def __init__(self) -> None:
+        self.entries = 0
+
+    def each(self, entries: Iterable[bytes]) -> Iterable[bytes]:
+        for entry in entries:
+            self.entries += 1
+            yield entry

@@ -1,0 +1,70 @@
+"""Bundles on their way out: a file that is whole or not there, and parcels for a sink."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import BinaryIO
+
+from zaxy.api.models import Parcel, Receipt
+from zaxy.errors import ZaxyError
+from zaxy.export.bundle import Written
+from zaxy.plugins.host import PluginHost
+
+POINT = "export_sinks"
+SECONDS_FOR_DELIVERY = 900.0
+"""A sink bounds itself; this is for one that does not."""
+
+
+@contextmanager
+def new_file(destination: str | Path) -> Iterator[BinaryIO]:
+    """A file for its owner alone, which takes its place in one step when all is written, and else leaves nothing."""
+    check_destination(str(destination))
+    partial = f"{destination}.{os.urandom(4).hex()}.partial"
+    try:
+        with open(partial, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, destination)
+    except BaseException as error:
+        with suppress(OSError):
+            os.unlink(partial)
+        if isinstance(error, OSError):
+            raise ZaxyError(
+                "unavailable",
+                f"{destination} cannot be written: {error.strerror}",
+                "Nothing was changed; try another file.",
+            ) from None
+        raise
+
+
+def check_destination(destination: str) -> None:
+    path = Path(destination)
+    if not destination or "\0" in destination:
+        raise ZaxyError("invalid_request", "the destination is not a path", "Name the file to write.")
+    if path.is_dir():
+        raise ZaxyError("invalid_request", f"{destination} is a folder", "Name a file in it.")
+    if not path.parent.is_dir():
+        raise ZaxyError("not_found", f"the folder {path.parent} is not there", "Make it first, or name another.")
+    if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):  # it would be replaced, /dev/null included
+        raise ZaxyError("invalid_request", f"{destination} is not an ordinary file", "Name a file, or a new one.")
+
+
+def push(
+    host: PluginHost, sink: str, destination: str, token: str, build: Callable[[BinaryIO], Written]
+) -> tuple[Written, Receipt]:
+    """Build a bundle and hand it to a sink, which refuses a bad destination before anything is built."""
+    chosen = host.get(POINT, sink)
+    chosen.call("check", destination)
+    with TemporaryDirectory(prefix="zaxy-export-") as folder:
+        path = Path(folder, "bundle.json")
+        with new_file(path) as file:
+            written = build(file)
+        parcel = Parcel(path, written.size, written.sha256)
+        receipt: Receipt = chosen.call("deliver", parcel, destination, token, budget=SECONDS_FOR_DELIVERY)
+    return written, receipt

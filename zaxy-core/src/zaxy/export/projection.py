@@ -1,0 +1,68 @@
+"""Which entries a selector takes out of a log, in the log's order and without holding more than one event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+
+from zaxy.eventloom.loom import Eventloom
+from zaxy.eventloom.record import Line
+from zaxy.export.entries import entries_of
+from zaxy.export.selector import Selector
+
+LOOKED_BACK = 4096
+"""Events that are read together when the most recent ones are looked for."""
+
+Progress = Callable[[int, int], None]
+
+
+def project(
+    loom: Eventloom,
+    session: str,
+    selector: Selector,
+    found: Collection[int] | None = None,
+    progress: Progress | None = None,
+) -> Iterator[bytes]:
+    """The entries of a session. `found` are the events that fit the selector's query, if it has one.
+
+    Every line that is read is proven. What is appended after this began is not seen.
+    """
+    head = loom.end(session).seq
+    last = head if selector.max_seq is None else min(head, selector.max_seq)
+    first = selector.first_seq
+    if found is not None:
+        found = {seq for seq in found if first <= seq <= last}
+        first, last = min(found, default=last + 1), max(found, default=0)
+    if selector.limit is not None:
+        first = _first_of_latest(loom, session, selector, found, first, last)
+    for line in loom.read(session, first, last) if first <= last else ():
+        if progress and not line.seq % 1024:
+            progress(line.seq - first, last - first + 1)
+        if _matches(line, selector, found):
+            yield from entries_of(line, selector)
+    if progress:
+        progress(1, 1)
+
+
+def _matches(line: Line, selector: Selector, found: Collection[int] | None) -> bool:
+    record = line.record
+    return (
+        (not selector.kinds or record["type"] in selector.kinds)
+        and record["sensitivity"] not in selector.exclude_sensitivities
+        and (found is None or line.seq in found)
+    )
+
+
+def _first_of_latest(
+    loom: Eventloom, session: str, selector: Selector, found: Collection[int] | None, first: int, last: int
+) -> int:
+    """Where the most recent events begin: as many as the limit says, of those that give an entry."""
+    missing = selector.limit or 0
+    while first <= last:
+        start = max(first, last - LOOKED_BACK + 1)
+        lines = loom.read(session, start, last)
+        giving = [line.seq for line in lines if _matches(line, selector, found) and entries_of(line, selector)]
+        if len(giving) >= missing:
+            return giving[-missing]
+        missing -= len(giving)
+        last = start - 1
+    return first

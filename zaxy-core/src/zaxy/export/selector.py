@@ -1,0 +1,134 @@
+"""Which memory is exported: the same axes with the same meaning on every surface."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from zaxy.errors import ZaxyError, shown
+from zaxy.eventloom.admission import SENSITIVITIES
+from zaxy.eventloom.canonical import MAX_INTEGER
+from zaxy.extract.times import utc_text
+from zaxy.follow.ranking import MOST
+
+EVENT, SEMANTIC = "event", "semantic"
+GRAINS = (EVENT, SEMANTIC)
+DEFAULT_QUERY_LIMIT = 50
+LARGEST_QUERY_LIMIT = MOST
+"""As many as the text index answers one question with."""
+ENTRY_AXES = ("grains", "kinds", "since_seq", "max_seq", "since_time", "until_time")
+"""What can be decided from an entry alone, and so when entries are disclosed."""
+LISTS = ("grains", "kinds", "exclude_sensitivities")
+NUMBERS = ("since_seq", "max_seq", "query_limit", "limit")
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """Everything, unless an axis narrows it."""
+
+    grains: tuple[str, ...] = GRAINS
+    kinds: tuple[str, ...] = ()
+    """Event types; when entries are disclosed, the kinds of entries. None: all."""
+    since_seq: int | None = None
+    """Exclusive: the last event that the receiver has."""
+    max_seq: int | None = None
+    since_time: str = ""
+    until_time: str = ""
+    """Both inclusive, over an entry's `valid_from`; a date alone means the whole day."""
+    query: str = ""
+    """Words: only events among the best `query_limit` passages that fit them."""
+    query_limit: int = DEFAULT_QUERY_LIMIT
+    exclude_sensitivities: tuple[str, ...] = ()
+    limit: int | None = None
+    """The most recent so many of the events that match."""
+
+    @classmethod
+    def of(cls, axes: Mapping[str, Any]) -> Selector:
+        """The selector that the given axes make; None stands for an axis that is not given."""
+        unknown = axes.keys() - {field.name for field in fields(cls)}
+        if unknown:
+            known = ", ".join(field.name for field in fields(cls))
+            raise _invalid(f"a selector has no {shown(min(unknown))}", f"It has {known}.")
+        given: dict[str, Any] = {name: _texts(name, value) if name in LISTS else value for name, value in axes.items()}
+        return cls(**{name: value for name, value in given.items() if value is not None}).checked()
+
+    def checked(self) -> Selector:
+        """The same with its times in the log's own form; what cannot be meant is refused."""
+        for name in LISTS:
+            _refuse_other_than_texts(name, getattr(self, name))
+        _each_of("grains", self.grains, GRAINS)
+        _each_of("exclude_sensitivities", self.exclude_sensitivities, SENSITIVITIES)
+        for name in NUMBERS:
+            value = getattr(self, name)
+            least = 0 if name == "since_seq" else 1
+            if value is not None and (type(value) is not int or not least <= value <= MAX_INTEGER):
+                raise _invalid(f"{name} is not a number from {least} on", "Give a whole number, such as 100.")
+        if self.query_limit > LARGEST_QUERY_LIMIT:
+            raise _invalid(f"query_limit is {self.query_limit}", f"It is at most {LARGEST_QUERY_LIMIT}.")
+        if not isinstance(self.query, str) or self.query.isspace():
+            raise _invalid("the query is not a text", "Give words to look for.")
+        since, until = _moment(self.since_time), _end_of_day(self.until_time)
+        if since and until and until < since:
+            raise _invalid("until_time is before since_time", "Swap them.")
+        if self.max_seq is not None and (self.since_seq or 0) >= self.max_seq:
+            raise _invalid("max_seq is not after since_seq", "since_seq is exclusive: the first event is the next one.")
+        grains = tuple(grain for grain in GRAINS if grain in self.grains)
+        return replace(self, grains=grains, since_time=since, until_time=until)
+
+    def takes(self, grain: str, kind: str, seq: int, valid_from: str) -> bool:
+        """Whether an entry is selected by what can be seen of it alone: all that counts at disclosure."""
+        return (
+            grain in self.grains
+            and (not self.kinds or kind in self.kinds)
+            and (self.since_seq is None or seq > self.since_seq)
+            and (self.max_seq is None or seq <= self.max_seq)
+            and self.holds_at(valid_from)
+        )
+
+    def holds_at(self, valid_from: str) -> bool:
+        return self.since_time <= valid_from and (not self.until_time or valid_from <= self.until_time)
+
+    @property
+    def first_seq(self) -> int:
+        return (self.since_seq or 0) + 1
+
+
+EVERYTHING = Selector()
+
+
+def _texts(name: str, value: object) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    texts = _refuse_other_than_texts(name, value)
+    if not texts:
+        raise _invalid(f"{name} is an empty list, which selects nothing", "Name some, or leave it out for all.")
+    return tuple(dict.fromkeys(texts))
+
+
+def _refuse_other_than_texts(name: str, value: object) -> Sequence[str]:
+    if isinstance(value, str) or not isinstance(value, Sequence) or not all(isinstance(item, str) for item in value):
+        raise _invalid(f"{name} is not a list of texts", 'Give a list, such as ["event"].')
+    return value
+
+
+def _each_of(name: str, given: Sequence[str], known: Sequence[str]) -> None:
+    for item in given:
+        if item not in known:
+            raise _invalid(f"{name} has {shown(item)}", f"Choose from {', '.join(known)}.")
+
+
+def _moment(given: str) -> str:
+    moment = utc_text(given)
+    if given and not moment:
+        raise _invalid(f"{shown(given)} is not a date or time", "Write it as 2026-06-15 or 2026-06-15T12:00:00Z.")
+    return moment
+
+
+def _end_of_day(given: str) -> str:
+    moment = _moment(given)
+    return f"{moment[:10]}T23:59:59.999999Z" if moment and len(given.strip()) == len("2026-06-15") else moment
+
+
+def _invalid(message: str, remediation: str) -> ZaxyError:
+    return ZaxyError("invalid_request", message, remediation)
