@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from servers.neo4j_server import neo4j_address as neo4j_address
+
 Zaxy = Callable[..., subprocess.CompletedProcess[str]]
-OURS = ("ZAXY_", "EVENTLOOM_", "MCP_", "CLAUDE_PROJECT_DIR")
+OURS = ("ZAXY_", "EVENTLOOM_", "MCP_", "NEO4J_", "PROJECTION_", "CLAUDE_PROJECT_DIR")
 
 
 @pytest.fixture(autouse=True)

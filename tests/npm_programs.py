@@ -6,13 +6,14 @@ import hashlib
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+from cache_folder import cache_folder
 
 HERE = Path(__file__).parent
 OLDEST_NODE = (22, 19)
@@ -27,7 +28,7 @@ class Node(NamedTuple):
 def installed(name: str) -> Path:
     """The folder `node_modules` with what `tests/<name>/package-lock.json` names; without it the test is skipped."""
     lock = (HERE / name / "package-lock.json").read_bytes()
-    home = _cache_folder() / f"{name}-{hashlib.sha256(lock).hexdigest()[:16]}"
+    home = cache_folder() / f"{name}-{hashlib.sha256(lock).hexdigest()[:16]}"
     if not home.is_dir():
         _install(name, home)
     return home / "node_modules"
@@ -62,12 +63,6 @@ def _install(name: str, home: Path) -> None:
         except OSError:
             if not home.is_dir():
                 raise
-
-
-def _cache_folder() -> Path:
-    chosen = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    caches = Path(chosen) if chosen else Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
-    return caches / "zaxy-tests"
 
 
 def _node_of_the_wheel() -> Node | None:

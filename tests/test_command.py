@@ -17,7 +17,7 @@ from zaxy.__main__ import COMMANDS
 
 FORBIDDEN = {
     *("typer", "pydantic", "pluggy", "mcp", "asyncio", "importlib.metadata", "importlib_metadata"),
-    *("kuzu", "cryptography", "rich", "click", "dataclasses", "inspect"),
+    *("kuzu", "neo4j", "cryptography", "rich", "click", "dataclasses", "inspect"),
 }
 HOT = [("--help",), ("--version",), ("plugins", "list"), ("plugins", "list", "--json"), ("plugins", "--help")]
 

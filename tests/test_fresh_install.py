@@ -46,7 +46,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def decoys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index that offers other, newer packages under our names."""
     folder = tmp_path_factory.mktemp("decoys")
-    for name in ("zaxy_core", "zaxy_claude_code", "zaxy_codex", "zaxy_hermes", "zaxy_kuzu", "zaxy_mldsa"):
+    plugins = ("claude_code", "codex", "hermes", "kuzu", "mldsa", "neo4j", "webhook")
+    for name in ("zaxy_core", *(f"zaxy_{plugin}" for plugin in plugins)):
         info = f"{name}-99.0.dist-info"
         with zipfile.ZipFile(folder / f"{name}-99.0-py3-none-any.whl", "w") as wheel:
             wheel.writestr(

@@ -24,7 +24,8 @@ from zaxy.observe.hook_events import ACTOR, CUT, EXCERPT, TRIGGERS
 
 FORBIDDEN = {
     *("typer", "pydantic", "pluggy", "mcp", "asyncio", "importlib.metadata", "importlib_metadata", "typing"),
-    *("kuzu", "cryptography", "rich", "click", "dataclasses", "inspect", "sqlite3", "orjson", "pathlib", "subprocess"),
+    *("kuzu", "neo4j", "cryptography", "rich", "click", "dataclasses", "inspect", "sqlite3", "orjson", "pathlib"),
+    "subprocess",
 }
 SESSION = "my-project-default"
 posix = pytest.mark.skipif(os.name != "posix", reason="it is about a POSIX process")

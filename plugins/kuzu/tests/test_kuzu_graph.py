@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -13,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from generated_rows import HOSTILE, answers, many_moments, random_events
 from zaxy.api import (
     AsOf,
-    Closing,
     Edge,
     Entity,
     EntityRef,
@@ -25,7 +24,7 @@ from zaxy.api import (
     ZaxyError,
 )
 from zaxy.api.checks import Workbench
-from zaxy.api.checks.followers import follow, history, moment, sample_event
+from zaxy.api.checks.followers import follow, history, sample_event
 from zaxy.api.checks.projection_backends import ProjectionBackendCase
 from zaxy.follow.sqlite_graph import SqliteGraph
 from zaxy_kuzu import graph as kuzu_graph, lookups, reader
@@ -34,12 +33,6 @@ from zaxy_kuzu.graph import KuzuGraph
 from zaxy_kuzu.writer import CODES
 
 CASE = ProjectionBackendCase(KuzuGraph)
-TYPES, NAMES, RELATIONS = (
-    ("actor", "task", "fact"),
-    ("ada", "Bob", "Café", "dora", "Émile", "zoë'\"\\"),
-    ("knows", "made"),
-)
-HOSTILE = "x'}) MATCH (n) DETACH DELETE n // $key \\ \" \0 \n 漢"
 
 
 @pytest.fixture
@@ -70,65 +63,6 @@ def line_from(process: subprocess.Popen[str]) -> str:
 
 
 # The same answers as the built-in graph
-
-
-def random_events(seed: int, count: int) -> list[ExtractedEvent]:
-    """Events that change, repeat, back-date and close things in every way that the models allow."""
-    rnd = random.Random(seed)
-    events = []
-    for seq in range(1, count + 1):
-        event = sample_event("graph", seq, "note.taken", "tester", {"text": str(seq)})
-        entities = tuple(random_entity(rnd) for _ in range(rnd.randint(0, 3)))
-        edges = tuple(random_edge(rnd) for _ in range(rnd.randint(0, 3)))
-        closings: list[Closing] = []
-        if rnd.random() < 0.2:
-            closings.append(Closing(moment(rnd.randint(1, count)), entity=random_ref(rnd)))
-        if rnd.random() < 0.2:
-            closings.append(Closing(moment(rnd.randint(1, count)), seq=rnd.randint(1, seq)))
-        events.append(ExtractedEvent(event, Extraction(entities, edges, tuple(closings))))
-    return events
-
-
-def random_ref(rnd: random.Random) -> EntityRef:
-    name = rnd.choice(NAMES)
-    return EntityRef(rnd.choice(TYPES), rnd.choice([name, name.upper(), f" {name} "]))
-
-
-def random_time(rnd: random.Random) -> str:
-    return "" if rnd.random() < 0.6 else moment(rnd.randint(1, 60))
-
-
-def random_entity(rnd: random.Random) -> Entity:
-    ref = random_ref(rnd)
-    properties: dict[str, object] = {} if rnd.random() < 0.5 else {"b": rnd.choice([1, True, 1.0]), "a": ["x", None]}
-    return Entity(ref.name, ref.entity_type, rnd.choice(["one", HOSTILE]), properties, random_time(rnd))
-
-
-def random_edge(rnd: random.Random) -> Edge:
-    ends = random_ref(rnd), random_ref(rnd)
-    evidence = rnd.choice(["", HOSTILE])
-    return Edge(*ends, rnd.choice(RELATIONS), 0.5, False, "", evidence, random_time(rnd), random_time(rnd))
-
-
-def many_moments(count: int) -> list[AsOf]:
-    moments = [AsOf(), *(AsOf(moment(t)) for t in range(0, 62, 15)), *(AsOf(known_at=n) for n in range(0, count, 13))]
-    return moments + [AsOf(moment(30), n) for n in range(0, count, 17)]
-
-
-def answers(backend: ProjectionBackend, count: int, moments: list[AsOf]) -> dict[str, object]:
-    """Every kind of read at each moment and with limits that cut, by what was asked."""
-    start = [EntityRef("actor", "ADA"), EntityRef("fact", "émile")]
-    found: dict[str, object] = {"stats": backend.stats("graph")}
-    for as_of in moments:
-        for limit in (1, 3, 100):
-            found[f"entities {as_of} {limit}"] = list(backend.entities("graph", NAMES, as_of, limit))
-            found[f"current {as_of} {limit}"] = list(backend.current("graph", TYPES, as_of, limit))
-            for relations, depth in (([], 1), ([], 3), (["made"], 2)):
-                edges = backend.neighbours("graph", start, relations, depth, as_of, limit)
-                found[f"neighbours {relations} {depth} {as_of} {limit}"] = list(edges)
-        for seqs in ([1, 5, count], range(count + 2)):
-            found[f"rows {len(seqs)} {as_of}"] = list(backend.rows_of_events("graph", seqs, as_of))
-    return found
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from zaxy.api.checks.projection_backends import ProjectionBackendCase
+from zaxy_testkit import PluginSuite, ProjectionBackendSuite
+
+HERE = Path(__file__).parent
+
+
+class TestPlugin(PluginSuite):
+    plugin = "neo4j"
+    contract = HERE.parent / "zaxy-contract.json"
+
+
+@pytest.mark.xdist_group("neo4j")
+class TestNeo4j(ProjectionBackendSuite):
+    @pytest.fixture
+    def case(self, case: ProjectionBackendCase) -> ProjectionBackendCase:
+        return case
