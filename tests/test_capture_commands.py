@@ -130,7 +130,13 @@ def test_of_many_starts_at_once_one_watcher_comes(zaxy: Zaxy, here: Path) -> Non
 @posix
 def test_a_watcher_outlives_the_terminal_that_it_was_started_from(zaxy: Zaxy, here: Path) -> None:
     script = f"{sys.executable} -m zaxy capture start --interval 0.1 --workspace {here} && echo started && sleep 60"
-    terminal = subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, cwd=here, start_new_session=True)
+    terminal = subprocess.Popen(
+        ["sh", "-c", script],
+        stdout=subprocess.PIPE,
+        cwd=here,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # whoever runs the tests may ignore it
+    )
     assert terminal.stdout is not None
     assert b"watching" in terminal.stdout.readline()
     assert terminal.stdout.readline() == b"started\n"

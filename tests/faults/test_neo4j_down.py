@@ -8,6 +8,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 
@@ -35,10 +36,11 @@ MEGABYTES = 150
 QUESTION = "where is the cache kept?"
 
 
-@pytest.fixture(scope="module")
-def small_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path | None]:
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path | None]:
     """A disk that can be filled; None where this machine does not let us mount one."""
-    place = tmp_path_factory.mktemp("disk")
+    place = tmp_path / "disk"
+    place.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", f"size={MEGABYTES}m", "tmpfs", str(place)]
     try:
         mounted = subprocess.run(command, capture_output=True).returncode == 0
@@ -50,9 +52,9 @@ def small_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path | None
 
 
 @pytest.fixture(scope="module")
-def server(small_disk: Path | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neo4jServer]:
     """A server of our own, since the other tests would miss theirs."""
-    started = new_server((small_disk or tmp_path_factory.mktemp("neo4j")) / "server")
+    started = new_server(tmp_path_factory.mktemp("neo4j") / "server")
     yield started
     started.kill()
 
@@ -172,14 +174,24 @@ def test_a_server_that_hangs_costs_a_bounded_wait_and_is_used_again_when_it_answ
 
 
 def test_a_full_server_loses_nothing_and_is_filled_when_it_has_room(
-    memory: Memory, server: Neo4jServer, small_disk: Path | None
+    memory: Memory, small_disk: Path | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if small_disk is None:
         pytest.skip("a small disk cannot be mounted here")
+    server = new_server(small_disk / "server")
+    try:
+        use(server.address, monkeypatch)
+        with Memory.open(memory.workspace.root) as on_small_disk:
+            fill_and_mend(on_small_disk, server, small_disk)
+    finally:
+        server.kill()
+
+
+def fill_and_mend(memory: Memory, server: Neo4jServer, small_disk: Path) -> None:
     filling = small_disk / "filling"
-    with filling.open("wb") as file:
-        free = os.statvfs(small_disk)
-        file.write(b"\0" * (free.f_bavail * free.f_bsize))
+    with suppress(OSError), filling.open("wb", buffering=0) as file:
+        while file.write(b"\0" * 4096):  # until there is no room; the server takes some of it meanwhile
+            pass
     state = graph_of(memory.follow(SESSION))
     assert state.problem and state.behind, "the disk was not full"
     still_useful(memory, f"graph of {SESSION} stands at event", AT_MOST)
