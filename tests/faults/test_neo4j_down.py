@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="SIGKILL and SIGSTOP are POSIX"),
 ]
 SESSION = "work"
-EVENTS = 600
+EVENTS = 1200
 SMALL_BATCH = 25
 AT_MOST = 40.0
 """Seconds that a read may take with a server that hangs; without one, it is a moment."""
@@ -113,7 +113,8 @@ def kill_amid(memory: Memory, server: Neo4jServer, delay: float) -> State:
     following.start()
     deadline = time.monotonic() + TO_RESUME
     with Memory.open(memory.workspace.root) as other:
-        while graph_of(other.followers_status(SESSION)).seq <= before:
+        # Two batches, so that of one this process knows as well: it may be killed before it is told of the last.
+        while graph_of(other.followers_status(SESSION)).seq <= before + SMALL_BATCH:
             assert time.monotonic() < deadline and following.is_alive(), "nothing was followed"
             time.sleep(0.02)
     time.sleep(delay)
