@@ -14,7 +14,7 @@ from typing import Any
 import zstandard
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from bench.log import Row
+from bench.log import Row, print_table
 from zaxy.observe.capture import AT_ONCE, POINT, Capture
 from zaxy.plugins.host import PluginHost
 from zaxy.workspace import Workspace, find_workspace
@@ -112,11 +112,4 @@ def measure(count: int) -> Iterator[Row]:
 
 
 if __name__ == "__main__":
-    print(f"{'':44} {'measured':>9} {'target':>8} {'limit':>8}")
-    broken = []
-    for row in measure(QUICK if "--quick" in sys.argv[1:] else FULL):
-        print(row, flush=True)
-        if row.broken:
-            broken.append(row.name)
-    if broken:
-        sys.exit(f"over the limit: {', '.join(broken)}")
+    print_table(measure(QUICK if "--quick" in sys.argv[1:] else FULL))

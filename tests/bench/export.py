@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, NamedTuple
 import orjson
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from bench.log import SESSION, Row, alternate, fill, shown
+from bench.log import SESSION, Row, alternate, fill, print_table, shown
 from zaxy.eventloom.bulk import encode_quickly
 from zaxy.eventloom.loom import Eventloom
 from zaxy.export.bundle import Signer, write_bundle
@@ -136,11 +136,4 @@ def measure(sizes: Sizes) -> Iterator[Row]:
 
 
 if __name__ == "__main__":
-    print(f"{'':44} {'measured':>9} {'target':>8} {'limit':>8}")
-    broken = []
-    for row in measure(QUICK if "--quick" in sys.argv[1:] else FULL):
-        print(row, flush=True)
-        if row.broken:
-            broken.append(row.name)
-    if broken:
-        sys.exit(f"over the limit: {', '.join(broken)}")
+    print_table(measure(QUICK if "--quick" in sys.argv[1:] else FULL))

@@ -12,7 +12,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from hashlib import sha256
 from itertools import count
@@ -83,6 +83,18 @@ class Row(NamedTuple):
 def shown(name: str, figures: str) -> Row:
     """A row that is only for reading."""
     return Row(name, None, 0, False, figures)
+
+
+def print_table(rows: Iterable[Row]) -> None:
+    """Print each row as it is measured, and leave with an error if one is over its limit."""
+    print(f"{'':44} {'measured':>9} {'target':>8} {'limit':>8}")
+    broken = []
+    for row in rows:
+        print(row, flush=True)
+        if row.broken:
+            broken.append(row.name)
+    if broken:
+        sys.exit(f"over the limit: {', '.join(broken)}")
 
 
 class Cost(NamedTuple):
@@ -327,11 +339,4 @@ def measure(sizes: Sizes) -> Iterator[Row]:
 
 
 if __name__ == "__main__":
-    print(f"{'':44} {'measured':>9} {'target':>8} {'limit':>8}")
-    broken = []
-    for row in measure(QUICK if "--quick" in sys.argv[1:] else FULL):
-        print(row, flush=True)
-        if row.broken:
-            broken.append(row.name)
-    if broken:
-        sys.exit(f"over the limit: {', '.join(broken)}")
+    print_table(measure(QUICK if "--quick" in sys.argv[1:] else FULL))

@@ -27,7 +27,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from bench.log import PAYLOAD, Row, shown
+from bench.log import PAYLOAD, Row, print_table, shown
 from bench.scale import SESSION, p95, questions, write_log
 from zaxy.memory import Memory
 from zaxy.token_count import count_tokens
@@ -271,14 +271,7 @@ def measure(sizes: Sizes) -> Iterator[Row]:
 def main() -> None:
     if os.name != "posix":
         sys.exit("bench:mcp asks ps what a server holds, which only POSIX systems have")
-    print(f"{'':44} {'measured':>9} {'target':>8} {'limit':>8}")
-    broken = []
-    for row in measure(QUICK if "--quick" in sys.argv[1:] else FULL):
-        print(row, flush=True)
-        if row.broken:
-            broken.append(row.name)
-    if broken:
-        sys.exit(f"over the limit: {', '.join(broken)}")
+    print_table(measure(QUICK if "--quick" in sys.argv[1:] else FULL))
 
 
 if __name__ == "__main__":
