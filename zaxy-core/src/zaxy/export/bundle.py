@@ -120,8 +120,7 @@ def _signed_entries(entries: Iterable[bytes], tree: GrowingTree) -> Iterator[byt
     left = iter(entries)
     while some := list(islice(left, WRITTEN_TOGETHER)):
         ids = [sha256(entry).digest() for entry in some]
-        for id_ in ids:
-            tree.add(leaf_hash(id_))
+        tree.add(*map(leaf_hash, ids))
         yield from [b'{"content":%b,"id":"%b"}' % (entry, hexlify(id_)) for entry, id_ in zip(some, ids, strict=True)]
 
 

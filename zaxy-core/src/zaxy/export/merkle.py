@@ -35,12 +35,12 @@ class GrowingTree:
         self._subtrees: list[tuple[int, bytes]] = []
         """The size and root of each whole subtree, largest first."""
 
-    def add(self, leaf: bytes) -> None:
-        self.count += 1
-        self._leaves.append(leaf)
-        if len(self._leaves) == FOLDED_TOGETHER:
-            self._join(FOLDED_TOGETHER, _folded(self._leaves))
-            self._leaves = []
+    def add(self, *leaves: bytes) -> None:
+        self.count += len(leaves)
+        self._leaves += leaves
+        while len(self._leaves) >= FOLDED_TOGETHER:
+            self._join(FOLDED_TOGETHER, _folded(self._leaves[:FOLDED_TOGETHER]))
+            del self._leaves[:FOLDED_TOGETHER]
 
     def root(self) -> bytes:
         if not self.count:
