@@ -43,7 +43,8 @@ def random_time(rnd: random.Random) -> str:
 
 def random_entity(rnd: random.Random) -> Entity:
     ref = random_ref(rnd)
-    properties: dict[str, object] = {} if rnd.random() < 0.5 else {"b": rnd.choice([1, True, 1.0]), "a": ["x", None]}
+    nested = {"of": ["x", None]}
+    properties: dict[str, object] = {} if rnd.random() < 0.5 else {"b": rnd.choice([1, True, 1.0]), "a": nested}
     return Entity(ref.name, ref.entity_type, rnd.choice(["one", HOSTILE]), properties, random_time(rnd))
 
 

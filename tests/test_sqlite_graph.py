@@ -18,11 +18,11 @@ from pathlib import Path
 
 import pytest
 
+from generated_rows import NAMES, TYPES, random_events
 from reference.projection_backends import Backend
 from zaxy.api import (
     AsOf,
     Batch,
-    Closing,
     Edge,
     Entity,
     EntityRef,
@@ -40,7 +40,6 @@ from zaxy.follow.sqlite_graph import SqliteGraph
 
 CASE = ProjectionBackendCase(SqliteGraph)
 SECRET = "quixzbarq"
-TYPES, NAMES, RELATIONS = ("actor", "task", "fact"), ("ada", "Bob", "Café", "dora", "Emilé", "zoë"), ("knows", "made")
 
 
 @pytest.fixture
@@ -84,44 +83,6 @@ def files_with(folder: Path, text: str) -> list[str]:
 
 
 # The same answers as the plain implementation
-
-
-def random_events(seed: int, count: int) -> list[ExtractedEvent]:
-    """Events that change, repeat, back-date and close things in every way that the models allow."""
-    rnd = random.Random(seed)
-    events = []
-    for seq in range(1, count + 1):
-        event = sample_event("graph", seq, "note.taken", "tester", {"text": str(seq)})
-        entities = [random_entity(rnd) for _ in range(rnd.randint(0, 3))]
-        edges = [random_edge(rnd) for _ in range(rnd.randint(0, 3))]
-        closings = []
-        if rnd.random() < 0.2:
-            closings.append(Closing(moment(rnd.randint(1, count)), entity=random_ref(rnd)))
-        if rnd.random() < 0.2:
-            closings.append(Closing(moment(rnd.randint(1, count)), seq=rnd.randint(1, seq)))
-        events.append(ExtractedEvent(event, Extraction(tuple(entities), tuple(edges), tuple(closings))))
-    return events
-
-
-def random_ref(rnd: random.Random) -> EntityRef:
-    name = rnd.choice(NAMES)
-    return EntityRef(rnd.choice(TYPES), rnd.choice([name, name.upper(), f" {name} "]))
-
-
-def random_time(rnd: random.Random) -> str:
-    return "" if rnd.random() < 0.6 else moment(rnd.randint(1, 60))
-
-
-def random_entity(rnd: random.Random) -> Entity:
-    ref = random_ref(rnd)
-    properties = {} if rnd.random() < 0.5 else {"b": rnd.choice([1, True, 1.0]), "a": {"of": ["x", None]}}
-    return Entity(ref.name, ref.entity_type, rnd.choice(["one", "two"]), properties, random_time(rnd))
-
-
-def random_edge(rnd: random.Random) -> Edge:
-    source, target = random_ref(rnd), random_ref(rnd)
-    evidence = rnd.choice(["", "letter"])
-    return Edge(source, target, rnd.choice(RELATIONS), 0.5, False, "", evidence, random_time(rnd), random_time(rnd))
 
 
 def answers(backend: ProjectionBackend, count: int) -> dict[str, object]:

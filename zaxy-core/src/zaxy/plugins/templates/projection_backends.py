@@ -52,7 +52,8 @@ def folded(name: str) -> str:
 
 
 def node(ref: EntityRef) -> str:
-    return json.dumps([ref.entity_type, folded(ref.name)])
+    """A text that sorts as the type does, and then as the name does in the form in which names match."""
+    return f"{ref.entity_type}\x1f{folded(ref.name)}"
 
 
 def text(thing: Entity | Edge, without: Sequence[str] = ()) -> str:
