@@ -9,7 +9,7 @@ from zaxy.api.checks.followers import cursor_after, sample_event
 from zaxy.api.models import AsOf, Batch, Event, ExtractedEvent, Query
 from zaxy.api.provider import ProviderContext
 from zaxy.extract.rules import extract
-from zaxy.follow.text_index import TextIndex
+from zaxy.text.index import TextIndex
 
 SESSION = "read"
 

@@ -18,7 +18,7 @@ from broken_plugins import CALM_QUESTION, KINDS, MARKS, PACKAGES, Package, impor
 from zaxy.api import Parcel, Query, ZaxyError
 from zaxy.plugins.discovery import announced
 from zaxy.plugins.host import PluginHost
-from zaxy.plugins.roster import Row, take_roll
+from zaxy.plugins.roster import InstalledPlugin, load_roster
 from zaxy.settings import Settings
 
 LANES = "retrieval_lanes"
@@ -52,11 +52,11 @@ def site(tmp_path: Path, marks: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 def host_over(*sites: Path, **environ: str) -> PluginHost:
     """A host that knows the plugins in these folders and no others, with settings from nowhere but here."""
     settings = Settings(environ=environ)
-    roster = take_roll(settings, announced([str(folder) for folder in sites]))
+    roster = load_roster(settings, announced([str(folder) for folder in sites]))
     return PluginHost(roster, settings, sites[0].parent / ".eventloom", "workspace-under-test")
 
 
-def row_of(host: PluginHost, name: str) -> Row:
+def row_of(host: PluginHost, name: str) -> InstalledPlugin:
     return host.roster.row(name)
 
 

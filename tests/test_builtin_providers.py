@@ -16,8 +16,8 @@ from zaxy.api.checks.signing_algorithms import SigningAlgorithmCase
 from zaxy.eventloom.store import JsonlStore
 from zaxy.export.ed25519 import Ed25519
 from zaxy.export.file_sink import FileSink
-from zaxy.follow.sqlite_graph import SqliteGraph
-from zaxy.follow.text_index import TextIndex
+from zaxy.graph.sqlite_graph import SqliteGraph
+from zaxy.text.index import TextIndex
 
 
 def file_sink(scratch: Path) -> ExportSinkCase:

@@ -24,7 +24,7 @@ from zaxy.observe.capture_config import (
     read_capture_config,
     write_capture_config,
 )
-from zaxy.observe.watcher import LARGEST_LOG, Watcher, files_of, is_running, watching
+from zaxy.observe.watcher import MAX_LOG, Watcher, files_of, is_running, watching
 from zaxy.workspace import Workspace, find_workspace
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and process groups")
@@ -227,10 +227,10 @@ def test_the_log_makes_room_for_a_new_one(tmp_path: Path) -> None:
     workspace = workspace_in(tmp_path)
     watcher = Watcher.begin(workspace, graph=False, interval=1)
     log = Path(files_of(workspace).log)
-    log.write_bytes(b"x" * (LARGEST_LOG - 10))
+    log.write_bytes(b"x" * (MAX_LOG - 10))
     watcher.note("new")
     watcher.end("the test is over")
-    assert log.with_name("watcher.log.1").stat().st_size == LARGEST_LOG - 10
+    assert log.with_name("watcher.log.1").stat().st_size == MAX_LOG - 10
     assert log.stat().st_size < 1000
 
 

@@ -14,7 +14,7 @@ from zaxy.eventloom.admission import admit
 from zaxy.eventloom.loom import Eventloom
 from zaxy.observe.capture_config import write_capture_config
 from zaxy.observe.readiness import OBSERVATIONS, Watching
-from zaxy.observe.soak import WINDOW_S, soak
+from zaxy.observe.self_test import WINDOW_S, soak
 
 SESSION = "shop-default"
 NONE = Watching(False, False)

@@ -10,7 +10,7 @@ import pytest
 
 from remembered import HOUSEKEEPING, SESSION, answerability, citations_in, decision, fact, project, turn
 from zaxy.api.models import Event
-from zaxy.assemble.room import tokens_of
+from zaxy.assemble.token_budget import tokens_of
 from zaxy.errors import ZaxyError
 from zaxy.memory import Memory
 

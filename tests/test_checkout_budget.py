@@ -10,7 +10,7 @@ import pytest
 
 from remembered import SESSION, decision, fact, project
 from zaxy.api.models import Event
-from zaxy.assemble.room import tokens_of
+from zaxy.assemble.token_budget import tokens_of
 from zaxy.memory import Memory
 
 DATABASE = "What does the billing service use?"

@@ -16,8 +16,8 @@ import pytest
 
 from conftest import Zaxy
 from zaxy.memory import Memory
-from zaxy.runtime.checkout_page import checkout_page, command_line
-from zaxy.runtime.terminal import cells, plain, wrapped
+from zaxy.terminal.checkout_page import checkout_page, command_line
+from zaxy.terminal.screen import cells, plain, wrapped
 
 Append = Callable[..., str]
 ESCAPE = "\x1b"

@@ -12,7 +12,7 @@ from remembered import SESSION, citations_in, decision, fact, log_of, project, t
 from zaxy import __version__
 from zaxy.api.models import Event
 from zaxy.assemble.bootstrap import DEFAULT_TASK, TOOLS
-from zaxy.assemble.room import Room, fitted, tokens_of
+from zaxy.assemble.token_budget import TokenBudget, fitted, tokens_of
 from zaxy.errors import ZaxyError
 from zaxy.memory import Memory
 
@@ -153,24 +153,24 @@ def test_what_one_part_does_not_need_the_others_get(crowded: Memory) -> None:
     assert used["tokens_used"] > 2500
 
 
-# Room
+# TokenBudget
 
 
 def test_room_is_given_in_order_until_it_runs_out() -> None:
     items = [(number, ("x" * 40,)) for number in range(10)]
     cost = tokens_of("x" * 40)
-    room = Room(3 * cost)
+    room = TokenBudget(3 * cost)
     assert room.fill(items) == [0, 1, 2]
     assert (room.left, room.short) == (0, True)
-    assert Room(0).fill(items, at_least=1) == [0]
+    assert TokenBudget(0).fill(items, at_least=1) == [0]
 
 
 def test_shares_are_kept_first_and_what_is_left_is_given_to_whoever_needs_it() -> None:
     items = [(number, ("x" * 40,)) for number in range(10)]
     cost = tokens_of("x" * 40)
-    taken = Room(10 * cost).fill_in_turn((items, 0.3), (items[:2], 0.5), (items, 0.5))
+    taken = TokenBudget(10 * cost).fill_in_turn((items, 0.3), (items[:2], 0.5), (items, 0.5))
     assert [len(part) for part in taken] == [6, 2, 2]
-    alone = Room(10 * cost)
+    alone = TokenBudget(10 * cost)
     assert [len(part) for part in alone.fill_in_turn((items, 0.3), ([], 0.5))] == [10, 0]
     assert not alone.short
 

@@ -17,7 +17,7 @@ from zaxy.api.catalog import POINTS, STABILITIES
 from zaxy.contracts.check import check_snapshots, read_contracts, shipped_folder
 from zaxy.contracts.diff import ADDITIVE, BREAKING, compare
 from zaxy.contracts.snapshot import live_contracts
-from zaxy.plugins.roster import take_roll
+from zaxy.plugins.roster import load_roster
 from zaxy.settings import Settings
 
 TREE = Path(__file__).parents[1]
@@ -25,7 +25,7 @@ API = live_contracts()["plugin-api"]["items"]
 
 
 def test_code_and_snapshots_agree() -> None:
-    changes = check_snapshots(take_roll(Settings({})), TREE / "contracts")
+    changes = check_snapshots(load_roster(Settings({})), TREE / "contracts")
     assert not changes, (
         "run 'zaxy contracts snapshot contracts' (with --plugin NAME for a plugin) and note it in the CHANGELOG; "
         f"a breaking change of a stable item needs a new API major: {changes}"

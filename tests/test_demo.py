@@ -16,8 +16,8 @@ from conftest import Zaxy
 from zaxy.errors import ZaxyError
 from zaxy.memory import Memory
 from zaxy.retrieve.results import Answer
-from zaxy.runtime import demo
-from zaxy.runtime.demo import demo_folder, demo_steps
+from zaxy.terminal import demo
+from zaxy.terminal.demo import demo_folder, demo_steps
 
 STEPS = ["recorded", "asked", "corrected", "asked_again", "asked_as_of", "unknown", "verified", "tampered_with"]
 

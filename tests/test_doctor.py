@@ -18,13 +18,13 @@ from broken_plugins import Package, write
 from project import Project
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
-from zaxy.runtime.doctor import Patient, examine
-from zaxy.runtime.doctor_checks import look_at_disk, look_at_python, look_at_sqlite
-from zaxy.runtime.doctor_round import ROUND
-from zaxy.runtime.running_servers import RunningServer, doubled
+from zaxy.setup.doctor import DoctorContext, examine
+from zaxy.setup.doctor_checks import check_disk, check_python, check_sqlite
+from zaxy.setup.doctor_round import CHECKS
+from zaxy.setup.running_servers import RunningServer, doubled
 from zaxy.workspace import find_workspace
 
-Row = dict[str, Any]
+Finding = dict[str, Any]
 ON_LINUX = sys.platform.startswith("linux")
 
 
@@ -48,12 +48,12 @@ def project(pattern: Path, tmp_path: Path) -> Project:
     return made
 
 
-def rows_of(project: Project, *words: str, code: int = 0, **env: str | None) -> dict[str, Row]:
+def rows_of(project: Project, *words: str, code: int = 0, **env: str | None) -> dict[str, Finding]:
     """The rows by name; of several with one name, the worst."""
     told = project.told("doctor", *words, code=code, **env)
     assert told["ok"] is (code == 0)
     worst = ("ok", "warning", "error")
-    rows: dict[str, Row] = {}
+    rows: dict[str, Finding] = {}
     for row in told["rows"]:
         assert set(row) == {"name", "status", "message", "action", "mended"}
         assert row["status"] == "ok" or row["action"], f"{row['name']} says nothing of what to do"
@@ -62,7 +62,7 @@ def rows_of(project: Project, *words: str, code: int = 0, **env: str | None) -> 
     return rows
 
 
-def wrong(rows: dict[str, Row], *but: str) -> list[str]:
+def wrong(rows: dict[str, Finding], *but: str) -> list[str]:
     """The rows that are not ok. That nothing was observed yet is true of every project here."""
     return [name for name, row in rows.items() if row["status"] != "ok" and name not in ("capture_health", *but)]
 
@@ -114,12 +114,12 @@ def test_files_that_others_can_read_are_named_and_mended(project: Project) -> No
 def test_an_interrupted_write_is_named_and_cut(project: Project) -> None:
     whole = log_of(project).read_bytes()
     log_of(project).write_bytes(whole + b'{"v":1,"seq":')
-    checked = [check for check in ROUND if check.name == "log_chain"]
-    patient = Patient(find_workspace(str(project.root)))
-    (row,) = examine(patient, checked, fix=False)
+    checked = [check for check in CHECKS if check.name == "log_chain"]
+    context = DoctorContext(find_workspace(str(project.root)))
+    (row,) = examine(context, checked, fix=False)
     assert (row.status, "interrupted" in row.message) == ("warning", True)
     assert row.action.startswith("zaxy repair shop-default")
-    (row,) = examine(patient, checked, fix=True)
+    (row,) = examine(context, checked, fix=True)
     assert (row.status, row.mended) == ("ok", True)
     assert log_of(project).read_bytes() == whole
 
@@ -330,14 +330,14 @@ def test_servers_of_two_clients_or_two_projects_are_no_duplicates() -> None:
 
 def test_a_disk_with_little_room_is_told_of(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """A full disk cannot be had everywhere, so what the system says of it is replaced."""
-    patient = Patient(find_workspace(str(project.root)))
+    context = DoctorContext(find_workspace(str(project.root)))
     usage = shutil.disk_usage(project.root)
     for free, status in ((1 << 20, "error"), (100 << 20, "warning"), (1 << 40, "ok")):
         monkeypatch.setattr(shutil, "disk_usage", lambda path, free=free: usage._replace(free=free))
-        (row,) = look_at_disk(patient)
+        (row,) = check_disk(context)
         assert row.status == status
 
 
 def test_this_python_and_its_sqlite_are_good_enough(project: Project) -> None:
-    patient = Patient(find_workspace(str(project.root)))
-    assert [row.status for row in (*look_at_python(patient), *look_at_sqlite(patient))] == ["ok", "ok"]
+    context = DoctorContext(find_workspace(str(project.root)))
+    assert [row.status for row in (*check_python(context), *check_sqlite(context))] == ["ok", "ok"]

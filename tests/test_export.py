@@ -36,7 +36,7 @@ from zaxy.errors import ZaxyError
 from zaxy.eventloom.admission import SENSITIVITIES, checked_entry
 from zaxy.eventloom.loom import Eventloom
 from zaxy.export import projection
-from zaxy.export.selector import EVERYTHING, LARGEST_QUERY_LIMIT, Selector
+from zaxy.export.selector import EVERYTHING, MAX_QUERY_LIMIT, Selector
 from zaxy.memory import Memory
 
 FIELDS = {
@@ -308,7 +308,7 @@ def test_the_limit_counts_matching_events_from_the_end_also_beyond_what_is_read_
             selector = Selector(grains=("event",), kinds=("goal.created",), limit=limit)
             assert seqs(entries_of(memory, selector)) == goals[-limit:]
         assert len(entries_of(memory, Selector(grains=("event",), limit=5000))) == 5000
-        monkeypatch.setattr(projection, "LOOKED_BACK", 7)
+        monkeypatch.setattr(projection, "LOOKBACK", 7)
         selector = Selector(grains=("event",), kinds=("goal.created",), limit=20, since_seq=30, max_seq=83)
         assert seqs(entries_of(memory, selector)) == [seq for seq in goals if 30 < seq <= 83][-20:]
 
@@ -371,7 +371,7 @@ def test_excluded_sensitivities_leave_nothing_behind(memory: Memory) -> None:
         ({"since_time": "2026-06-02", "until_time": "2026-06-01"}, "until_time is before since_time"),
         ({"query": 5}, "the query is not a text"),
         ({"query_limit": 0}, "query_limit is not a number from 1 on"),
-        ({"query_limit": LARGEST_QUERY_LIMIT + 1}, "query_limit is"),
+        ({"query_limit": MAX_QUERY_LIMIT + 1}, "query_limit is"),
         ({"exclude_sensitivities": ["secret"]}, "exclude_sensitivities has 'secret'"),
         ({"exclude_sensitivities": []}, "exclude_sensitivities is an empty list"),
         ({"limit": 0}, "limit is not a number from 1 on"),

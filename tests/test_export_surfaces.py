@@ -28,7 +28,7 @@ from zaxy.export.selector import Selector
 from zaxy.export.signing import KeyFiles, generate
 from zaxy.export.verification import verify_export, verify_memory_export_subset
 from zaxy.memory import Memory
-from zaxy.serve.tools.export import LARGEST_REPLY
+from zaxy.serve.tools.export import MAX_REPLY
 
 SELECTORS: tuple[dict[str, Any], ...] = (
     {},
@@ -372,7 +372,7 @@ def test_the_tool_gives_one_session_and_no_other(tmp_path: Path) -> None:
 
 def test_a_bundle_that_is_too_large_for_a_reply_is_refused_with_advice_and_part_of_it_is_given(tmp_path: Path) -> None:
     filling = checked_entry("note.taken", "ada", {"text": "x" * 50_000})
-    write_log(tmp_path / "here", [filling] * (LARGEST_REPLY // 50_000 + 10), step=timedelta(seconds=1))
+    write_log(tmp_path / "here", [filling] * (MAX_REPLY // 50_000 + 10), step=timedelta(seconds=1))
     with Server(tmp_path / "here", **SILENT) as running:
         error = running.call("memory_export", session_id=SESSION, grains=["event"])["error"]
         assert error["code"] == "too_large"

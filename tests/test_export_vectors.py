@@ -299,7 +299,7 @@ def test_the_reference_verifier_says_what_it_proved(real: dict[str, bytes], tmp_
 def test_the_reference_verifier_refuses_a_file_that_is_too_large_to_hold(tmp_path: Path) -> None:
     file = tmp_path / "huge.json"
     with file.open("wb") as out:
-        out.truncate(reference.LARGEST_FILE + 1)  # takes no room on the disk
+        out.truncate(reference.MAX_FILE + 1)  # takes no room on the disk
     code, said = run_reference(str(file))
     assert code == 1
     assert said.startswith("refused: too_large")

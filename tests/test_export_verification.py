@@ -619,7 +619,7 @@ def endless() -> Json:
 def test_a_file_that_never_ends_is_refused_after_a_bounded_read(name: str, endless: Json) -> None:
     code, given_ = endless["files"][name]
     assert code == "conflict"
-    assert given_ <= 4 * reading.LONGEST_ITEM
+    assert given_ <= 4 * reading.MAX_ITEM_CHARS
 
 
 def test_files_that_never_end_are_refused_in_bounded_memory(endless: Json) -> None:

@@ -19,7 +19,7 @@ from zaxy.eventloom.admission import OWN_ACTOR, admit
 from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.store import event_of
 from zaxy.extract import housekeeping
-from zaxy.extract.closings import MOST_SUPERSEDED, closings_as_json, closings_from_json
+from zaxy.extract.closings import MAX_SUPERSEDED, closings_as_json, closings_from_json
 from zaxy.extract.housekeeping import is_housekeeping
 from zaxy.extract.rule import entity_types, relation_types
 from zaxy.extract.rules import ENTITY_TYPES, RELATION_TYPES, RULES, VERSION, extract
@@ -442,7 +442,7 @@ def test_supersedes_takes_citations_of_earlier_events_names_and_lists_of_them() 
     itself = rows("decision.made", decision="Use SQLite", supersedes="use sqlite")
     assert [edge.relation_type for edge in itself.edges] == ["made_decision"]
     many = rows("decision.made", decision="x", supersedes=[f"{n:0160}" for n in range(2000)])
-    assert len(many.closings) == MOST_SUPERSEDED
+    assert len(many.closings) == MAX_SUPERSEDED
     admit("made.up", "ada", {"closings": closings_as_json(many.closings)})
 
 
@@ -594,7 +594,7 @@ def test_the_page_lists_where_each_relation_leads() -> None:
 def test_the_page_names_housekeeping_the_version_and_the_bounds() -> None:
     assert all(f"`{type_}`" in PAGE for type_ in housekeeping.TYPES)
     assert f"rules is `{VERSION}`" in PAGE
-    assert f"first {MOST_SUPERSEDED} of them" in PAGE
+    assert f"first {MAX_SUPERSEDED} of them" in PAGE
 
 
 # Whatever the log takes

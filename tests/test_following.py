@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from zaxy.api.models import AsOf, Batch, Cursor, Draft, Query
-from zaxy.errors import ZaxyError
+from zaxy.errors import Unavailable, ZaxyError
 from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.store import JsonlStore
 from zaxy.extract import rules
 from zaxy.follow.extraction import Extractors
 from zaxy.follow.loop import Loop
-from zaxy.follow.ranking import Hit
 from zaxy.memory import Memory
+from zaxy.text.ranking import Hit
 
 SESSION = "work"
 Hits = Callable[[Query], list[Hit]]
@@ -43,7 +43,7 @@ class Noted:
     def apply(self, batch: Batch, cursor: Cursor) -> None:
         seqs = [extracted.event.seq for extracted in batch.events]
         if self.fails_at in seqs:
-            raise ZaxyError("unavailable", "no room today", "Make room.")
+            raise Unavailable("no room today", "Make room.")
         self.seqs += seqs
         self.batches += 1
         self.at = cursor
@@ -60,7 +60,7 @@ class Noted:
 
 class Stuck(Noted):
     def wipe(self, session: str) -> None:
-        raise ZaxyError("unavailable", "it will not let go", "Wait.")
+        raise Unavailable("it will not let go", "Wait.")
 
 
 @pytest.fixture

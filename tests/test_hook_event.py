@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from zaxy.commands import hook_event
-from zaxy.errors import ZaxyError
+from zaxy.errors import Unavailable
 from zaxy.eventloom.loom import Eventloom
 from zaxy.observe.hook_events import ACTOR, CUT, EXCERPT, TRIGGERS
 
@@ -579,7 +579,7 @@ def test_only_its_owner_can_read_the_error_log(client: Client) -> None:
 
 def test_an_error_is_one_line_without_secrets_or_control_characters(tmp_path: Path) -> None:
     token = "ghp_" + "aB3dE5gH7jK9" * 3
-    error = ZaxyError("unavailable", f"a\nb\x1b[31m {token} " + "x" * 1000, "")
+    error = Unavailable(f"a\nb\x1b[31m {token} " + "x" * 1000, "")
     hook_event.note_error(str(tmp_path / ".eventloom"), "stop\nforged", error)
     (line,) = (tmp_path / ".eventloom" / "runtime" / "hook-errors.log").read_text(encoding="utf-8").splitlines()
     assert token not in line and "\x1b" not in line and "forged" not in line
@@ -590,7 +590,7 @@ def test_an_error_is_one_line_without_secrets_or_control_characters(tmp_path: Pa
 def test_a_full_error_log_makes_room_for_a_new_one(tmp_path: Path) -> None:
     folder = tmp_path / ".eventloom"
     log = folder / "runtime" / "hook-errors.log"
-    error = ZaxyError("unavailable", "x" * 200, "")
+    error = Unavailable("x" * 200, "")
     for _ in range(2500):
         hook_event.note_error(str(folder), "stop", error)
     sizes = {path.name: path.stat().st_size for path in log.parent.iterdir()}

@@ -23,7 +23,7 @@ from exported import bundle_bytes, write_log
 from served import Server
 from zaxy.api.models import AsOf, Draft, EntityRef, Event
 from zaxy.errors import ZaxyError
-from zaxy.eventloom.admission import LARGEST_PAYLOAD, admit_own, checked_entry
+from zaxy.eventloom.admission import MAX_PAYLOAD, admit_own, checked_entry
 from zaxy.export.bundle import Signer
 from zaxy.export.importing import APPENDED_TOGETHER, Imported
 from zaxy.export.selector import EVERYTHING, Selector
@@ -525,7 +525,7 @@ def test_what_stands_beside_a_signed_entry_changes_nothing_in_what_is_imported(p
         {"actor": ""},
         {"actor": None},
         {"sensitivity": "cosmic"},
-        {"payload": {"text": "x" * (LARGEST_PAYLOAD + (1 << 17))}},
+        {"payload": {"text": "x" * (MAX_PAYLOAD + (1 << 17))}},
     ],
     ids=lambda change: str(change)[:40],
 )
@@ -559,14 +559,14 @@ def test_sensitivities_are_kept(pair: Pair) -> None:
 
 @pytest.mark.parametrize("less", [0, 1, 100, 300])
 def test_a_payload_as_large_as_there_is_comes_back_whole(pair: Pair, less: int) -> None:
-    text = "é" * ((LARGEST_PAYLOAD - len('{"text":""}') - less) // 2)
+    text = "é" * ((MAX_PAYLOAD - len('{"text":""}') - less) // 2)
     pair.source.append("note.taken", {"text": text}, "ada", THERE)
     pair.carry()
     (event,) = pair.imported()
     assert event.payload is not None
     assert event.payload["text"] == text
     with pytest.raises(ZaxyError) as refused:
-        note(pair.target, "x" * LARGEST_PAYLOAD, HERE)
+        note(pair.target, "x" * MAX_PAYLOAD, HERE)
     assert refused.value.code == "too_large", "the bound of an ordinary append is what it was"
     onward = bundle_bytes(pair.target, session=HERE, signer=pair.signer)
     assert pair.source.import_bundle(BytesIO(onward), "back", pair.public_key).new == 2

@@ -18,10 +18,10 @@ import pytest
 
 from project import Project
 from zaxy.clients.files import ConfigFile, write_file
-from zaxy.runtime import init
-from zaxy.runtime.genesis import instruction_files
-from zaxy.runtime.init_record import bytes_of, change_of, text_of, undone
-from zaxy.runtime.owner import runtime_folder
+from zaxy.owner.owner import runtime_folder
+from zaxy.setup import init
+from zaxy.setup.genesis import instruction_files
+from zaxy.setup.init_record import bytes_of, change_of, text_of, undone
 from zaxy.workspace import find_workspace
 
 MORTAL = ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from remembered import SESSION, answerability, citations_in, decision, fact, project, texts_in, turn
-from zaxy.assemble.fence import UNRESOLVED, name_in_line, only_real_citations, quoted
+from zaxy.assemble.citations_in_text import UNRESOLVED, name_in_line, only_real_citations, quoted
 from zaxy.memory import Memory
 
 ANSWERED = (

@@ -12,8 +12,9 @@ TREE = Path(__file__).parents[1]
 CORE = TREE / "zaxy-core" / "src" / "zaxy"
 ORDER = [
     *("__init__", "errors", "tuples", "settings", "workspace", "token_count", "__main__"),
-    *("api", "plugins", "security", "eventloom", "extract", "follow", "retrieve", "assemble", "coordinate", "export"),
-    *("observe", "memory", "clients", "runtime", "serve", "contracts", "commands"),
+    *("api", "plugins", "security", "eventloom", "extract", "follow", "text", "graph"),
+    *("retrieve", "assemble", "export", "observe", "memory", "clients", "owner", "setup", "terminal"),
+    *("serve", "contracts", "commands"),
 ]
 
 

@@ -13,7 +13,7 @@ import pytest
 from served import ERAS, LEGACY, Server, content
 from zaxy.memory import Memory
 from zaxy.serve.application import Application, Request
-from zaxy.serve.frames import LARGEST_FRAME, Unreadable, read_frame, too_large
+from zaxy.serve.frames import MAX_FRAME, Unreadable, read_frame, too_large
 from zaxy.workspace import find_workspace
 
 MEGABYTE = 1 << 20
@@ -54,7 +54,7 @@ def error_of(server: Server, sent: bytes, number: int | str = 7) -> dict[str, st
 def test_a_request_of_more_than_two_mebibytes_is_refused_with_a_result(server: Server) -> None:
     error = error_of(server, frame(server, json.dumps({"text": "x" * 3 * MEGABYTE})))
     assert error["code"] == "too_large"
-    assert f"{LARGEST_FRAME:,}" in error["message"]
+    assert f"{MAX_FRAME:,}" in error["message"]
 
 
 def test_a_large_request_is_answered_also_if_its_id_comes_last(server: Server) -> None:

@@ -15,7 +15,7 @@ from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.store import event_of
 
 CALLS = 200
-LARGEST_TRACE = 1_000
+MAX_TRACE = 1_000
 """Bytes of a line that a call leaves in the log."""
 FORGED = (
     *("memory.checkout.completed", "memory.bootstrap.shown", "memory.reminder.suggested"),
@@ -54,7 +54,7 @@ def test_two_hundred_calls_leave_only_their_own_small_events_and_none_of_them_is
     assert len(events) == (CALLS + 3) + (CALLS // 4 + 1) + 1 + 1
     loom = log_of(folder)
     (session,) = loom.sessions()
-    assert max(len(line.data) for line in loom.read(session)) < LARGEST_TRACE
+    assert max(len(line.data) for line in loom.read(session)) < MAX_TRACE
     assert not any("lamps" in json.dumps(event.payload) for event in events if event.actor == "zaxy")
 
 

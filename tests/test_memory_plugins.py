@@ -10,7 +10,7 @@ from textwrap import indent
 import pytest
 
 import installed
-from zaxy.errors import ZaxyError
+from zaxy.errors import Unavailable, ZaxyError
 from zaxy.memory import Memory
 
 SESSION = "work"
@@ -199,10 +199,10 @@ def test_a_backend_that_fails_in_its_calls_leaves_the_words_and_a_warning(
 def test_a_graph_that_lags_behind_does_not_hide_what_the_words_find(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from zaxy.follow.sqlite_graph import SqliteGraph
+    from zaxy.graph.sqlite_graph import SqliteGraph
 
     def no_room(*_: object) -> None:
-        raise ZaxyError("unavailable", "no room today", "Make room.")
+        raise Unavailable("no room today", "Make room.")
 
     monkeypatch.setattr(SqliteGraph, "apply", no_room)
     with remembered(tmp_path / "here") as memory:
@@ -221,7 +221,7 @@ def test_an_erasure_reaches_a_graph_that_was_chosen_before_and_a_lane_that_is_di
         memory.query("quixzbarq", SESSION)
     (here / ".eventloom" / "followers" / f"retrieval_lanes-{package}" / "vectors").write_text("quixzbarq")
     monkeypatch.setenv("ZAXY_PLUGINS_DISABLE", package)
-    source = "from zaxy.follow.sqlite_graph import SqliteGraph as Made\n"
+    source = "from zaxy.graph.sqlite_graph import SqliteGraph as Made\n"
     monkeypatch.setenv("PROJECTION_BACKEND", install("projection_backends", source))
     with Memory.open(here) as memory:
         assert memory.query("quixzbarq", SESSION).results

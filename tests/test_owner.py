@@ -24,13 +24,13 @@ import pytest
 from served import ERAS, LEGACY, MODERN, Server, arguments, environment
 from zaxy import __version__
 from zaxy.errors import ZaxyError
-from zaxy.eventloom.repeats import answering
+from zaxy.eventloom.request_keys import answering
 from zaxy.memory import Memory
-from zaxy.runtime import owner as owning
-from zaxy.runtime.introduction import CLIENT, Caller, caller_of
-from zaxy.runtime.lines import LONGEST_LINE, ClientLines
-from zaxy.runtime.owner import needs_owner, owner_record, try_to_own
-from zaxy.runtime.owner_client import answer_command
+from zaxy.owner import owner as owning
+from zaxy.owner.client import answer_command
+from zaxy.owner.handshake import CLIENT, Caller, caller_of
+from zaxy.owner.lines import MAX_LINE_CHARS, ClientLines
+from zaxy.owner.owner import needs_owner, owner_record, try_to_own
 from zaxy.serve.application import Application, Request
 from zaxy.workspace import Workspace, find_workspace
 
@@ -171,7 +171,7 @@ def test_a_server_that_is_not_the_owner_imports_nothing_heavy(start: Start, fold
     assert other.call("memory_append", **fact("x"))["seq"]
     assert owner_pid(folder) != other.process.pid
     imported = {line.rpartition("|")[2].strip() for line in other.stderr.splitlines() if "import time:" in line}
-    assert "zaxy.runtime.proxy" in imported
+    assert "zaxy.owner.proxy" in imported
     assert not imported & set(HEAVY)
 
 
@@ -226,7 +226,7 @@ def test_a_line_that_is_no_json_or_too_long_is_answered_and_the_connection_goes_
     other.send(b"nonsense\n")
     assert other.receive()["error"]["data"]["error"]["code"] == "invalid_request"
     big = b'{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"memory_query","arguments":{"query":"'
-    other.send(big + b"x" * (2 * LONGEST_LINE) + b'"}}}\n')
+    other.send(big + b"x" * (2 * MAX_LINE_CHARS) + b'"}}}\n')
     answer = other.receive()
     assert (answer["id"], answer["result"]["structuredContent"]["error"]["code"]) == (7, "too_large")
     assert other.call("memory_append", **fact("x"))["seq"] == 1
@@ -355,7 +355,7 @@ def test_a_path_that_is_too_long_for_a_socket_has_a_short_one_elsewhere(
 ) -> None:
     short = tmp_path / "t"
     short.mkdir()
-    monkeypatch.setattr(owning, "LONGEST_PATH", len(str(short)) + 60)
+    monkeypatch.setattr(owning, "MAX_PATH_CHARS", len(str(short)) + 60)
     folder = tmp_path / ("deep-" * 20) / ("er-" * 20) / "demo"
     folder.parent.mkdir(parents=True)
     env = {**KUZU, "TMPDIR": "/tmp"}
@@ -530,7 +530,7 @@ def test_a_client_s_lines_are_split_and_one_that_is_too_long_goes_to_one_connect
     lines = ClientLines()
     assert list(lines.split(b"a\nb", "one")) == [(b"a\n", True)]
     assert list(lines.split(b"c\n", "one")) == [(b"bc\n", True)]
-    long = b"x" * (LONGEST_LINE + 1)
+    long = b"x" * (MAX_LINE_CHARS + 1)
     assert list(lines.split(long, "one")) == [(long, False)]
     assert list(lines.split(b"y", "one")) == [(b"y", False)]
     assert list(lines.split(b"y", "other")) == [], "the other never saw how it began"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from zaxy.errors import ZaxyError
-from zaxy.runtime import server_trial
-from zaxy.runtime.server_trial import try_server
+from zaxy.setup import server_trial
+from zaxy.setup.server_trial import try_server
 
 GREETS = """
 import json, sys

@@ -35,8 +35,8 @@ from zaxy.api import (
 from zaxy.api.checks import Workbench
 from zaxy.api.checks.followers import cursor_after, follow, history, moment, sample_event
 from zaxy.api.checks.projection_backends import ProjectionBackendCase, told
-from zaxy.follow import graph_file
-from zaxy.follow.sqlite_graph import SqliteGraph
+from zaxy.graph import file as graph_file
+from zaxy.graph.sqlite_graph import SqliteGraph
 
 CASE = ProjectionBackendCase(SqliteGraph)
 SECRET = "quixzbarq"
@@ -61,7 +61,7 @@ def in_another_process(code: str, state: Path, *arguments: str) -> subprocess.Po
         from zaxy.api.checks import Workbench
         from zaxy.api.checks.followers import *
         from zaxy.api.checks.projection_backends import ProjectionBackendCase
-        from zaxy.follow.sqlite_graph import SqliteGraph
+        from zaxy.graph.sqlite_graph import SqliteGraph
         state = Path(sys.argv[1])
         graph = Workbench(state.parent).make(ProjectionBackendCase(SqliteGraph), state.name)
     """

@@ -17,8 +17,8 @@ from zaxy.api.checks.followers import sample_event
 from zaxy.api.models import AsOf, Query
 from zaxy.errors import ZaxyError
 from zaxy.extract.rules import extract
-from zaxy.follow import tokens
-from zaxy.follow.passages import LONGEST, passages
+from zaxy.text import tokens
+from zaxy.text.passages import LONGEST, passages
 
 
 @pytest.fixture

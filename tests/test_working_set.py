@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from remembered import SESSION, decision, project
-from zaxy.assemble.room import Room
+from zaxy.assemble.token_budget import TokenBudget
 from zaxy.assemble.working_set import NOTHING_OPEN, Item, WorkingSet
 from zaxy.memory import Memory
 
@@ -109,7 +109,7 @@ def test_where_room_is_short_every_kind_gives_way_alike() -> None:
     whole = WorkingSet({kind: [item(kind, number) for number in range(1, 6)] for kind in KINDS})
     costly = whole.ranked()
     assert len(costly) == 25
-    room = Room(sum(len(str(parts)) for _, parts in costly[:7]) // 4)
+    room = TokenBudget(sum(len(str(parts)) for _, parts in costly[:7]) // 4)
     kept = WorkingSet.of(room.fill(costly))
     counts = [len(kept.items[kind]) for kind in KINDS]
     assert room.short

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from zaxy.api import MemoryAccess, ProviderContext, Tool, ZaxyError
+from zaxy.api import Conflict, MemoryAccess, ProviderContext, Tool
 
 NOTHING = {"type": "object", "properties": {}, "additionalProperties": False}
 ADDRESSED = {
@@ -39,7 +39,7 @@ MANY_KEYWORDS = {
 }
 """The suite's own schema, of a tool whose name has digits; here it has a name that a pack may use."""
 ANSWER = {"text": "This is a simple text response for testing."}
-ERROR = ZaxyError("conflict", "This tool intentionally returns an error for testing", "There is nothing to do.")
+ERROR = Conflict("This tool intentionally returns an error for testing", "There is nothing to do.")
 BETWEEN_STEPS = 0.25
 """Seconds; the server tells of progress ten times a second at most."""
 

@@ -12,7 +12,7 @@ from zaxy.assemble.purpose import FIELDS, PRESETS, RULES, STALE_DAYS, TRUSTED
 from zaxy.assemble.quality import ANSWER, ASK, REFRESH, Grounds, judge
 from zaxy.assemble.slots import OPERATIONS
 from zaxy.memory import Memory
-from zaxy.runtime.checkout_page import VERDICTS
+from zaxy.terminal.checkout_page import VERDICTS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "checkout.md").read_text(encoding="utf-8")
 

@@ -17,10 +17,10 @@ from zaxy.eventloom.admission import SENSITIVITIES
 from zaxy.export import reading, reference_verifier, verification
 from zaxy.export.bundle import NONCE_SIZE, NOT_SIGNED, SIGNED, SIGNED_FIELDS, UNSIGNED
 from zaxy.export.entries import DEEPEST, SCHEMA, SOURCES
-from zaxy.export.selector import DEFAULT_QUERY_LIMIT, ENTRY_AXES, GRAINS, LARGEST_QUERY_LIMIT, Selector
+from zaxy.export.selector import DEFAULT_QUERY_LIMIT, ENTRY_AXES, GRAINS, MAX_QUERY_LIMIT, Selector
 from zaxy.export.signing import DEFAULT_ALGORITHM
-from zaxy.plugins.roster import take_roll
-from zaxy.serve.tools.export import LARGEST_REPLY
+from zaxy.plugins.roster import load_roster
+from zaxy.serve.tools.export import MAX_REPLY
 from zaxy.settings import SETTINGS, Settings
 
 TREE = Path(__file__).parents[2]
@@ -93,7 +93,7 @@ def test_the_table_of_axes_is_the_selector() -> None:
     assert {counts for counts, _ in table.values()} == {"yes", "no"}
     assert code_words(table["grains"][1]) == set(GRAINS)
     assert code_words(table["exclude_sensitivities"][1]) == set(SENSITIVITIES)
-    assert f"{DEFAULT_QUERY_LIMIT} unless given, {LARGEST_QUERY_LIMIT} at most" in table["query_limit"][1]
+    assert f"{DEFAULT_QUERY_LIMIT} unless given, {MAX_QUERY_LIMIT} at most" in table["query_limit"][1]
 
 
 # Shapes
@@ -113,7 +113,7 @@ def test_the_tables_of_shapes_have_the_fields_that_are_written() -> None:
 
 
 def test_the_algorithms_are_those_of_the_core_and_of_our_package() -> None:
-    rows_ = take_roll(Settings({})).rows
+    rows_ = load_roster(Settings({})).rows
     installed = {
         provided.name
         for row in rows_
@@ -174,15 +174,15 @@ def test_the_steps_are_numbered_without_a_gap() -> None:
 
 def test_the_limits_are_those_of_the_code() -> None:
     assert {name: bound for name, (bound,) in rows(section("Limits")).items()} == {
-        "text of a field of the header": f"{reading.LONGEST_FIELD:,} bytes",
-        "text of an item": f"{reading.LONGEST_ITEM:,} bytes",
-        "fields of the header": str(reading.MOST_FIELDS),
-        "white space in one place": f"{reading.LONGEST_SPACE:,} bytes",
-        "steps of a proof": str(verification.LONGEST_PROOF),
+        "text of a field of the header": f"{reading.MAX_FIELD_CHARS:,} bytes",
+        "text of an item": f"{reading.MAX_ITEM_CHARS:,} bytes",
+        "fields of the header": str(reading.MAX_FIELDS),
+        "white space in one place": f"{reading.MAX_SPACE_CHARS:,} bytes",
+        "steps of a proof": str(verification.MAX_PROOF),
     }
     assert f"nested at most {DEEPEST + 1} deep in an item" in section("Reading").replace("\n  ", " ")
     assert (DEEPEST + 1, 64) == (reference_verifier.DEEPEST_ITEM, reference_verifier.DEEPEST_HEADER)
-    assert f"{reference_verifier.LARGEST_FILE >> 20} MiB" in str(reference_verifier.__doc__)
+    assert f"{reference_verifier.MAX_FILE >> 20} MiB" in str(reference_verifier.__doc__)
 
 
 def test_the_table_of_vectors_has_what_the_file_has() -> None:
@@ -220,7 +220,7 @@ def test_the_arguments_of_the_tool_are_the_axes_and_those_on_the_page() -> None:
     listed = set(re.findall(r"^- `(\w+)`:", told, re.MULTILINE))
     assert listed == {"sign", "disclose", "admin_token"}
     assert parameters == {field.name for field in fields(Selector)} | listed | {"session_id"}
-    assert f"more than {LARGEST_REPLY >> 20} MiB" in told
+    assert f"more than {MAX_REPLY >> 20} MiB" in told
 
 
 def test_every_setting_about_signing_is_on_the_page_and_no_other() -> None:

@@ -7,10 +7,10 @@ import tomllib
 from pathlib import Path
 
 from zaxy.eventloom.loom import Eventloom
-from zaxy.runtime.genesis import (
+from zaxy.setup.genesis import (
     INSTRUCTION_FILES,
-    LARGEST_FILE,
-    MOST_FILES,
+    MAX_FILE,
+    MAX_FILES,
     RULE_FOLDERS,
     Identity,
     missing_records,
@@ -55,7 +55,7 @@ def test_the_instruction_files_and_their_bounds_are_the_ones_that_are_looked_for
     listed = re.findall(r"`([^`]+)`", text[text.index("Looked for are:") : text.index("At most")])
     rules = {f"*{ending}" for ending in RULE_FOLDERS.values()}
     assert set(listed) == {*INSTRUCTION_FILES, *RULE_FOLDERS, *rules}
-    assert f"At most {MOST_FILES}, of at most {LARGEST_FILE >> 20} MiB each" in text
+    assert f"At most {MAX_FILES}, of at most {MAX_FILE >> 20} MiB each" in text
 
 
 def test_the_table_of_extras_has_every_extra_that_there_is() -> None:

@@ -27,7 +27,7 @@ SEED = int(os.environ.get("ZAXY_FAULT_SEED", "20260615"))
 KILLS = int(os.environ.get("ZAXY_FAULT_KILLS", "1000"))
 """How many processes are killed in a run of all the tests in `test_kills.py` together."""
 WRITERS = 8
-ROUND = 100
+CHECKS = 100
 AIMED = 4
 """So many kills of each round are aimed at the middle of a large write."""
 LARGE = 1_000_000
@@ -185,7 +185,7 @@ def kill_writers(folder: str, acks: str, errors: str, kills: int, seed: int) -> 
         slot = rng.randrange(WRITERS)
         killed += kill(writers[slot])
         writers[slot] = start()
-        if killed // ROUND * AIMED > len(waits):
+        if killed // CHECKS * AIMED > len(waits):
             # All die in the same moment: then nobody is in the way of the next append but the dead.
             killed += sum(kill(pid) for pid in writers)
             for _ in range(AIMED):

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from zaxy.eventloom.disk import Disk
 from zaxy.eventloom.record import Line
 
-MOST_PER_CALL = 40
+MAX_PER_CALL = 40
 """At most so many states are built for one moment."""
 
 
@@ -119,7 +119,7 @@ class Moment(NamedTuple):
             names.update(renaming)
         return {name: id_ for name, id_ in names.items() if id_ is not None}
 
-    def survivors(self, rng: random.Random, most: int = MOST_PER_CALL) -> Iterator[dict[str, bytes]]:
+    def survivors(self, rng: random.Random, most: int = MAX_PER_CALL) -> Iterator[dict[str, bytes]]:
         """The folders that a loss of power at this moment may leave."""
         contents = {id_: file.survivors(rng) for id_, file in self.files.items()}
         states: list[dict[str, bytes]] = []

@@ -25,9 +25,9 @@ from zaxy.eventloom.citation import parse_citation
 from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.record import Entry
 
-LONGEST_MESSAGE = 1000
-MOST_MEMORY = 100
-MOST_SECONDS = 20
+MAX_MESSAGE_CHARS = 1000
+MAX_MEMORY = 100
+MAX_SECONDS = 20
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def checked(error: ZaxyError, *codes: str) -> None:
     """A refusal that can be shown: the right code, what to do, and no more text than anyone wants to read."""
     assert error.code in (codes or ("invalid_request", "too_large"))
     assert error.remediation
-    assert len(error.message) <= LONGEST_MESSAGE
+    assert len(error.message) <= MAX_MESSAGE_CHARS
     json.dumps(error.as_dict(), ensure_ascii=False).encode()
 
 
@@ -405,8 +405,8 @@ def test_a_huge_payload_is_refused_within_bounds_of_memory_and_time() -> None:
     print(*(f"{name}: {outcome}, +{grew:.0f} MB, {took:.2f} s" for name, outcome, grew, took in rows), sep="\n")
     assert [name for name, *_ in rows] == list(HUGE)
     assert [row for row in rows if row[1] not in ("too_large", "invalid_request")] == []
-    assert [row for row in rows if row[2] >= MOST_MEMORY] == []
-    assert [row for row in rows if row[3] >= MOST_SECONDS] == []
+    assert [row for row in rows if row[2] >= MAX_MEMORY] == []
+    assert [row for row in rows if row[3] >= MAX_SECONDS] == []
 
 
 def test_many_refusals_leave_no_memory_behind() -> None:
@@ -421,4 +421,4 @@ def test_many_refusals_leave_no_memory_behind() -> None:
     for _ in range(3):
         for payload in ({"text": "x" * 1_100_000}, {"a": float("nan"), "text": "y" * 200_000}, {"list": [0] * 600_000}):
             assert taken(lambda payload=payload: admit("note.taken", "tester", payload)) is None
-    assert resident() - before < MOST_MEMORY
+    assert resident() - before < MAX_MEMORY

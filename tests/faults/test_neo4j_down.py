@@ -69,7 +69,7 @@ def memory(server: Neo4jServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """A memory with events that nobody has followed yet, in so small batches that a kill can come between them."""
     use(server.address, monkeypatch)
     monkeypatch.setattr(loop, "BATCH", SMALL_BATCH)
-    monkeypatch.setattr(loop, "LARGEST_BATCH", SMALL_BATCH)
+    monkeypatch.setattr(loop, "MAX_BATCH", SMALL_BATCH)
     with Memory.open(tmp_path / "here") as opened:
         record(opened, EVENTS)
         yield opened

@@ -20,7 +20,7 @@ import pytest
 
 from served import LEGACY, MODERN, Server, environment
 from zaxy.eventloom.loom import Eventloom
-from zaxy.runtime.owner import owner_record
+from zaxy.owner.owner import owner_record
 from zaxy.workspace import find_workspace
 
 pytest.importorskip("zaxy_kuzu")
@@ -132,7 +132,7 @@ def assert_each_is_there_once(folder: Path, acknowledged: list[str]) -> None:
 
 OWNS = """
 import os, sys, time
-from zaxy.runtime.owner import try_to_own
+from zaxy.owner.owner import try_to_own
 from zaxy.workspace import find_workspace
 workspace = find_workspace(sys.argv[1])
 while not (owner := try_to_own(workspace, lambda listener, stop: stop.wait())):

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from zaxy.api import Cursor, Draft, Event, Page, ProviderContext, ZaxyError
+from zaxy.api import Conflict, Cursor, Draft, Event, Page, ProviderContext
 from zaxy.api.checks.event_stores import EventStoreCase
 from zaxy.plugins.templates.event_stores import SCHEMA, Store
 
@@ -165,7 +165,7 @@ class ErasesNothingGladly(Store):
 class OffsetsMove(Store):
     def read(self, session: str, after: Cursor | None, limit: int) -> Page:
         if after and self._events("session = ? AND payload IS NULL", session):
-            raise ZaxyError("conflict", "another event is at the cursor's offset", "Read from the start.")
+            raise Conflict("another event is at the cursor's offset", "Read from the start.")
         return super().read(session, after, limit)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from zaxy.api import ServerEntry, ZaxyError
+from zaxy.api import NotFound, ServerEntry, ZaxyError
 from zaxy.api.checks.ide_config_writers import IdeConfigWriterCase
 from zaxy.plugins.templates.ide_config_writers import Writer
 
@@ -88,7 +88,7 @@ class RefusingToRemoveNothing(Writer):
     def remove(self, text: str, name: str) -> str:
         removed = super().remove(text, name)
         if removed == text:
-            raise ZaxyError("not_found", f"there is no {name}", "Name another one.")
+            raise NotFound(f"there is no {name}", "Name another one.")
         return removed
 
 

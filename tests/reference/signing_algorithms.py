@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from zaxy.api import KeyPair, ProviderContext, ZaxyError
+from zaxy.api import InvalidRequest, KeyPair, NotFound, ProviderContext, ZaxyError
 from zaxy.api.checks.signing_algorithms import SigningAlgorithmCase
 from zaxy.plugins.templates.signing_algorithms import SIZE, Algorithm
 
@@ -34,7 +34,7 @@ class WithoutVerify:
 class NothingToSign(Algorithm):
     def sign(self, private_pem: bytes, passphrase: bytes, message: bytes) -> bytes:
         if not message:
-            raise ZaxyError("invalid_request", "there is nothing to sign", "Pass a message.")
+            raise InvalidRequest("there is nothing to sign", "Pass a message.")
         return super().sign(private_pem, passphrase, message)
 
 
@@ -62,7 +62,7 @@ class KeepsKeysInItsFolder(Algorithm):
 
     def sign(self, private_pem: bytes, passphrase: bytes, message: bytes) -> bytes:
         if not (self._folder / hashlib.sha256(private_pem).hexdigest()).exists():
-            raise ZaxyError("not_found", "that key was not made here", "Sign where the key was made.")
+            raise NotFound("that key was not made here", "Sign where the key was made.")
         return super().sign(private_pem, passphrase, message)
 
 

@@ -560,7 +560,7 @@ def test_a_mark_keeps_a_state_whole() -> None:
 def test_a_line_that_is_too_long_to_be_looked_at_is_passed_over(
     home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("zaxy_codex.lines.LONGEST_LINE", 4096)
+    monkeypatch.setattr("zaxy_codex.lines.MAX_LINE_CHARS", 4096)
     rollout(home).write_bytes(lines([meta(work), said("x" * 10_000), said("short")]))
     codex = adapter(home)
     reading = codex.read(codex.sources(work)[0], "", 100)

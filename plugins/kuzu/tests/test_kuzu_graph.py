@@ -26,7 +26,7 @@ from zaxy.api import (
 from zaxy.api.checks import Workbench
 from zaxy.api.checks.followers import follow, history, sample_event
 from zaxy.api.checks.projection_backends import ProjectionBackendCase
-from zaxy.follow.sqlite_graph import SqliteGraph
+from zaxy.graph.sqlite_graph import SqliteGraph
 from zaxy_kuzu import graph as kuzu_graph, lookups, reader
 from zaxy_kuzu.engine import Database
 from zaxy_kuzu.graph import KuzuGraph

@@ -19,12 +19,12 @@ from neo4j import Driver, GraphDatabase
 
 from generated_rows import HOSTILE, NAMES, RELATIONS, TYPES, answers, many_moments, random_events
 from servers.neo4j_server import Address
-from zaxy.api import AsOf, Edge, Entity, EntityRef, ExtractedEvent, Extraction, GraphStats, ZaxyError
+from zaxy.api import AsOf, Edge, Entity, EntityRef, ExtractedEvent, Extraction, GraphStats, Unavailable, ZaxyError
 from zaxy.api.checks import Workbench
 from zaxy.api.checks.followers import cursor_after, follow, history, moment, sample_event
 from zaxy.api.checks.projection_backends import ProjectionBackendCase
 from zaxy.api.models import Batch
-from zaxy.follow.sqlite_graph import SqliteGraph
+from zaxy.graph.sqlite_graph import SqliteGraph
 from zaxy_neo4j import graph as neo4j_graph, reader
 from zaxy_neo4j.connection import Connection
 from zaxy_neo4j.schema import FORMAT, SCHEMA, for_older, space_of
@@ -190,7 +190,7 @@ def test_a_wipe_that_was_interrupted_is_gone_on_with(
     def fails_at_the_third(self: Connection, *arguments: Any) -> Any:
         calls.append(arguments)
         if len(calls) == 3:
-            raise ZaxyError("unavailable", "the server is gone", "Start it.")
+            raise Unavailable("the server is gone", "Start it.")
         return write(self, *arguments)
 
     with closing(bench.make(case)) as graph, closing(bench.make(case)) as second:

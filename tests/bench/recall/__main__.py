@@ -26,7 +26,7 @@ SEEDS = (1, 2, 3, 4, 5, 6)
 QUICK = (1, 2)
 FURTHEST = max(CUTS)
 AT_10 = CUTS.index(10)
-LEAST_GAIN = 5.0
+MIN_GAIN = 5.0
 """Points of recall at 10 above plain BM25, on the reporting half."""
 
 
@@ -135,8 +135,8 @@ def judge(seeds: Sequence[int], only_tuning: bool, opening: Opening) -> list[str
     show_half("tuning", [seed for seed in seeds if seed % 2], opening)
     if not only_tuning:
         gain = show_half("reporting", [seed for seed in seeds if not seed % 2], opening)
-        if gain < LEAST_GAIN:
-            problems.append(f"{gain:+.1f} points at 10 are less than {LEAST_GAIN:+.1f}")
+        if gain < MIN_GAIN:
+            problems.append(f"{gain:+.1f} points at 10 are less than {MIN_GAIN:+.1f}")
     problems += [f"not the first result: {text}" for text in show_identifiers(opening)]
     problems += [f"not among the first {NEAR}: {text}" for text in show_scripts(opening)]
     return problems

@@ -12,7 +12,7 @@ START = datetime(2025, 1, 6, tzinfo=UTC)
 DAYS = 350
 WINDOW = 12
 """Days within which a channel's exchanges may become one episode. What replaces something comes later than that."""
-LONGEST_EPISODE = 6
+MAX_EPISODE = 6
 DAY = 86_400
 
 
@@ -94,7 +94,7 @@ class Agenda:
         episodes = []
         for exchange in sorted(self._exchanges, key=lambda one: one.day):
             episode = open_ones.get(exchange.channel)
-            if episode is None or exchange.day - episode[0].day > WINDOW or len(episode) == LONGEST_EPISODE:
+            if episode is None or exchange.day - episode[0].day > WINDOW or len(episode) == MAX_EPISODE:
                 episode = open_ones[exchange.channel] = []
                 episodes.append(episode)
             episode.append(exchange)

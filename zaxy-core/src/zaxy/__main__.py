@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from zaxy import __version__
-from zaxy.errors import ZaxyError
+from zaxy.errors import InternalError, InvalidRequest, ZaxyError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         import traceback
 
         traceback.print_exc()
-        defect = ZaxyError("internal_error", f"{type(error).__name__}: {error}", "This is a defect: please report it.")
+        defect = InternalError(f"{type(error).__name__}: {error}", "This is a defect: please report it.")
         return _report(defect, as_json="--json" in words)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -191,8 +191,7 @@ def _unknown(words: list[str]) -> ZaxyError:
     if not near and names:
         near = get_close_matches(names[0], first_words, n=1, cutoff=0.5)
     hint = f"Did you mean 'zaxy {near[0]}'? " if near else ""
-    return ZaxyError(
-        "invalid_request",
+    return InvalidRequest(
         f"there is no command 'zaxy {typed or words[0]}'",
         f"{hint}'zaxy --help' lists the commands.",
     )

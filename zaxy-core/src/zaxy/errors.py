@@ -1,4 +1,4 @@
-"""The one error type: what went wrong, under which code, and what to do next."""
+"""Errors to be shown to a person or a model: what went wrong, of which kind, and what to do next."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def shown(value: object) -> str:
 
 
 class ZaxyError(Exception):
-    """An error to be shown to a person or a model; raised where it is known, rendered once at the edge."""
+    """The base of all errors; raised where it is known, rendered once at the edge."""
 
     def __init__(self, code: str, message: str, remediation: str) -> None:
         if code not in CODES:
@@ -37,3 +37,50 @@ class ZaxyError(Exception):
     def exit_code(self) -> int:
         """2 when the caller used the command wrongly, 1 when the thing asked for is not so."""
         return 2 if self.code == "invalid_request" else 1
+
+
+class _OfOneCode(ZaxyError):
+    own_code: str
+
+    def __init__(self, message: str, remediation: str) -> None:
+        super().__init__(self.own_code, message, remediation)
+
+
+class UnknownTool(_OfOneCode):
+    own_code = "unknown_tool"
+
+
+class InvalidRequest(_OfOneCode):
+    own_code = "invalid_request"
+
+
+class NotFound(_OfOneCode):
+    own_code = "not_found"
+
+
+class Conflict(_OfOneCode):
+    own_code = "conflict"
+
+
+class Forbidden(_OfOneCode):
+    own_code = "forbidden"
+
+
+class TooLarge(_OfOneCode):
+    own_code = "too_large"
+
+
+class Unavailable(_OfOneCode):
+    own_code = "unavailable"
+
+
+class InternalError(_OfOneCode):
+    own_code = "internal_error"
+
+
+def error_of(code: str, message: str, remediation: str) -> ZaxyError:
+    """The error of a code that came from elsewhere: a server's reply, a plugin."""
+    for kind in _OfOneCode.__subclasses__():
+        if kind.own_code == code:
+            return kind(message, remediation)
+    return ZaxyError(code, message, remediation)

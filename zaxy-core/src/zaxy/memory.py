@@ -15,16 +15,16 @@ from typing import Any, BinaryIO, TypeVar
 from zaxy.api.models import AsOf, Draft, EntityRef, Event, JsonObject
 from zaxy.assemble import bootstrap as starting
 from zaxy.assemble.checkout import Checkout, checkout
+from zaxy.assemble.citations_in_text import real_citations_within
 from zaxy.assemble.context import check_request, context
-from zaxy.assemble.fence import real_citations_within
 from zaxy.assemble.guidance import pending_reminder
 from zaxy.assemble.reading import Reading
 from zaxy.assemble.records import feedback_draft, skill_draft
-from zaxy.assemble.room import tokens_of
-from zaxy.errors import ZaxyError
+from zaxy.assemble.token_budget import tokens_of
+from zaxy.errors import InvalidRequest, NotFound, ZaxyError
 from zaxy.eventloom.admission import OWN_ACTOR, admit, admit_own
 from zaxy.eventloom.citation import parse_citation
-from zaxy.eventloom.repeats import coming_key, next_key
+from zaxy.eventloom.request_keys import coming_key, next_key
 from zaxy.eventloom.store import event_of
 from zaxy.export.building import build_memory_export
 from zaxy.export.bundle import Signer, Written
@@ -45,9 +45,9 @@ from zaxy.workspace import Workspace, default_session, find_workspace
 T = TypeVar("T")
 DEFAULT_ACTOR = "assistant"
 REPLAYED_AT_ONCE = 1000
-MOST_OF_A_TURN = 1000
+MAX_TURN_QUERY_CHARS = 1000
 """Characters of a turn that are looked for in memory, where no query is given."""
-LOOKED_BACK = 200
+LOOKBACK = 200
 """Events in which a session's start looks for what is captured."""
 
 
@@ -112,10 +112,10 @@ class Memory:
     ) -> dict[str, Any]:
         """Record a turn of the conversation, then assemble context for the next one."""
         if not isinstance(content, str) or not content.strip():
-            raise ZaxyError("invalid_request", "the turn's content is empty", "Send what was said.")
+            raise InvalidRequest("the turn's content is empty", "Send what was said.")
         turn = {"role": role, "content": content, "speaker": speaker, "source": source, "turn_index": turn_index}
         payload = {key: value for key, value in turn.items() if value not in ("", None)}
-        asked = query or " ".join(content.split())[:MOST_OF_A_TURN]
+        asked = query or " ".join(content.split())[:MAX_TURN_QUERY_CHARS]
         check_request(asked, limit, max_recent_events, None, max_tokens)
         event = self.append("transcript.turn", payload, actor or role, session, idempotency_key=idempotency_key)
         recorded = {"event": {"seq": event.seq, "citation": event.citation, "session_id": event.session}}
@@ -159,9 +159,7 @@ class Memory:
     ) -> dict[str, Any]:
         """End a subagent's session: recorded there and in the parent's, with a bundle to hand over."""
         if parent_session_id == subagent_session_id:
-            raise ZaxyError(
-                "invalid_request", "the subagent's session is the parent's", "Give the subagent a session of its own."
-            )
+            raise InvalidRequest("the subagent's session is the parent's", "Give the subagent a session of its own.")
         check_session_id(parent_session_id)
         report = self.recall.loom.verify(subagent_session_id)
         told = {"parent_session_id": parent_session_id, "subagent_session_id": subagent_session_id, "summary": summary}
@@ -218,15 +216,12 @@ class Memory:
         self.follow(session)
         rows = self.recall.versions(session, EntityRef(entity_type, entity_name), AsOf())
         if not rows:
-            raise ZaxyError(
-                "not_found",
+            raise NotFound(
                 f"{session} holds nothing open of the {entity_type} {entity_name!r:.80}",
                 "Name the entity as a query shows it; its type counts too.",
             )
         if at and at < rows[0].valid_from:
-            raise ZaxyError(
-                "invalid_request", f"it holds only since {rows[0].valid_from}", "Give a later moment, or none."
-            )
+            raise InvalidRequest(f"it holds only since {rows[0].valid_from}", "Give a later moment, or none.")
         payload = {"entity_name": entity_name, "entity_type": entity_type, "invalid_at": at, "reason": reason}
         return self.append(
             "memory.invalidated", {key: value for key, value in payload.items() if value}, actor, session
@@ -374,7 +369,7 @@ class Memory:
         end = self.head(session)
         found: list[Event] = []
         with suppress(ZaxyError):
-            found.extend(self.recall.events(session, max(end - LOOKED_BACK, 1), end))
+            found.extend(self.recall.events(session, max(end - LOOKBACK, 1), end))
         return found
 
     def resolve(self, citation: str) -> Event:
@@ -426,7 +421,7 @@ class Memory:
         unknown = [name for name in names if name not in self.recall.followers]
         if unknown:
             known = ", ".join(self.recall.followers)
-            raise ZaxyError("not_found", f"there is no follower {unknown[0]!r:.40}", f"There are {known}.")
+            raise NotFound(f"there is no follower {unknown[0]!r:.40}", f"There are {known}.")
         return self.recall.loop.rebuild(session or self.session, names, self.recall.progress)
 
     def follow_in_background(self) -> None:
@@ -458,8 +453,7 @@ def _moment(given: str) -> str:
     """A moment in the log's own form; empty where none is given."""
     moment = utc_text(given)
     if given and not moment:
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             f"{given!r:.60} is not a date or time",
             "Write it as ISO-8601, such as 2026-06-15 or 2026-06-15T12:00:00Z.",
         )

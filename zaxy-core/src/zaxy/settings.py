@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest, ZaxyError
 from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -197,8 +197,7 @@ class Settings:
     def known(self, env: str) -> Setting:
         if env in self._known:
             return self._known[env]
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             f"{env} is not a setting of Zaxy or of an installed plugin",
             "Run 'zaxy config list' to see them all.",
         )
@@ -224,8 +223,7 @@ class Settings:
         direct = self._environ.get(setting.env)
         named_file = self._environ.get(setting.env + "_FILE") if setting.secret else None
         if direct and named_file:
-            raise ZaxyError(
-                "invalid_request",
+            raise InvalidRequest(
                 f"{setting.env} and {setting.env}_FILE are both set",
                 f"Unset {setting.env}: a secret in a file does not show in process listings.",
             )
@@ -259,8 +257,7 @@ def parse(setting: Setting, given: object) -> object:
         return os.path.expanduser(text) if setting.kind == "path" else text
     shown = MASK if setting.secret else repr(given)
     wanted = f"one of {', '.join(TRUE_WORDS + FALSE_WORDS)}" if setting.kind == "boolean" else f"a {setting.kind}"
-    raise ZaxyError(
-        "invalid_request",
+    raise InvalidRequest(
         f"{setting.env} is {shown}, which is not {wanted}",
         f"Set {setting.env} to {wanted}, or unset it. 'zaxy config list' shows what it means.",
     )
@@ -284,8 +281,7 @@ def _read_secret(setting: Setting, path: str) -> str:
             return file.read().rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             f"{setting.env}_FILE names {path}, which cannot be read: {reason}",
             f"Point {setting.env}_FILE at a readable file that holds only the secret.",
         ) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest, Unavailable, ZaxyError
 from zaxy.settings import Settings
 from zaxy.tuples import NamedTuple
 
@@ -89,15 +89,13 @@ class Workspace(NamedTuple):
                 if os.path.exists(partial):
                     os.unlink(partial)
         except OSError as error:
-            raise ZaxyError(
-                "unavailable",
+            raise Unavailable(
                 f"{self.identity_file} cannot be written: {error.strerror}",
                 "Make the folder writable, or choose another with --workspace or EVENTLOOM_PATH.",
             ) from None
 
     def _damaged(self, reason: str) -> ZaxyError:
-        return ZaxyError(
-            "unavailable",
+        return Unavailable(
             f"{self.identity_file} cannot be read: {reason}",
             "Mend the file, or move it away: Zaxy then makes a new one with a new workspace id.",
         )
@@ -134,8 +132,7 @@ def find_workspace(
     for folder, chosen_by in candidates:
         if folder and not _too_wide(folder):
             return Workspace(folder, os.path.join(folder, FOLDER), chosen_by)
-    raise ZaxyError(
-        "invalid_request",
+    raise InvalidRequest(
         f"{here} is not taken as a workspace: memory would span everything below it",
         "Change into a project's folder, or name one with --workspace or EVENTLOOM_PATH.",
     )

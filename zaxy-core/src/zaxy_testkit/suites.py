@@ -14,7 +14,7 @@ from zaxy.contracts.check import check_pin, read_pin
 from zaxy.contracts.diff import BREAKING
 from zaxy.plugins.check import check_plugin
 from zaxy.plugins.host import PluginHost
-from zaxy.plugins.roster import take_roll
+from zaxy.plugins.roster import load_roster
 from zaxy.plugins.sources import foreign_imports, python_sources
 from zaxy.settings import Settings
 
@@ -99,7 +99,7 @@ class PluginSuite:
     @pytest.fixture
     def host(self, tmp_path: Path) -> PluginHost:
         settings = Settings(environ={})
-        return PluginHost(take_roll(settings), settings, tmp_path, "workspace-under-test")
+        return PluginHost(load_roster(settings), settings, tmp_path, "workspace-under-test")
 
     def test_it_is_installed_and_its_manifest_is_accepted(self, host: PluginHost) -> None:
         """Install the package (pip install -e .); 'zaxy plugins list' shows what is wrong with zaxy-plugin.json."""

@@ -9,13 +9,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO, NamedTuple
 
-from zaxy.api import Observation, ProviderContext, Reading, Source, ZaxyError
+from zaxy.api import Observation, ProviderContext, Reading, Source, Unavailable
 from zaxy_claude_code.lines import complete_lines, fingerprint
 from zaxy_claude_code.records import CLIENT, TURN, Place, Record, answered_by, calls_of, observations_of
 from zaxy_claude_code.session_files import ENDING, belongs_to, session_files, started_in
 from zaxy_claude_code.tool_use import Call
 
-MOST_WAITING = 128
+MAX_WAITING = 128
 """Calls that were interrupted never get a result; the oldest are given up."""
 
 
@@ -81,8 +81,7 @@ class ClaudeCodeSessions:
         except FileNotFoundError:  # Claude Code removes old sessions
             return Reading((), mark, done=True)
         except OSError as error:
-            raise ZaxyError(
-                "unavailable",
+            raise Unavailable(
                 f"{source.path.name} cannot be read: {error.strerror}",
                 f"See that {source.path} may be read by you.",
             ) from error
@@ -146,7 +145,7 @@ class SessionReader:
         for identity, call in calls_of(record).items():
             self._waiting[identity] = offset
             self._calls[identity] = call
-        while len(self._waiting) > MOST_WAITING:
+        while len(self._waiting) > MAX_WAITING:
             oldest = next(iter(self._waiting))
             del self._waiting[oldest]
             self._calls.pop(oldest, None)

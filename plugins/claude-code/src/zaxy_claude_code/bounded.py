@@ -8,10 +8,10 @@ CUT = " …[cut]… "
 WINDOW = 16 << 10
 """Of a long output so much is given on. Zaxy takes the secrets out before it cuts its excerpt: half a secret would not
 be recognised."""
-LONGEST_TURN = 150_000
+MAX_TURN_CHARS = 150_000
 """The log takes payloads of 1 MiB, and one character may need six bytes in it."""
-LONGEST_NAME = 64
-MOST_NAMES = 64
+MAX_NAME_CHARS = 64
+MAX_NAMES = 64
 
 
 def text_within(text: str, limit: int) -> str:
@@ -25,7 +25,7 @@ def text_within(text: str, limit: int) -> str:
 def names_of(arguments: object) -> list[str]:
     """The names of a tool's arguments, never their values."""
     names = sorted(arguments) if isinstance(arguments, dict) else []
-    return [text_within(name, LONGEST_NAME) for name in names[:MOST_NAMES]]
+    return [text_within(name, MAX_NAME_CHARS) for name in names[:MAX_NAMES]]
 
 
 def utc_text(timestamp: object) -> str:

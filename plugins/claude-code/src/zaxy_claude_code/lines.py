@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
-LONGEST_LINE = 64 << 20
+MAX_LINE_CHARS = 64 << 20
 """Pasted images make lines of some megabytes; what is longer than this is passed over rather than held in memory."""
 FINGERPRINT = 512
 
@@ -22,11 +22,11 @@ class Line(NamedTuple):
 def complete_lines(file: BinaryIO, offset: int) -> Iterator[Line]:
     """The lines from an offset on that have their end: a torn last one has a writer who is not finished."""
     file.seek(offset)
-    while data := file.readline(LONGEST_LINE):
+    while data := file.readline(MAX_LINE_CHARS):
         if data.endswith(b"\n"):
             end = offset + len(data)
             yield Line(offset, end, data)
-        elif len(data) < LONGEST_LINE:
+        elif len(data) < MAX_LINE_CHARS:
             return
         else:
             rest = _length_of_rest(file)
@@ -41,7 +41,7 @@ def complete_lines(file: BinaryIO, offset: int) -> Iterator[Line]:
 
 def _length_of_rest(file: BinaryIO) -> int | None:
     length = 0
-    while data := file.readline(LONGEST_LINE):
+    while data := file.readline(MAX_LINE_CHARS):
         length += len(data)
         if data.endswith(b"\n"):
             return length

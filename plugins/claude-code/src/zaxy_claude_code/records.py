@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from zaxy.api import Observation
-from zaxy_claude_code.bounded import LONGEST_TURN, text_within, utc_text, whole_number
+from zaxy_claude_code.bounded import MAX_TURN_CHARS, text_within, utc_text, whole_number
 from zaxy_claude_code.tool_use import Call, Result, what_happened
 
 CLIENT = "claude-code"
@@ -126,11 +126,11 @@ def _of_system(record: Record) -> Told:
 
 def _of_summary(text: object) -> Told:
     if isinstance(text, str) and text.strip():
-        yield CLIENT, "transcript.summarized", {"summary": text_within(text, LONGEST_TURN)}
+        yield CLIENT, "transcript.summarized", {"summary": text_within(text, MAX_TURN_CHARS)}
 
 
 def _turn(role: str, text: str) -> tuple[str, str, dict[str, object]]:
-    return role, TURN, {"role": role, "content": text_within(text, LONGEST_TURN)}
+    return role, TURN, {"role": role, "content": text_within(text, MAX_TURN_CHARS)}
 
 
 def _words_of_user(text: str) -> str:

@@ -13,7 +13,7 @@ ENDING = ".jsonl"
 LOG_FOLDER = ".eventloom"
 SUBAGENT = "agent-"
 """Older versions put a subagent's transcript beside the sessions; newer ones in a folder of the session."""
-LONGEST_HEAD = 1 << 20
+MAX_HEAD_CHARS = 1 << 20
 """So much of a file is searched for the folder that it was started in; the first turn names it."""
 COMPARED = 150
 """Claude Code shortens very long folder names and adds a hash, so no more than this much is compared."""
@@ -35,7 +35,7 @@ def started_in(file: Path) -> Path | None:
     """The folder that the session itself names first; None while it names none, or cannot be read."""
     try:
         with file.open("rb") as lines:
-            while lines.tell() < LONGEST_HEAD and (line := lines.readline(LONGEST_HEAD)):
+            while lines.tell() < MAX_HEAD_CHARS and (line := lines.readline(MAX_HEAD_CHARS)):
                 if b'"cwd"' in line and (folder := _folder_of(line)):
                     return Path(folder)
     except OSError:

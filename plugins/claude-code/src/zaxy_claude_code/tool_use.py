@@ -16,8 +16,8 @@ EDITS = {"Edit": "file_path", "Write": "file_path", "MultiEdit": "file_path", "N
 COMMAND = "Bash"
 EXIT_CODE = re.compile(r"(?:Error: )?Exit code (-?\d{1,6})\b\s*")
 REFUSED = ("The user doesn't want to", "User rejected tool use", "Permission to use", "Permission for this action")
-LONGEST_COMMAND = 16 << 10
-LONGEST_PATH = 1000
+MAX_COMMAND_CHARS = 16 << 10
+MAX_PATH_CHARS = 1000
 
 Happening = tuple[str, dict[str, object]]
 """An event's type and payload."""
@@ -59,7 +59,7 @@ def _command(command: str, result: Result) -> dict[str, object]:
     found = EXIT_CODE.match(result.text) if result.is_error else None
     stdout, stderr = (_text(result.fields.get(name)) for name in ("stdout", "stderr"))
     ran_to_its_end = not result.fields.get("interrupted") and not result.fields.get("backgroundTaskId")
-    payload: dict[str, object] = {"command": text_within(command, LONGEST_COMMAND)}
+    payload: dict[str, object] = {"command": text_within(command, MAX_COMMAND_CHARS)}
     if found:
         payload["exit_code"] = int(found[1])
         stderr = stderr or result.text[found.end() :]
@@ -76,7 +76,7 @@ def _command(command: str, result: Result) -> dict[str, object]:
 def _edit(call: Call, path: str, result: Result) -> dict[str, object]:
     is_new = call.tool == "Write" and result.fields.get("type") == "create"
     payload: dict[str, object] = {
-        "path": text_within(path, LONGEST_PATH),
+        "path": text_within(path, MAX_PATH_CHARS),
         "operation": "created" if is_new else "modified",
     }
     counted = _lines_of_new(call) if is_new else _lines_of_patch(result.fields.get("structuredPatch"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zaxy.api import Observation, ProviderContext, Reading, Source, ZaxyError
+from zaxy.api import InvalidRequest, Observation, ProviderContext, Reading, Source, ZaxyError
 from zaxy_codex.belonging import LOOKED_AT_ONCE, Folders, folder_of, is_within
 from zaxy_codex.copied import begun, was_copied
 from zaxy_codex.lines import Line, begins_a_line, line_at, lines_from, parsed
@@ -20,7 +20,7 @@ from zaxy_codex.state import State, mark_of, state_of
 
 BYTES_AT_ONCE = 16 << 20
 """Of a file in one reading: a call must come back within its budget, also where nothing is to be observed."""
-MOST_CALLS_REMEMBERED = 1024
+MAX_CALLS_REMEMBERED = 1024
 WAITS = (b"function_call", b"custom_tool_call", b"local_shell_call")
 
 
@@ -56,9 +56,7 @@ class CodexSessions:
 
     def read(self, source: Source, mark: str, limit: int) -> Reading:
         if not isinstance(source, CodexSource):
-            raise ZaxyError(
-                "invalid_request", f"{source.id} is not a source of Codex's", "Hand over what sources() gave."
-            )
+            raise InvalidRequest(f"{source.id} is not a source of Codex's", "Hand over what sources() gave.")
         state, known_file = state_of(mark)
         path = self._path_of(source)
         file = _file_state(path)
@@ -165,7 +163,7 @@ class CodexSessions:
     def _remember(self, name: str, offset: int, record: Mapping[str, Any]) -> None:
         payload = record.get("payload")
         if isinstance(payload, dict) and not str(payload.get("type")).endswith("_output"):
-            if len(self._calls) >= MOST_CALLS_REMEMBERED:
+            if len(self._calls) >= MAX_CALLS_REMEMBERED:
                 self._calls.pop(next(iter(self._calls)))
             self._calls[(name, offset)] = payload
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from zaxy.api import ZaxyError
+from zaxy.api import Unavailable, ZaxyError
 
 COMPRESSED = ".zst"
-LONGEST_LINE = 32 << 20
+MAX_LINE_CHARS = 32 << 20
 """Bytes of a line that is looked at: pictures are in the lines too, and memory is not theirs to fill."""
 READ_AT_ONCE = 1 << 20
 
@@ -29,9 +29,9 @@ def lines_from(path: Path, offset: int) -> Iterator[Line]:
     with _opened(path) as file:
         try:
             file.seek(offset)
-            while data := file.readline(LONGEST_LINE):
+            while data := file.readline(MAX_LINE_CHARS):
                 start, offset = offset, offset + len(data)
-                if not data.endswith(b"\n") and len(data) == LONGEST_LINE:
+                if not data.endswith(b"\n") and len(data) == MAX_LINE_CHARS:
                     data = b""
                     while (rest := file.readline(READ_AT_ONCE)) and not rest.endswith(b"\n"):
                         offset += len(rest)
@@ -123,4 +123,4 @@ def _decompressed(file: BinaryIO) -> BinaryIO:
 
 def _unreadable(path: Path, error: Exception) -> ZaxyError:
     reason = getattr(error, "strerror", None) or str(error)
-    return ZaxyError("unavailable", f"{path.name} cannot be read: {reason}", "See that it is there and readable.")
+    return Unavailable(f"{path.name} cannot be read: {reason}", "See that it is there and readable.")

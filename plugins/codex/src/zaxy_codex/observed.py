@@ -14,10 +14,10 @@ from zaxy_codex.patches import Edit
 ACTOR = "codex"
 WINDOW = 8192
 """So much of either end of an output is handed on; the core takes secrets out of it and keeps an excerpt."""
-LONGEST_TURN = 160_000
+MAX_TURN_CHARS = 160_000
 """Characters of a turn. The log takes 1 MiB, and some characters take six bytes there."""
 CUT = "\n…[cut]…\n"
-MOST_KEYS = 64
+MAX_KEYS = 64
 
 
 class Told(NamedTuple):
@@ -29,7 +29,7 @@ class Told(NamedTuple):
 
 
 def turn_told(role: str, text: str, index: int) -> Told:
-    return Told("transcript.turn", role, {"role": role, "content": _ends(text, LONGEST_TURN), "turn_index": index})
+    return Told("transcript.turn", role, {"role": role, "content": _ends(text, MAX_TURN_CHARS), "turn_index": index})
 
 
 def command_told(command: str, outcome: Outcome) -> Told:
@@ -51,7 +51,7 @@ def call_told(tool: str, failed: bool, arguments: Mapping[str, Any], result: obj
     told = {
         "tool_name": clean(tool)[:256],
         "status": "error" if failed else "ok",
-        "argument_keys": sorted(clean(str(key))[:64] for key in arguments)[:MOST_KEYS],
+        "argument_keys": sorted(clean(str(key))[:64] for key in arguments)[:MAX_KEYS],
         "result_summary": _shape(result),
         "duration_ms": milliseconds(duration),
     }
@@ -59,7 +59,7 @@ def call_told(tool: str, failed: bool, arguments: Mapping[str, Any], result: obj
 
 
 def compaction_told(summary: str) -> Told:
-    said = _ends(summary, LONGEST_TURN) if summary.strip() else "the conversation was compacted"
+    said = _ends(summary, MAX_TURN_CHARS) if summary.strip() else "the conversation was compacted"
     return Told("transcript.compacted", ACTOR, {"summary": said})
 
 

@@ -23,7 +23,7 @@ from zaxy_codex.commands import (
 )
 from zaxy_codex.observed import Told
 from zaxy_codex.patches import BEGIN, Edit, edits_in_patch, edits_of_changes
-from zaxy_codex.state import MOST_UNMATCHED, State
+from zaxy_codex.state import MAX_UNMATCHED, State
 
 PATCH_TOOL = "apply_patch"
 QUIET = frozenset(
@@ -263,7 +263,7 @@ def _turn(role: str, text: str, origin: str, state: State) -> Meaning:
         at = state.unmatched.index(digest)
         return Meaning(state._replace(unmatched=state.unmatched[:at] + state.unmatched[at + 1 :]), [])
     if origin == ITEM:
-        state = state._replace(unmatched=(*state.unmatched, digest)[-MOST_UNMATCHED:])
+        state = state._replace(unmatched=(*state.unmatched, digest)[-MAX_UNMATCHED:])
     told = observed.turn_told(role, text, state.turn)
     return Meaning(state._replace(turn=state.turn + 1), [told])
 

@@ -10,9 +10,9 @@ import json
 from typing import NamedTuple
 
 FORMAT = 1
-MOST_CALLS = 256
-MOST_FINISHED = 256
-MOST_UNMATCHED = 32
+MAX_CALLS = 256
+MAX_FINISHED = 256
+MAX_UNMATCHED = 32
 
 
 class State(NamedTuple):
@@ -45,7 +45,7 @@ class State(NamedTuple):
     """Calls whose result was given, and may be told of once more."""
 
     def called(self, call: str, offset: int) -> State:
-        return self._replace(calls=(*self.calls, (call, offset))[-MOST_CALLS:])
+        return self._replace(calls=(*self.calls, (call, offset))[-MAX_CALLS:])
 
     def place_of(self, call: str) -> int | None:
         return next((offset for known, offset in self.calls if known == call), None)
@@ -54,7 +54,7 @@ class State(NamedTuple):
         if not call:
             return self
         waiting = tuple(known for known in self.calls if known[0] != call)
-        return self._replace(calls=waiting, finished=(*self.finished, call)[-MOST_FINISHED:])
+        return self._replace(calls=waiting, finished=(*self.finished, call)[-MAX_FINISHED:])
 
 
 def mark_of(state: State, file: tuple[int, int] | None = None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from zaxy.api import ProviderContext, ServerEntry, ZaxyError
+from zaxy.api import Conflict, InvalidRequest, ProviderContext, ServerEntry
 from zaxy_hermes import yaml_text
 
 SERVERS = "mcp_servers"
@@ -20,7 +20,7 @@ class Hermes:
 
     def target(self, scope: str, workspace: Path, home: Path, environ: Mapping[str, str]) -> Path:
         if scope != "user":
-            raise ZaxyError("invalid_request", f"hermes has no scope {scope!r:.40}", "Use user.")
+            raise InvalidRequest(f"hermes has no scope {scope!r:.40}", "Use user.")
         named = environ.get("HERMES_HOME")
         return (Path(named) if named else home / ".hermes") / "config.yaml"
 
@@ -31,8 +31,7 @@ class Hermes:
         if not yaml_text.has(text, SERVERS, server.name):
             return yaml_text.put(text, SERVERS, server.name, entry(server))
         if not force:
-            raise ZaxyError(
-                "conflict",
+            raise Conflict(
                 f"there is a server named {server.name} already",
                 "Pass --force to replace just that entry.",
             )

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from zaxy.api import ZaxyError
+from zaxy.api import Conflict, Unavailable, ZaxyError
 
 BOM = "\ufeff"
 NULL = "tag:yaml.org,2002:null"
@@ -376,12 +376,11 @@ def _says(text: str, section: str, others: Nodes, entries: dict[str, Any], new: 
 
 
 def _by_hand(section: str) -> ZaxyError:
-    return ZaxyError(
-        "conflict",
+    return Conflict(
         f"{section} is written in a way that cannot be edited without touching other parts of the file",
         "Edit the file by hand; it was left as it is.",
     )
 
 
 def _refused(what: str) -> ZaxyError:
-    return ZaxyError("unavailable", what, "Mend the file first; it was left as it is.")
+    return Unavailable(what, "Mend the file first; it was left as it is.")

@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from zaxy.api import ZaxyError
+from zaxy.api import InvalidRequest, Unavailable
 
 ENDINGS = {"kuzu": ".kuzu", "ladybug": ".lbug"}
 """The engines by the ending of their files: neither opens the other's."""
@@ -50,8 +50,7 @@ class Database:
             self._connection = module.Connection(self._database, num_threads=1)
         except RuntimeError as error:
             if "lock" in str(error):
-                raise ZaxyError(
-                    "unavailable",
+                raise Unavailable(
                     f"the graph's database {path.name} is open in another program",
                     "Close what has it open, such as a shell of the database engine, and try again.",
                 ) from None
@@ -133,8 +132,7 @@ def told(error: RuntimeError) -> Exception:
     """The engine's complaint; where memory is what it lacks, with what to do about it."""
     if "buffer pool is full" not in str(error):
         return error
-    return ZaxyError(
-        "unavailable",
+    return Unavailable(
         "the graph's database needs more memory than it may use",
         "Set ZAXY_KUZU_BUFFER_POOL_MB higher, or use the built-in graph: PROJECTION_BACKEND=sqlite.",
     )
@@ -142,15 +140,13 @@ def told(error: RuntimeError) -> Exception:
 
 def _module(engine: str) -> Any:
     if engine not in ENDINGS:
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             f"ZAXY_KUZU_ENGINE is {engine!r}, which is no engine",
             f"Set it to one of {', '.join(ENDINGS)}.",
         )
     for other in ENDINGS:
         if other != engine and other in sys.modules:  # they bring symbols of one name, and confuse each other
-            raise ZaxyError(
-                "unavailable",
+            raise Unavailable(
                 f"{other} is loaded in this process already, and {engine} cannot be used beside it",
                 "Use one of them: set ZAXY_KUZU_ENGINE alike everywhere.",
             )
@@ -158,7 +154,7 @@ def _module(engine: str) -> Any:
         return import_module(engine)
     except ImportError as error:
         hint = "kuzu>=0.11.3,<0.12" if engine == "kuzu" else "zaxy-kuzu[ladybug]"
-        raise ZaxyError("unavailable", f"{engine} cannot be imported: {error}", f"pip install '{hint}'") from None
+        raise Unavailable(f"{engine} cannot be imported: {error}", f"pip install '{hint}'") from None
 
 
 def _power_of_two(size: int) -> int:

@@ -13,13 +13,15 @@ from typing import Any
 from zaxy.api import (
     AsOf,
     Batch,
+    Conflict,
     Cursor,
     EdgeRow,
     EntityRef,
     EntityRow,
     GraphStats,
+    InvalidRequest,
     ProviderContext,
-    ZaxyError,
+    Unavailable,
 )
 from zaxy_kuzu import engine
 from zaxy_kuzu.engine import CommitFailed, Database, Unreadable
@@ -74,8 +76,7 @@ class KuzuGraph:
         database, taken = opened.database, opened.reader.last
         news = [extracted for extracted in batch.events if extracted.event.seq > taken]
         if news and news[0].event.seq != taken + 1:
-            raise ZaxyError(
-                "conflict",
+            raise Conflict(
                 f"the graph has followed {batch.session} to event {taken}, and the batch begins at {news[0].event.seq}",
                 "Ask for its cursor again, and go on from there: it may have been built anew meanwhile.",
             )
@@ -201,8 +202,7 @@ class KuzuGraph:
 
     def _own(self) -> None:
         if self._pid != os.getpid():
-            raise ZaxyError(
-                "unavailable",
+            raise Unavailable(
                 "the graph was opened before this process was forked",
                 "Make the provider in the process that uses it.",
             )
@@ -218,7 +218,7 @@ class KuzuGraph:
 
     def _path(self, session: str) -> Path:
         if not SESSION_ID.fullmatch(session):
-            raise ZaxyError("invalid_request", f"{session!r:.80} is no session id", "Use letters, digits, '_.-'.")
+            raise InvalidRequest(f"{session!r:.80} is no session id", "Use letters, digits, '_.-'.")
         return self._folder / f"{session}{engine.ENDINGS.get(self._engine, '')}"
 
 
@@ -228,4 +228,4 @@ def _positive(settings: Any, env: str, default: int) -> int:
         return default
     if int(value) > 0:
         return int(value)
-    raise ZaxyError("invalid_request", f"{env} is {value}", "Set it to a number above 0.")
+    raise InvalidRequest(f"{env} is {value}", "Set it to a number above 0.")

@@ -7,7 +7,7 @@ import os
 from datetime import datetime
 from pathlib import Path
 
-from zaxy.api import ZaxyError
+from zaxy.api import Unavailable, ZaxyError
 from zaxy_kuzu.engine import try_lock
 
 _open_here: set[int] = set()
@@ -50,17 +50,13 @@ def _held(path: Path) -> ZaxyError:
         holder = json.loads(path.read_text("utf-8"))
         pid, since = int(holder["pid"]), str(holder["since"])
     except (OSError, ValueError, KeyError, TypeError):
-        return ZaxyError(
-            "unavailable", "the graph is open in another process", "End that process, or try again when it has ended."
-        )
+        return Unavailable("the graph is open in another process", "End that process, or try again when it has ended.")
     if pid == os.getpid():
-        return ZaxyError(
-            "unavailable",
+        return Unavailable(
             f"the graph is open in this process already, since {since}",
             "Use the one that is open, or close it first: the engine allows one at a time.",
         )
-    return ZaxyError(
-        "unavailable",
+    return Unavailable(
         f"the graph is open in process {pid}, since {since}",
         f"Ask that process (a running 'zaxy serve'), end it (kill {pid}), or use the built-in graph, which many "
         "processes can share: PROJECTION_BACKEND=sqlite.",

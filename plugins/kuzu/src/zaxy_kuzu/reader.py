@@ -9,10 +9,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from zaxy.api import AsOf, Cursor, Edge, EdgeRow, Entity, EntityRef, EntityRow, GraphStats
+from zaxy.api import AsOf, Cursor, Edge, EdgeRow, Entity, EntityRef, EntityRow, GraphStats, folded_name
 from zaxy_kuzu.engine import Database
 from zaxy_kuzu.lookups import Lookups
-from zaxy_kuzu.schema import folded, microseconds, thing_key
+from zaxy_kuzu.schema import microseconds, thing_key
 from zaxy_kuzu.writer import Written
 
 Values = dict[str, object]
@@ -75,7 +75,7 @@ class Reader:
             self._opened.extend(written.opened)
 
     def entities(self, names: Sequence[str], as_of: AsOf, limit: int) -> list[EntityRow]:
-        named = self._lookups.find(TYPES_OF_NAME, map(folded, names))
+        named = self._lookups.find(TYPES_OF_NAME, map(folded_name, names))
         keys = [thing_key(kind, name) for name, rows in named for (types,) in rows for kind in types]
         holds, moment = self._holds(as_of)
         if holds == HOLDS_NOW:  # then it is the last version or none
@@ -113,7 +113,7 @@ class Reader:
     ) -> Sequence[EdgeRow]:
         if limit <= 0:
             return []
-        outermost = {thing_key(ref.entity_type, folded(ref.name)) for ref in start}
+        outermost = {thing_key(ref.entity_type, folded_name(ref.name)) for ref in start}
         reached: set[str] = set()
         rows: dict[int, EdgeRow] = {}
         for step in range(1, depth + 1):
@@ -127,7 +127,7 @@ class Reader:
             found = sorted(found, key=lambda each: _edge_order(each[1]))[:wanted]
             rows.update(found)
             ends = (end for _, row in found for end in (row.edge.source, row.edge.target))
-            outermost = {thing_key(end.entity_type, folded(end.name)) for end in ends} - reached
+            outermost = {thing_key(end.entity_type, folded_name(end.name)) for end in ends} - reached
             if len(rows) >= limit:  # what is farther comes later
                 break
         return list(rows.values())
@@ -215,7 +215,7 @@ def _entity_rows(rows: Iterable[Sequence[Any]], as_of: AsOf) -> list[EntityRow]:
     """Newest first, then by type, then by name in the form in which names match."""
     found = (_entity_row(as_of, *row) for row in rows)
     held = [row for row in found if _holds_at(row, as_of)]
-    return sorted(held, key=lambda row: (-row.opened_seq, row.entity.entity_type, folded(row.entity.name)))
+    return sorted(held, key=lambda row: (-row.opened_seq, row.entity.entity_type, folded_name(row.entity.name)))
 
 
 def _holds_at(row: EntityRow, as_of: AsOf) -> bool:
@@ -242,5 +242,5 @@ def _edge_row(as_of: AsOf, step: int, told: str, valid_to: str, closed: int) -> 
 
 
 def _edge_order(row: EdgeRow) -> tuple[object, ...]:
-    ends = ((ref.entity_type, folded(ref.name)) for ref in (row.edge.source, row.edge.target))
+    ends = ((ref.entity_type, folded_name(ref.name)) for ref in (row.edge.source, row.edge.target))
     return (-row.opened_seq, row.edge.relation_type, *ends)

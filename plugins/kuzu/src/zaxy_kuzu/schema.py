@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from datetime import UTC, datetime, timedelta
 
 FORMAT = 2
@@ -39,11 +38,6 @@ Versions are numbered from 1 on, without gaps, in the order of the events that o
 An open row has `closed` 0 and an empty `valid_to`. The versions of a thing, and those of an edge, never overlap, so
 only the last can be open; a thing knows its last one.
 """
-
-
-def folded(name: str) -> str:
-    """The form in which names match and are ordered."""
-    return unicodedata.normalize("NFKC", name).strip().casefold()
 
 
 def microseconds(moment: str) -> int:

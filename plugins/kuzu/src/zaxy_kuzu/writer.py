@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from zaxy.api import Closing, Edge, Entity, Event, ExtractedEvent
+from zaxy.api import Closing, Edge, Entity, Event, ExtractedEvent, folded_name
 from zaxy_kuzu.engine import Database
-from zaxy_kuzu.schema import folded, microseconds, thing_key
+from zaxy_kuzu.schema import microseconds, thing_key
 
 Join = tuple[str, str, str]
 Version = tuple[int, str, str, int, tuple[object, ...]]
@@ -142,7 +142,7 @@ class Writer:
     def _close(self, event: Event, closing: Closing) -> None:
         if closing.entity is not None:
             kind, name = closing.entity
-            self._close_thing(event, closing, thing_key(kind, folded(name)))
+            self._close_thing(event, closing, thing_key(kind, folded_name(name)))
             return
         for things, joins in self._run(EVENT, seq=str(closing.seq)):
             for key in things:
@@ -162,7 +162,7 @@ class Writer:
 
     def _tell_entity(self, event: Event, entity: Entity) -> str:
         """The thing of which a version was written; empty if it is as it was."""
-        matched = folded(entity.name)
+        matched = folded_name(entity.name)
         key = thing_key(entity.entity_type, matched)
         is_new = self._is_new(event, key, entity.entity_type, matched)
         content = (entity.summary, _properties(entity.properties) if entity.properties else "{}")
@@ -201,7 +201,9 @@ class Writer:
 
     def _tell_edge(self, event: Event, edge: Edge) -> Join | None:
         """The join of which a version was written; None if it is as it was."""
-        source, target = (self._thing(event, ref.entity_type, folded(ref.name)) for ref in (edge.source, edge.target))
+        source, target = (
+            self._thing(event, ref.entity_type, folded_name(ref.name)) for ref in (edge.source, edge.target)
+        )
         join = (source, target, edge.relation_type)
         content = (float(edge.confidence), bool(edge.inferred), edge.inference_method, edge.evidence, edge.valid_to)
         begins = edge.valid_from or event.time

@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
-from zaxy.api import KeyPair, ProviderContext, ZaxyError
+from zaxy.api import InvalidRequest, KeyPair, ProviderContext, Unavailable, ZaxyError
 
 PrivateKey = MLDSA44PrivateKey | MLDSA65PrivateKey | MLDSA87PrivateKey
 PublicKey = MLDSA44PublicKey | MLDSA65PublicKey | MLDSA87PublicKey
@@ -63,9 +63,7 @@ class MlDsa:
             key = None
         if isinstance(key, self.public):
             return key.public_bytes_raw()
-        raise ZaxyError(
-            "invalid_request", f"that is not an {self.name} public key", f"Pass the PEM file of an {self.name} key."
-        )
+        raise InvalidRequest(f"that is not an {self.name} public key", f"Pass the PEM file of an {self.name} key.")
 
     def sign(self, private_pem: bytes, passphrase: bytes, message: bytes) -> bytes:
         try:
@@ -74,8 +72,7 @@ class MlDsa:
             key = None
         if isinstance(key, self.private):
             return key.sign(message)
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             f"the private key cannot be opened as an {self.name} key",
             f"Pass the PEM file of an {self.name} key, and its passphrase if it has one.",
         )
@@ -91,8 +88,7 @@ class MlDsa:
         return True
 
     def _unsupported(self) -> ZaxyError:
-        return ZaxyError(
-            "unavailable",
+        return Unavailable(
             f"the installed cryptography was built without {self.name}",
             "Install the wheel from PyPI: pip install --force-reinstall --only-binary :all: 'cryptography>=48,<51'",
         )

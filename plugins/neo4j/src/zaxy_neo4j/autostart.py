@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import threading
 
-from zaxy.api import ZaxyError
+from zaxy.api import Unavailable, ZaxyError
 from zaxy_neo4j.server import Server
 
 NAME = "zaxy-neo4j"
@@ -32,7 +32,7 @@ class Container:
         docker = shutil.which("docker")
         if docker is None:
             told = f"no Neo4j server answers at {self._server.shown}, and there is no Docker here to start one with"
-            return ZaxyError("unavailable", told, f"Install Docker. {OTHERWISE}")
+            return Unavailable(told, f"Install Docker. {OTHERWISE}")
         if self._starting is None or not self._starting.is_alive():
             self._failure = ""
             self._starting = threading.Thread(target=self._start, args=(docker,), name="zaxy-neo4j-start", daemon=True)
@@ -40,11 +40,9 @@ class Container:
         self._starting.join(SECONDS_TO_SAY_NO)
         if self._failure:
             told = f"no Neo4j server answers at {self._server.shown}, and Docker cannot start one: {self._failure}"
-            return ZaxyError("unavailable", told, f"Look at 'docker logs {NAME}'. {OTHERWISE}")
+            return Unavailable(told, f"Look at 'docker logs {NAME}'. {OTHERWISE}")
         told = f"the Neo4j server at {self._server.shown} is being started in the container {NAME}"
-        return ZaxyError(
-            "unavailable", told, f"Ask again in a minute: the first time its image is fetched. {OTHERWISE}"
-        )
+        return Unavailable(told, f"Ask again in a minute: the first time its image is fetched. {OTHERWISE}")
 
     def _start(self, docker: str) -> None:
         """Start the container that was there before, or make one."""

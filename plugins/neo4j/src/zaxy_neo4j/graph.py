@@ -12,11 +12,13 @@ from neo4j import ManagedTransaction
 from zaxy.api import (
     AsOf,
     Batch,
+    Conflict,
     Cursor,
     EdgeRow,
     EntityRef,
     EntityRow,
     GraphStats,
+    InvalidRequest,
     ProviderContext,
     ZaxyError,
 )
@@ -105,8 +107,7 @@ class Neo4jGraph:
             raise _made_by_a_newer()
         news = [extracted for extracted in batch.events if extracted.event.seq > taken]
         if made_as < FORMAT or (news and news[0].event.seq != taken + 1):
-            raise ZaxyError(
-                "conflict",
+            raise Conflict(
                 f"the graph has followed {batch.session} to event {taken}, and the batch begins at "
                 f"{news[0].event.seq if news else cursor.seq}",
                 "Ask for its cursor again, and go on from there: it may have been built anew meanwhile.",
@@ -177,7 +178,7 @@ class Neo4jGraph:
 
     def _owner(self, session: str) -> Owner:
         if not SESSION_ID.fullmatch(session):
-            raise ZaxyError("invalid_request", f"{session!r:.80} is no session id", "Use letters, digits, '_.-'.")
+            raise InvalidRequest(f"{session!r:.80} is no session id", "Use letters, digits, '_.-'.")
         return Owner(self._workspace, session, space_of(self._workspace, session))
 
     def _now(self) -> str:
@@ -185,8 +186,7 @@ class Neo4jGraph:
 
 
 def _made_by_a_newer() -> ZaxyError:
-    return ZaxyError(
-        "conflict",
+    return Conflict(
         "the graph on the Neo4j server was made by a newer zaxy-neo4j",
         "Upgrade zaxy-neo4j here too: pip install --upgrade zaxy-neo4j",
     )

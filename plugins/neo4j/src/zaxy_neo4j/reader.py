@@ -7,9 +7,9 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from zaxy.api import AsOf, Edge, EdgeRow, Entity, EntityRef, EntityRow, ZaxyError
+from zaxy.api import AsOf, Edge, EdgeRow, Entity, EntityRef, EntityRow, Unavailable, ZaxyError, folded_name
 from zaxy_neo4j.connection import SECONDS_FOR_ALL_ROWS
-from zaxy_neo4j.schema import CLOSED, FORMAT, OPEN, folded, kind_key, name_key, thing_key
+from zaxy_neo4j.schema import CLOSED, FORMAT, OPEN, kind_key, name_key, thing_key
 
 T = TypeVar("T")
 Ask = Callable[..., list[list[Any]]]
@@ -83,7 +83,7 @@ class Reader:
         self._space = space
 
     def entities(self, names: Sequence[str], as_of: AsOf, limit: int) -> list[EntityRow]:
-        keys = list(dict.fromkeys(name_key(self._space, folded(name)) for name in names))
+        keys = list(dict.fromkeys(name_key(self._space, folded_name(name)) for name in names))
         if not keys or limit <= 0:
             return []
         return _entity_rows(self._rows(NAMED, as_of, names=keys), as_of)[:limit]
@@ -106,7 +106,7 @@ class Reader:
     def neighbours(
         self, start: Sequence[EntityRef], relations: Sequence[str], depth: int, as_of: AsOf, limit: int
     ) -> list[EdgeRow]:
-        outermost = {thing_key(self._space, ref.entity_type, folded(ref.name)) for ref in start}
+        outermost = {thing_key(self._space, ref.entity_type, folded_name(ref.name)) for ref in start}
         reached: set[str] = set()
         rows: dict[int, EdgeRow] = {}
         for step in range(1, depth + 1):
@@ -180,7 +180,7 @@ def _first(limit: int, some: Callable[[int], list[T]], cut: Callable[[list[T]], 
 
 
 def _never_still() -> ZaxyError:
-    return ZaxyError("unavailable", "the graph was written to all the while it was read", "Ask again.")
+    return Unavailable("the graph was written to all the while it was read", "Ask again.")
 
 
 def _opened(row: Any) -> int:
@@ -190,7 +190,7 @@ def _opened(row: Any) -> int:
 def _entity_rows(rows: Iterable[list[Any]], as_of: AsOf) -> list[EntityRow]:
     """Newest first, then by type, then by name in the form in which names match."""
     found = (_entity_row(row, as_of) for row in rows)
-    return sorted(found, key=lambda row: (-row.opened_seq, row.entity.entity_type, folded(row.entity.name)))
+    return sorted(found, key=lambda row: (-row.opened_seq, row.entity.entity_type, folded_name(row.entity.name)))
 
 
 def _entity_row(row: list[Any], as_of: AsOf) -> EntityRow:
@@ -217,4 +217,4 @@ def _as_known(valid_to: str | None, closed: int | None, as_of: AsOf, opened: int
 
 
 def _edge_order(row: list[Any]) -> tuple[object, ...]:
-    return (-row[16], row[7], row[3], folded(row[4]), row[5], folded(row[6]))
+    return (-row[16], row[7], row[3], folded_name(row[4]), row[5], folded_name(row[6]))

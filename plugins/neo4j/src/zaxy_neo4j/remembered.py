@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from zaxy_neo4j.schema import folded, thing_key
+from zaxy.api import folded_name
+from zaxy_neo4j.schema import thing_key
 
 Run = Callable[..., list[list[Any]]]
 """Runs a statement with values in the transaction of the batch."""
@@ -82,7 +83,7 @@ class Memory:
     def key(self, space: str, ref: tuple[str, str]) -> str:
         key = self.refs.get(ref)
         if key is None:
-            key = self.refs[ref] = thing_key(space, ref[0], folded(ref[1]))
+            key = self.refs[ref] = thing_key(space, ref[0], folded_name(ref[1]))
         return key
 
     def fetch_things(self, run: Run, keys: Iterable[str]) -> None:

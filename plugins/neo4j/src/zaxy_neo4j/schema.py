@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from base64 import urlsafe_b64encode
 from functools import lru_cache
 from hashlib import blake2b
@@ -66,13 +65,6 @@ def for_older(statement: str) -> str:
         return f"CALL {{ {used}"
 
     return re.sub(r"CALL \((?P<used>[\w, ]*)\) \{ |UNION (ALL )?", say, statement)
-
-
-def folded(name: str) -> str:
-    """The form in which names match and are ordered."""
-    if name.isascii():
-        return name.strip().lower()
-    return unicodedata.normalize("NFKC", name).strip().casefold()
 
 
 def space_of(workspace: str, session: str) -> str:

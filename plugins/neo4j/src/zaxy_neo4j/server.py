@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from zaxy.api import ZaxyError
+from zaxy.api import InvalidRequest
 
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 LOCAL = ("localhost", "127.0.0.1", "::1")
@@ -80,15 +80,13 @@ def _split(uri: str) -> SplitResult:
     except ValueError:
         parts, port_is_right = SplitResult("", "", "", "", ""), False
     if parts.username is not None or parts.password is not None:
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             "NEO4J_URI names a user or a password",
             "Leave them out of it, and set NEO4J_USER and NEO4J_PASSWORD or NEO4J_PASSWORD_FILE.",
         )
     plain = parts.path in ("", "/") and not parts.query and not parts.fragment
     if parts.scheme not in SCHEMES or not parts.hostname or not port_is_right or not plain:
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             "NEO4J_URI is not the address of a Neo4j server",
             f"Set it to one such as bolt://localhost:{PORT}; it may begin with {', '.join(SCHEMES)}.",
         )
@@ -97,8 +95,7 @@ def _split(uri: str) -> SplitResult:
 
 def _check_certificate(path: str, scheme: str) -> None:
     if scheme.endswith("+ssc"):
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             f"NEO4J_CA_CERT is set, and NEO4J_URI begins with {scheme}, which trusts any certificate",
             f"Let NEO4J_URI begin with {scheme.removesuffix('sc')}, or unset NEO4J_CA_CERT.",
         )
@@ -109,8 +106,7 @@ def _check_certificate(path: str, scheme: str) -> None:
         ssl.create_default_context(cafile=path)
     except OSError as error:  # an SSLError is one too
         reason = "it holds no certificate" if isinstance(error, ssl.SSLError) else error.strerror
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             f"NEO4J_CA_CERT names {path}, which cannot be used: {reason}",
             "Set it to a readable PEM file with the authority that signed the server's certificate.",
         ) from None

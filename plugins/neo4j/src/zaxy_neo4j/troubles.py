@@ -17,7 +17,7 @@ from neo4j.exceptions import (
     UnsupportedServerProduct,
 )
 
-from zaxy.api import ZaxyError
+from zaxy.api import InternalError, InvalidRequest, Unavailable, ZaxyError
 from zaxy_neo4j.server import Server
 
 OLDEST = 5
@@ -40,12 +40,11 @@ def too_old(server: Server, agent: str) -> ZaxyError | None:
     if version_of(agent) >= (OLDEST, 0):
         return None
     told = f"the server at {server.shown} is {agent.replace('/', ' ')}, and Zaxy needs Neo4j {OLDEST} or later"
-    return ZaxyError("unavailable", told, NEWER)
+    return Unavailable(told, NEWER)
 
 
 def took_too_long(server: Server, seconds: float) -> ZaxyError:
-    return ZaxyError(
-        "unavailable",
+    return Unavailable(
         f"the Neo4j server at {server.shown} did not answer within {seconds:g} s",
         f"Look at its load, memory and disk, or start it again. {BUILT_IN}",
     )
@@ -55,61 +54,58 @@ def explained(error: Exception, server: Server) -> ZaxyError:
     """A failure as an error of ours. The password is in none of them."""
     if isinstance(error, UnsupportedServerProduct):
         told = f"the server at {server.shown} speaks only an old Bolt, and Zaxy needs Neo4j {OLDEST} or later"
-        return ZaxyError("unavailable", told, NEWER)
+        return Unavailable(told, NEWER)
     encryption = next((cause for cause in _causes(error) if isinstance(cause, ssl.SSLError)), None)
     if encryption is not None:
         return _of_encryption(encryption, server)
     if isinstance(error, ServiceUnavailable | SessionExpired | OSError):
         start = "" if server.auto_start else "Start it, or set NEO4J_URI to where it runs. "
-        return ZaxyError("unavailable", f"no Neo4j server answers at {server.shown}", f"{start}{BUILT_IN}")
+        return Unavailable(f"no Neo4j server answers at {server.shown}", f"{start}{BUILT_IN}")
     if isinstance(error, ConfigurationError):
-        return ZaxyError("invalid_request", f"the Neo4j driver refuses its settings: {error}", "zaxy config list")
+        return InvalidRequest(f"the Neo4j driver refuses its settings: {error}", "zaxy config list")
     if isinstance(error, Neo4jError):
         return _of_server(error, server)
-    return ZaxyError("internal_error", f"the Neo4j driver failed: {type(error).__name__}", BUILT_IN)
+    return InternalError(f"the Neo4j driver failed: {type(error).__name__}", BUILT_IN)
 
 
 def _of_server(error: Neo4jError, server: Server) -> ZaxyError:
     code = error.code or ""
     if "RateLimit" in code:
         told = f"the Neo4j server at {server.shown} has seen too many wrong passwords and takes none for a while"
-        return ZaxyError("unavailable", told, "Set NEO4J_USER and NEO4J_PASSWORD right, and wait some seconds.")
+        return Unavailable(told, "Set NEO4J_USER and NEO4J_PASSWORD right, and wait some seconds.")
     if "CredentialsExpired" in code:
         told = f"the Neo4j server at {server.shown} wants the first password of {server.user} to be changed"
-        return ZaxyError("unavailable", told, "Change it with cypher-shell, and set NEO4J_PASSWORD to the new one.")
+        return Unavailable(told, "Change it with cypher-shell, and set NEO4J_PASSWORD to the new one.")
     if isinstance(error, AuthError):
         sent = f"the password of the user {server.user}" if server.password else "a connection without a password"
-        return ZaxyError(
-            "unavailable",
+        return Unavailable(
             f"the Neo4j server at {server.shown} refuses {sent}",
             "Set NEO4J_USER and NEO4J_PASSWORD, or NEO4J_PASSWORD_FILE, to what the server knows.",
         )
     if isinstance(error, Forbidden):
         told = f"the Neo4j user {server.user} has no right to do what Zaxy needs ({code})"
-        return ZaxyError("unavailable", told, "Give it the role publisher, and architect for the first use.")
+        return Unavailable(told, "Give it the role publisher, and architect for the first use.")
     if "DatabaseNotFound" in code:
         told = f"the Neo4j server at {server.shown} has no database {server.database or 'for this user'}"
-        return ZaxyError("unavailable", told, "Make it, or set NEO4J_DATABASE to one that is there.")
+        return Unavailable(told, "Make it, or set NEO4J_DATABASE to one that is there.")
     if any(word in f"{code} {error.message}" for word in OUT_OF_ROOM):
         told = f"the Neo4j server at {server.shown} has no room for more ({code})"
-        return ZaxyError("unavailable", told, f"Give it disk or memory, or fewer tasks. {BUILT_IN}")
+        return Unavailable(told, f"Give it disk or memory, or fewer tasks. {BUILT_IN}")
     if isinstance(error, TransientError):
         told = f"the Neo4j server at {server.shown} cannot do it at the moment ({code})"
-        return ZaxyError("unavailable", told, f"Try again; its own log tells more. {BUILT_IN}")
-    return ZaxyError("internal_error", f"the Neo4j server at {server.shown} failed: {code}", "Its own log tells more.")
+        return Unavailable(told, f"Try again; its own log tells more. {BUILT_IN}")
+    return InternalError(f"the Neo4j server at {server.shown} failed: {code}", "Its own log tells more.")
 
 
 def _of_encryption(error: ssl.SSLError, server: Server) -> ZaxyError:
     if not isinstance(error, ssl.SSLCertVerificationError):
         told = f"the server at {server.shown} does not speak TLS, or none that is safe"
-        return ZaxyError("unavailable", told, "Turn TLS on in its configuration, or let NEO4J_URI begin with bolt://.")
+        return Unavailable(told, "Turn TLS on in its configuration, or let NEO4J_URI begin with bolt://.")
     if server.ca_cert:
         advice = "Set NEO4J_CA_CERT to the authority that signed its certificate, for the host name in NEO4J_URI."
     else:
         advice = "Set NEO4J_CA_CERT to a PEM file with the authority that signed its certificate."
-    return ZaxyError(
-        "unavailable", f"no encrypted connection to {server.shown} can be made: its certificate is not trusted", advice
-    )
+    return Unavailable(f"no encrypted connection to {server.shown} can be made: its certificate is not trusted", advice)
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from zaxy.api import ZaxyError
+from zaxy.api import Unavailable, ZaxyError
 from zaxy_webhook.deadline import Deadline, OutOfTime
 from zaxy_webhook.destination import Address, Allowed, Destination, judge
 
@@ -66,6 +66,4 @@ def _looked_up(destination: Destination, deadline: Deadline) -> list[Endpoint]:
 
 
 def _unknown(destination: Destination) -> ZaxyError:
-    return ZaxyError(
-        "unavailable", f"the host {destination.host} has no address", "Check the spelling, and that the network is up."
-    )
+    return Unavailable(f"the host {destination.host} has no address", "Check the spelling, and that the network is up.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import email.utils
 from datetime import UTC, datetime
 
-from zaxy.api import ZaxyError
+from zaxy.api import Forbidden, Unavailable, ZaxyError
 from zaxy_webhook.destination import Destination, redirected
 from zaxy_webhook.excerpt import excerpt
 from zaxy_webhook.request import Reply
@@ -40,15 +40,13 @@ def onward(reply: Reply, here: Destination, token: str) -> Destination | None:
         f"{here.origin} answered {reply.status} and asked to go to {excerpt(reply.headers.get('location', ''), token)}"
     )
     if reply.status not in (307, 308):
-        raise ZaxyError(
-            "forbidden",
+        raise Forbidden(
             f"{asked}; that would not be a POST any more",
             "Give the address that the receiver wants deliveries at.",
         )
     there = redirected(here, reply.headers.get("location", ""))
     if there is None:
-        raise ZaxyError(
-            "forbidden",
+        raise Forbidden(
             f"{asked}; a redirect is followed on the same scheme, host and port only",
             "If that is the right place, give it as the destination.",
         )
@@ -68,7 +66,7 @@ def detail_of(reply: Reply, here: Destination, token: str, now: datetime) -> str
     if 400 <= reply.status < 500:
         code, advice = REFUSALS.get(reply.status, ("unavailable", "See what the receiver's answer says."))
         raise ZaxyError(code, said, advice)
-    raise ZaxyError("unavailable", said, "A receiver answers a delivery with 2xx: check the destination.")
+    raise Unavailable(said, "A receiver answers a delivery with 2xx: check the destination.")
 
 
 def _wait(asked: str, now: datetime) -> float:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from typing import BinaryIO, NamedTuple
 
-from zaxy.api import Parcel, ProviderContext, ZaxyError
+from zaxy.api import Forbidden, InvalidRequest, Parcel, ProviderContext, Unavailable, ZaxyError
 from zaxy_webhook import __version__
 from zaxy_webhook.addresses import Endpoint, NoAnswer, resolve
 from zaxy_webhook.answer import AGAIN, Trouble, detail_of, onward
@@ -18,9 +18,9 @@ from zaxy_webhook.destination import Allowed, Destination
 from zaxy_webhook.request import post
 from zaxy_webhook.signature import signature
 
-MOST_REDIRECTS = 3
+MAX_REDIRECTS = 3
 FIRST_PAUSE = 0.5
-LONGEST_PAUSE = 30.0
+MAX_PAUSE = 30.0
 
 
 class Terms(NamedTuple):
@@ -68,14 +68,13 @@ class Delivery:
             except NoAnswer as error:
                 trouble = Trouble(str(error))
             except ssl.SSLCertVerificationError as error:
-                raise ZaxyError(
-                    "unavailable",
+                raise Unavailable(
                     f"the certificate of {self._there.origin} is not trusted: {error.verify_message}",
                     "If it is from an authority of your own, name that one's certificate in ZAXY_WEBHOOK_CA_CERT.",
                 ) from None
             except (OSError, http.client.HTTPException, ValueError) as error:
                 trouble = Trouble(f"{self._there.origin} {self._told(error)}")
-            pause = min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE) * random.uniform(0.5, 1.0)
+            pause = min(FIRST_PAUSE * 2 ** (attempt - 1), MAX_PAUSE) * random.uniform(0.5, 1.0)
             pause = max(pause, trouble.wait)
             if attempt == self._terms.attempts:
                 break
@@ -91,7 +90,7 @@ class Delivery:
             self._endpoints = resolve(self._there, self._terms.allow, self._deadline)
             self._warn_of_an_open_token()
         here = self._there
-        for _ in range(MOST_REDIRECTS + 1):
+        for _ in range(MAX_REDIRECTS + 1):
             headers = self._headers(here)
             self._body.seek(0)
             reply = post(here, self._endpoints, self._tls, headers, self._body, self._parcel, self._deadline)
@@ -99,9 +98,8 @@ class Delivery:
             if there is None:
                 return detail_of(reply, here, self._token, self._context.clock())
             here = there
-        raise ZaxyError(
-            "forbidden",
-            f"{here.origin} redirected more than {MOST_REDIRECTS} times",
+        raise Forbidden(
+            f"{here.origin} redirected more than {MAX_REDIRECTS} times",
             "Give the address that the receiver wants deliveries at.",
         )
 
@@ -140,8 +138,7 @@ class Delivery:
 
     def _given_up(self, attempts: int, why: str) -> ZaxyError:
         tries = "1 attempt" if attempts == 1 else f"{attempts} attempts"
-        return ZaxyError(
-            "unavailable",
+        return Unavailable(
             f"not delivered after {tries}: {why}",
             f"See that {self._there.origin} is up, or raise ZAXY_WEBHOOK_TIMEOUT. {AGAIN}",
         )
@@ -154,8 +151,7 @@ def _tls(ca_cert: str) -> ssl.SSLContext:
         try:
             context.load_verify_locations(cafile=ca_cert)
         except OSError as error:  # an SSLError too, where the file holds no certificate
-            raise ZaxyError(
-                "invalid_request",
+            raise InvalidRequest(
                 f"ZAXY_WEBHOOK_CA_CERT names {ca_cert}, which cannot be used: {error.strerror or error}",
                 "Name a PEM file with the authority's certificate.",
             ) from None

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
-from zaxy.api import ZaxyError
+from zaxy.api import Forbidden, InvalidRequest, ZaxyError
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 PORTS = {"http": 80, "https": 443}
@@ -98,8 +98,7 @@ def allowed(items: Iterable[str]) -> Allowed:
             networks.append(ipaddress.ip_network(bare, strict=False))
         except ValueError:
             if not NAMES.fullmatch(bare):
-                raise ZaxyError(
-                    "invalid_request",
+                raise InvalidRequest(
                     f"ZAXY_WEBHOOK_ALLOW has {item!r}, which is no host, address or network",
                     "Write for example 127.0.0.1, 10.0.0.0/8 or hooks.example.internal, without scheme and port.",
                 ) from None
@@ -126,8 +125,7 @@ def judge(destination: Destination, address: Address, allow: Allowed) -> None:
         return
     if any(one in network for one in (address, meant) for network in allow.networks):
         return
-    raise ZaxyError(
-        "forbidden",
+    raise Forbidden(
         f"{destination.host} is {kind} address" + ("" if destination.host == str(address) else f", {address}"),
         f"Give a public destination. If this one is meant: ZAXY_WEBHOOK_ALLOW={address}",
     )
@@ -157,4 +155,4 @@ def _kind(address: Address) -> str:
 
 
 def _refused(why: str, advice: str = ADVICE) -> ZaxyError:
-    return ZaxyError("invalid_request", f"the destination cannot be used: {why}", advice)
+    return InvalidRequest(f"the destination cannot be used: {why}", advice)

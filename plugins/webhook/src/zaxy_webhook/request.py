@@ -14,16 +14,16 @@ import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from typing import BinaryIO, NamedTuple
 
-from zaxy.api import Parcel, ZaxyError
+from zaxy.api import Conflict, InvalidRequest, Parcel, Unavailable, ZaxyError
 from zaxy_webhook.addresses import Endpoint
 from zaxy_webhook.deadline import Deadline
 from zaxy_webhook.destination import Destination
 
 CHUNK = 1 << 14  # small, so that a slow link still shows that it moves
-MOST_OF_REPLY = 1 << 16
+MAX_REPLY_SHARE = 1 << 16
 REPLY_SECONDS = 5.0  # the status has been read by then; the rest is only for showing
 LATE_REPLY_SECONDS = 2.0
-MOST_INTERIM_REPLIES = 10
+MAX_INTERIM_REPLIES = 10
 HEADER = re.compile(r"[ -~]*")
 
 
@@ -39,9 +39,7 @@ def open_parcel(parcel: Parcel) -> BinaryIO:
     try:
         file = open(parcel.path, "rb")  # noqa: SIM115 - the caller closes it
     except OSError as error:
-        raise ZaxyError(
-            "unavailable", f"the bundle cannot be read: {error.strerror}", "Build it again, and push that."
-        ) from None
+        raise Unavailable(f"the bundle cannot be read: {error.strerror}", "Build it again, and push that.") from None
     if os.fstat(file.fileno()).st_size != parcel.size:
         file.close()
         raise _changed()
@@ -79,7 +77,7 @@ def post(
 def _head(destination: Destination, headers: Mapping[str, str]) -> bytes:
     for name, value in headers.items():
         if not HEADER.fullmatch(value):
-            raise ZaxyError("invalid_request", f"{name} has characters that no header may have", "Change its value.")
+            raise InvalidRequest(f"{name} has characters that no header may have", "Change its value.")
     lines = [f"POST {destination.target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
     return "\r\n".join([*lines, "", ""]).encode("ascii")
 
@@ -162,7 +160,7 @@ class _Source(io.BufferedReader):
 def _reply(link: socket.socket, deadline: Deadline, whole: bool) -> Reply:
     incoming = _Incoming(link, deadline)
     source = _Source(incoming)
-    for _ in range(MOST_INTERIM_REPLIES):
+    for _ in range(MAX_INTERIM_REPLIES):
         reply = http.client.HTTPResponse(source, method="POST")  # type: ignore[arg-type]
         reply.begin()
         if reply.status == 101 or not 100 <= reply.status < 200:
@@ -172,14 +170,13 @@ def _reply(link: socket.socket, deadline: Deadline, whole: bool) -> Reply:
     incoming.deadline = deadline.within(REPLY_SECONDS)
     text = bytearray()
     with contextlib.suppress(Exception):  # what is missing of it is only not shown
-        while len(text) < MOST_OF_REPLY and (chunk := reply.read1(MOST_OF_REPLY - len(text))):
+        while len(text) < MAX_REPLY_SHARE and (chunk := reply.read1(MAX_REPLY_SHARE - len(text))):
             text += chunk
     return Reply(reply.status, headers, text.decode("utf-8", "replace"), whole)
 
 
 def _changed() -> ZaxyError:
-    return ZaxyError(
-        "conflict",
+    return Conflict(
         "the bundle's file was changed after it was finished, so it was not delivered",
         "Build the bundle again, and push that.",
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from zaxy.api import Parcel, ProviderContext, Receipt, ZaxyError
+from zaxy.api import InvalidRequest, Parcel, ProviderContext, Receipt, ZaxyError
 from zaxy_webhook.delivery import Delivery, Terms
 from zaxy_webhook.destination import Destination, allowed, judge_spelling, parse
 from zaxy_webhook.request import open_parcel
 
-MOST_ATTEMPTS = 20
-LONGEST_TIMEOUT = 600.0
+MAX_ATTEMPTS = 20
+MAX_TIMEOUT = 600.0
 TOKEN = re.compile(r"[!-~]*")
 
 
@@ -24,8 +24,7 @@ class Webhook:
     def deliver(self, parcel: Parcel, destination: str, token: str) -> Receipt:
         there, terms = self._checked(destination)
         if not TOKEN.fullmatch(token):
-            raise ZaxyError(
-                "invalid_request",
+            raise InvalidRequest(
                 "the token has a space, a line end, a control character or a letter beyond ASCII",
                 "Give the token alone, as the receiver issued it.",
             )
@@ -42,11 +41,11 @@ class Webhook:
     def _terms(self) -> Terms:
         settings = self._context.settings
         timeout = settings.get("ZAXY_WEBHOOK_TIMEOUT", 60.0)
-        if not isinstance(timeout, int | float) or not 0 < timeout <= LONGEST_TIMEOUT:
-            raise _unusable("ZAXY_WEBHOOK_TIMEOUT", f"a number of seconds above 0 and up to {LONGEST_TIMEOUT:g}")
+        if not isinstance(timeout, int | float) or not 0 < timeout <= MAX_TIMEOUT:
+            raise _unusable("ZAXY_WEBHOOK_TIMEOUT", f"a number of seconds above 0 and up to {MAX_TIMEOUT:g}")
         attempts = settings.get("ZAXY_WEBHOOK_ATTEMPTS", 4)
-        if not isinstance(attempts, int) or not 1 <= attempts <= MOST_ATTEMPTS:
-            raise _unusable("ZAXY_WEBHOOK_ATTEMPTS", f"a number from 1 to {MOST_ATTEMPTS}")
+        if not isinstance(attempts, int) or not 1 <= attempts <= MAX_ATTEMPTS:
+            raise _unusable("ZAXY_WEBHOOK_ATTEMPTS", f"a number from 1 to {MAX_ATTEMPTS}")
         secret = settings.get("ZAXY_WEBHOOK_SECRET")
         if secret == "":
             raise _unusable("ZAXY_WEBHOOK_SECRET", "a text that is not empty, or unset")
@@ -61,4 +60,4 @@ class Webhook:
 
 
 def _unusable(env: str, wanted: str) -> ZaxyError:
-    return ZaxyError("invalid_request", f"{env} must be {wanted}", f"Change {env}. 'zaxy config list' shows it.")
+    return InvalidRequest(f"{env} must be {wanted}", f"Change {env}. 'zaxy config list' shows it.")

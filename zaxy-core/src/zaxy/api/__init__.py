@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         Source as Source,
         Tool as Tool,
     )
+    from zaxy.api.names import folded_name as folded_name
     from zaxy.api.points import (
         CaptureAdapter as CaptureAdapter,
         EventStore as EventStore,
@@ -49,7 +50,17 @@ if TYPE_CHECKING:
         ToolPack as ToolPack,
     )
     from zaxy.api.provider import Provider as Provider, ProviderContext as ProviderContext
-    from zaxy.errors import ZaxyError as ZaxyError
+    from zaxy.errors import (
+        Conflict as Conflict,
+        Forbidden as Forbidden,
+        InternalError as InternalError,
+        InvalidRequest as InvalidRequest,
+        NotFound as NotFound,
+        TooLarge as TooLarge,
+        Unavailable as Unavailable,
+        UnknownTool as UnknownTool,
+        ZaxyError as ZaxyError,
+    )
 
 
 _HOMES = {
@@ -58,10 +69,12 @@ _HOMES = {
     "zaxy.api.models": "AsOf Batch Candidate Closing Cursor Draft Edge EdgeRow Entity EntityRef EntityRow Event "
     "ExtractedEvent Extraction GraphStats JsonObject KeyPair Observation Page Parcel Query Reading Receipt "
     "ServerEntry Source Tool",
+    "zaxy.api.names": "folded_name",
     "zaxy.api.points": "CaptureAdapter EventStore ExportSink Extractor Follower IdeConfigWriter MemoryAccess "
     "ProjectionBackend RetrievalLane SigningAlgorithm ToolPack",
     "zaxy.api.provider": "Provider ProviderContext",
-    "zaxy.errors": "ZaxyError",
+    "zaxy.errors": "Conflict Forbidden InternalError InvalidRequest NotFound TooLarge Unavailable UnknownTool "
+    "ZaxyError",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -9,38 +9,38 @@ from typing import Any
 
 from zaxy.api.models import EntityRow
 from zaxy.assemble import prompt
+from zaxy.assemble.citations_in_text import real_citations_within
 from zaxy.assemble.conflicts import Conflict, conflicts
-from zaxy.assemble.context import LONGEST_QUERY, Gathered, brief, check_request, gather
-from zaxy.assemble.fence import real_citations_within
+from zaxy.assemble.context import MAX_QUERY_CHARS, Gathered, brief, check_request, gather
 from zaxy.assemble.guidance import FEEDBACK_TOOL, guidance, pending_reminder, required_action
 from zaxy.assemble.purpose import Purpose, purpose_of, suppressed, unmet
 from zaxy.assemble.quality import Grounds, Quality, judge
 from zaxy.assemble.reading import Reading
 from zaxy.assemble.relevance import Asked, near, relevant, what_is_asked
-from zaxy.assemble.room import Costly, Room, cost_of, fitted, tokens_of
 from zaxy.assemble.skills import Skills, applicable_skills
 from zaxy.assemble.slots import SlotPlan, slot_plan
-from zaxy.assemble.working_set import KINDS, LOOKED_AT, NOTHING_OPEN, WorkingSet, is_open
+from zaxy.assemble.token_budget import Costly, TokenBudget, cost_of, fitted, tokens_of
+from zaxy.assemble.working_set import KINDS, LOOKBACK, NOTHING_OPEN, WorkingSet, is_open
 from zaxy.eventloom.citation import parse_citation
 from zaxy.extract.texts import cut
-from zaxy.follow import tokens
-from zaxy.follow.passages import ORIGIN
 from zaxy.retrieve.results import Result
+from zaxy.text import tokens
+from zaxy.text.passages import ORIGIN
 
-MOST_FACTS = 8
-MOST_EVIDENCE = 3
-LONGEST_FACT = 400
-LONGEST_EVIDENCE = 160
-OF_THE_WORKING_SET = 3
+MAX_FACTS = 8
+MAX_EVIDENCE = 3
+MAX_FACT_CHARS = 400
+MAX_EVIDENCE_CHARS = 160
+WORKING_SET_ITEMS = 3
 FOR_HEADINGS = 100
-BRIEFLY = 80
+SHORT_QUERY_CHARS = 80
 BRIEF_FACT = 120
 """Characters of a question and of a fact, where there is little room."""
 NO_FACTS = frozenset(("memory_feedback", "hook_checkpoint"))
 """Rows about the use of memory and about moments of a session: they say nothing of the world."""
-LOOKED_BACK = 20
+REMINDER_LOOKBACK = 20
 """Events in which a reminder is looked for that nothing has answered yet."""
-FOR_A_STATUS = 6
+STATUS_TOKENS = 6
 """Rows that answer a question about where things stand."""
 MEANT = {
     "goals": tokens.words("goal direction roadmap priority"),
@@ -108,13 +108,13 @@ def checkout(
     wide = chosen.recall_floor if limit is None else limit
     check_request(query, wide, recent, from_seq, max_tokens)
     gathered = gather(reading, query, wide, recent, from_seq, chosen)
-    found = sort_out(reading, gathered, chosen, min(wide, MOST_FACTS))
+    found = sort_out(reading, gathered, chosen, min(wide, MAX_FACTS))
     told = [*reading.warnings, *(conflict.warning for conflict in found.conflicts)]
     missing = found.plan.missing(found.facts) if found.plan and found.facts else ()
     cited = sum(bool(fact.citation) for fact in found.facts)
     grounds = Grounds(len(found.facts), cited, found.superseded, len(told), missing, unmet(chosen, found.facts))
     quality = judge(grounds, required_action(query, found.facts, found.plan, missing))
-    reminder = pending_reminder(reading.events(reading.head - LOOKED_BACK + 1, reading.head))
+    reminder = pending_reminder(reading.events(reading.head - REMINDER_LOOKBACK + 1, reading.head))
     advice = guidance(query, quality, chosen, found.facts, bool(found.conflicts), reminder)
     verdict = Verdict(quality, advice, told, ref)
     return Checkout(fitted(lambda budget: _reply(reading, found, verdict, budget), max_tokens), quality)
@@ -137,7 +137,7 @@ def sort_out(reading: Reading, gathered: Gathered, purpose: Purpose, most: int) 
         gathered,
         purpose,
         tuple(facts),
-        tuple(one for one in _once(rest)[:MOST_EVIDENCE] if reading.resolves(one.citation)),
+        tuple(one for one in _once(rest)[:MAX_EVIDENCE] if reading.resolves(one.citation)),
         len(answering) - len(_once(answering)),
         left_out,
         len(relevant(_without_names(asked), gathered.superseded)),
@@ -156,11 +156,11 @@ def _status(reading: Reading, query: str) -> list[Result]:
     asked = set(tokens.words(query))
     named = {kind for kind, words in MEANT.items() if not asked.isdisjoint(words)} or set(MEANT)
     wanted = [kind for kind in KINDS if kind.heading in named]
-    each = max(FOR_A_STATUS // len(wanted), 1)
+    each = max(STATUS_TOKENS // len(wanted), 1)
     return [
         _of_row(reading, row)
         for kind in wanted
-        for row in [row for row in reading.current(kind.entity_types, LOOKED_AT) if is_open(row)][:each]
+        for row in [row for row in reading.current(kind.entity_types, LOOKBACK) if is_open(row)][:each]
     ]
 
 
@@ -203,18 +203,18 @@ def _reply(reading: Reading, found: Findings, verdict: Verdict, budget: int) -> 
     asked = (found.gathered.query, found.purpose, verdict.quality, verdict.warnings)
     left = budget - tokens_of(frame) - tokens_of(prompt.render(*asked, advice, diagnostics)) - FOR_HEADINGS
     payloads = verdict.payloads
-    costly = _costly(found.facts, payloads, LONGEST_FACT)
+    costly = _costly(found.facts, payloads, MAX_FACT_CHARS)
     if left < sum(cost_of(*parts) for _, parts in costly[:1]):
         costly = _costly(found.facts, payloads, BRIEF_FACT)
         frame, advice, diagnostics = _short_of_advice(frame), None, None
-        asked = (cut(found.gathered.query, BRIEFLY), *asked[1:])
+        asked = (cut(found.gathered.query, SHORT_QUERY_CHARS), *asked[1:])
         left = budget - tokens_of(frame) - tokens_of(prompt.render(*asked)) - FOR_HEADINGS
-    room = Room(left)
+    room = TokenBudget(left)
     facts = room.fill(costly, at_least=1)
     clashes = room.fill((clash, (clash.as_dict(), prompt.conflict_line(clash))) for clash in found.conflicts)
     told = (found.skills.as_dict(), found.skills.analytics, prompt.skill_lines(found.skills))
     skills = found.skills if found.skills.applicable and room.takes(*told) else None
-    working = WorkingSet.of(room.fill(found.gathered.working.ranked(OF_THE_WORKING_SET)))
+    working = WorkingSet.of(room.fill(found.gathered.working.ranked(WORKING_SET_ITEMS)))
     evidence = room.fill((one, (_evidence(one),)) for one in found.evidence)
     latest = [brief(event, reading.shown) for event in reversed(found.gathered.recent.events)]
     recent = room.fill((one, (one,)) for one in latest)[::-1]
@@ -264,7 +264,7 @@ def _short_of_advice(frame: dict[str, Any]) -> dict[str, Any]:
     action = quality["required_action"]
     if action is not None:
         kept = {key: value for key, value in action.items() if key != "suggested_queries"}
-        quality = {**quality, "required_action": {**kept, "query": cut(action["query"], BRIEFLY)}}
+        quality = {**quality, "required_action": {**kept, "query": cut(action["query"], SHORT_QUERY_CHARS)}}
     diagnostics = {key: value for key, value in diagnostics.items() if key != "purpose_retrieval_policy"}
     if "slot_plan" in diagnostics:
         plan = {key: diagnostics["slot_plan"][key] for key in ("version", "operation", "required_slots")}
@@ -272,7 +272,7 @@ def _short_of_advice(frame: dict[str, Any]) -> dict[str, Any]:
     guidance = {key: value for key, value in frame["guidance"].items() if key in ("answer", "feedback")}
     purpose = {key: frame["purpose"][key] for key in ("preset", "evidence_policy")}
     shortened = {"quality": quality, "diagnostics": diagnostics, "guidance": guidance, "purpose": purpose}
-    return {**frame, **shortened, "query": cut(frame["query"], BRIEFLY)}
+    return {**frame, **shortened, "query": cut(frame["query"], SHORT_QUERY_CHARS)}
 
 
 def _frame(reading: Reading, found: Findings, verdict: Verdict) -> dict[str, Any]:
@@ -308,7 +308,7 @@ def _frame(reading: Reading, found: Findings, verdict: Verdict) -> dict[str, Any
         diagnostics["slot_plan"] = found.plan.as_dict()
     return {
         "session_id": gathered.session,
-        "query": cut(gathered.query, LONGEST_QUERY),
+        "query": cut(gathered.query, MAX_QUERY_CHARS),
         **({"ref": verdict.ref} if verdict.ref else {}),
         "quality": verdict.quality.as_dict(),
         "current_facts": [],
@@ -343,7 +343,7 @@ def _fact(fact: Result, longest: int) -> dict[str, Any]:
 
 def _evidence(result: Result) -> dict[str, Any]:
     return {
-        "content": cut(" ".join(result.told.split()), LONGEST_EVIDENCE),
+        "content": cut(" ".join(result.told.split()), MAX_EVIDENCE_CHARS),
         "citation": result.citation,
         "source_lane": result.source_lane,
         "event_type": result.event_type,

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from zaxy.assemble.fence import quoted
+from zaxy.assemble.citations_in_text import quoted
 from zaxy.extract.texts import cut
-from zaxy.follow import tokens
 from zaxy.retrieve.results import Result
+from zaxy.text import tokens
 
 ASSERTING = frozenset(("fact", "decision", "preference"))
-LEAST_SHARED = 3
+MIN_SHARED = 3
 """Words that two texts must begin with alike; a shorter beginning is shared by chance."""
-LONGEST_VALUE = 4
+MAX_VALUE_CHARS = 4
 """Words in which they may differ at the end. What differs by more says something else."""
 MOST = 3
 """Disagreements that are told. All pairs of eight facts would leave no room for the facts."""
@@ -75,6 +75,6 @@ def _shared_beginning(one: Sequence[str], other: Sequence[str]) -> str:
         shared += 1
     ends = (one[shared:], other[shared:])
     told = [word for word in one[:shared] if word not in tokens.STOP_WORDS]
-    if shared < LEAST_SHARED or len(told) < 2 or not all(0 < len(end) <= LONGEST_VALUE for end in ends):
+    if shared < MIN_SHARED or len(told) < 2 or not all(0 < len(end) <= MAX_VALUE_CHARS for end in ends):
         return ""
     return " ".join(one[:shared]) if shared >= max(map(len, ends)) else ""

@@ -7,22 +7,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zaxy.api.models import Event
-from zaxy.assemble.fence import name_in_line, quoted, real_citations_within
+from zaxy.assemble.citations_in_text import name_in_line, quoted, real_citations_within
 from zaxy.assemble.purpose import GENERAL, Purpose
 from zaxy.assemble.reading import Reading, Recent
-from zaxy.assemble.room import Costly, Room, fitted, tokens_of
+from zaxy.assemble.token_budget import Costly, TokenBudget, fitted, tokens_of
 from zaxy.assemble.working_set import NOTHING_OPEN, WorkingSet, working_set
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest
 from zaxy.eventloom.citation import Citation, parse_citation
 from zaxy.extract.texts import cut, readable_text
 from zaxy.retrieve.results import Result
-from zaxy.retrieve.retriever import MOST_RESULTS, Question
+from zaxy.retrieve.retriever import MAX_RESULTS, Question
 
 RESERVED_VERBATIM = 3
-MOST_RECENT = 100
-LONGEST_CONTENT = 600
-LONGEST_RECENT = 160
-LONGEST_QUERY = 480
+MAX_RECENT = 100
+MAX_CONTENT_CHARS = 600
+MAX_RECENT_CHARS = 160
+MAX_QUERY_CHARS = 480
 FOR_HEADINGS = 100
 FOR_THE_WORKING_SET, FOR_VERBATIM, FOR_REPLAY = 0.35, 0.35, 0.3
 """The shares of what is left that each part may take, one after another, before the graph's rows take the rest."""
@@ -52,23 +52,23 @@ class Gathered:
 def check_request(query: str, limit: int, recent: int, from_seq: int | None, max_tokens: int) -> None:
     """Refuse what no reply can be made for, before anything is read or written."""
     Question(query, "", limit, max_tokens=max_tokens).checked()
-    if type(recent) is not int or not 0 <= recent <= MOST_RECENT:
-        raise ZaxyError("invalid_request", "max_recent_events is not within 0 and 100", "Give a number such as 10.")
+    if type(recent) is not int or not 0 <= recent <= MAX_RECENT:
+        raise InvalidRequest("max_recent_events is not within 0 and 100", "Give a number such as 10.")
     if from_seq is not None and (type(from_seq) is not int or from_seq < 1):
-        raise ZaxyError("invalid_request", "replay_from_seq is not the number of an event", "Give a seq, such as 42.")
+        raise InvalidRequest("replay_from_seq is not the number of an event", "Give a seq, such as 42.")
 
 
 def gather(
     reading: Reading, query: str, limit: int, recent: int, from_seq: int | None, purpose: Purpose = GENERAL
 ) -> Gathered:
     """Ask all that a reply needs. A purpose's own words are looked for too, behind what the question finds."""
-    wide = min(max(limit, purpose.recall_floor), MOST_RESULTS)
+    wide = min(max(limit, purpose.recall_floor), MAX_RESULTS)
     answer = reading.ask(query, wide, purpose.scoring_profile)
     found = {result.seq: result for result in answer.results}
     if purpose.emphasis:
         more = reading.ask(f"{query[:3900]} {' '.join(purpose.emphasis)}", wide, purpose.scoring_profile)
         found |= {result.seq: result for result in more.results if result.seq not in found}
-    deep = min(wide + RESERVED_VERBATIM, MOST_RESULTS)  # so that some are left where both find the same
+    deep = min(wide + RESERVED_VERBATIM, MAX_RESULTS)  # so that some are left where both find the same
     verbatim = [result for result in reading.passages(query, deep).results if result.seq not in found]
     ended = {result.seq for result in answer.superseded}
     return Gathered(
@@ -96,7 +96,7 @@ def brief(event: Event, shown: Any = str) -> dict[str, Any]:
         "type": event.type,
         "actor": event.actor,
         "time": event.time[:19] + "Z",
-        "text": cut(text, LONGEST_RECENT),
+        "text": cut(text, MAX_RECENT_CHARS),
         "citation": Citation(event.session, event.seq, event.hash).short,
     }
 
@@ -119,7 +119,7 @@ def _composed(reading: Reading, gathered: Gathered, limit: int, max_tokens: int,
     reply: dict[str, Any] = {
         "prompt": _prompt(NOTHING_OPEN, (), (), reading.warnings),
         "session_id": reading.session,
-        "query": cut(gathered.query, LONGEST_QUERY),
+        "query": cut(gathered.query, MAX_QUERY_CHARS),
         "context": [],
         "replay": [],
         "working_set": NOTHING_OPEN.as_dict(),
@@ -129,7 +129,7 @@ def _composed(reading: Reading, gathered: Gathered, limit: int, max_tokens: int,
         "notices": list(dict.fromkeys(reading.notices)),
         "truncated": False,
     }
-    room = Room(budget - tokens_of(reply) - FOR_HEADINGS)
+    room = TokenBudget(budget - tokens_of(reply) - FOR_HEADINGS)
     latest = [brief(event, reading.shown) for event in reversed(gathered.recent.events)]
     told, verbatim, replay, graph = room.fill_in_turn(
         (gathered.working.ranked(), FOR_THE_WORKING_SET),
@@ -152,7 +152,7 @@ def _composed(reading: Reading, gathered: Gathered, limit: int, max_tokens: int,
 
 def _item(result: Result, lane: str) -> dict[str, Any]:
     return {
-        "content": cut(result.told, LONGEST_CONTENT),
+        "content": cut(result.told, MAX_CONTENT_CHARS),
         "citation": result.citation,
         "event_type": result.event_type,
         "actor": result.actor,
@@ -167,11 +167,11 @@ def _with_line(item: dict[str, Any]) -> Costly[dict[str, Any]]:
 
 
 def _line(item: dict[str, Any]) -> str:
-    return f"- {quoted(item['content'], LONGEST_CONTENT)} [{item['citation']}]"
+    return f"- {quoted(item['content'], MAX_CONTENT_CHARS)} [{item['citation']}]"
 
 
 def _replay_line(one: dict[str, Any]) -> str:
-    return f"- {one['type']} by {name_in_line(one['actor'])}: {quoted(one['text'], LONGEST_RECENT)}"
+    return f"- {one['type']} by {name_in_line(one['actor'])}: {quoted(one['text'], MAX_RECENT_CHARS)}"
 
 
 def _prompt(

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from zaxy.assemble.citations_in_text import name_in_line, quoted
 from zaxy.assemble.conflicts import Conflict
 from zaxy.assemble.context import DATA
-from zaxy.assemble.fence import name_in_line, quoted
 from zaxy.assemble.purpose import GENERAL, Purpose
 from zaxy.assemble.quality import Quality
 from zaxy.assemble.skills import NONE, Skills
 from zaxy.assemble.working_set import WorkingSet
 from zaxy.retrieve.results import Result
 
-LONGEST_QUERY = 240
+MAX_QUERY_CHARS = 240
 
 
 def render(
@@ -30,7 +30,7 @@ def render(
     skills: Skills | None = None,
 ) -> str:
     """All sections of which there is something to tell. `facts` are lines already."""
-    lines = ["# Memory Checkout", f"Question: {quoted(query, LONGEST_QUERY)}", DATA]
+    lines = ["# Memory Checkout", f"Question: {quoted(query, MAX_QUERY_CHARS)}", DATA]
     lines += ["", "## Quality", f"{quality.answerability}, confidence {quality.confidence:.2f}."]
     lines += [f"- {reason}" for reason in quality.reasons]
     if facts:

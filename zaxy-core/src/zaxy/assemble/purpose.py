@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from zaxy.errors import ZaxyError, shown
+from zaxy.errors import InvalidRequest, ZaxyError, shown
 from zaxy.retrieve.results import Result
 
-LONGEST_FIELD = 240
+MAX_FIELD_CHARS = 240
 FIELDS = (
     "role",
     "task",
@@ -182,9 +182,9 @@ def purpose_of(given: object) -> Purpose:
         raise _invalid(f"a purpose has no field {shown(unknown[0])}", f"It may have preset, {', '.join(FIELDS)}.")
     for field in FIELDS:
         value = given.get(field, "")
-        if not isinstance(value, str) or len(value) > LONGEST_FIELD:
+        if not isinstance(value, str) or len(value) > MAX_FIELD_CHARS:
             raise _invalid(
-                f"the purpose's {field} is not a text of at most {LONGEST_FIELD} characters",
+                f"the purpose's {field} is not a text of at most {MAX_FIELD_CHARS} characters",
                 "Shorten it, or leave it out.",
             )
     chosen = _preset(given.get("preset", "general"))
@@ -230,4 +230,4 @@ PRESETS_LISTED = f"The presets are {', '.join(PRESETS)}."
 
 
 def _invalid(message: str, remediation: str) -> ZaxyError:
-    return ZaxyError("invalid_request", message, remediation)
+    return InvalidRequest(message, remediation)

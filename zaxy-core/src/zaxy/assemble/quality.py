@@ -15,8 +15,8 @@ SUPERSEDED_LEFT_OUT = "Superseded context was left out."
 SLOTS_UNMET = "The question needs evidence that was not found."
 POLICY_UNMET = "The purpose asks for evidence that was not found."
 
-START, FOR_A_FACT, FOR_A_CITATION, FOR_EXCLUDING, MOST = 0.25, 0.22, 0.28, 0.07, 0.95
-FOR_A_WARNING, FOR_WARNINGS, FOR_SLOTS, FOR_POLICY = 0.18, 0.35, 0.25, 0.30
+START, FACT_TOKENS, CITATION_TOKENS, FOR_EXCLUDING, MOST = 0.25, 0.22, 0.28, 0.07, 0.95
+WARNING_TOKENS, FOR_WARNINGS, FOR_SLOTS, FOR_POLICY = 0.18, 0.35, 0.25, 0.30
 ENOUGH = 0.75
 
 
@@ -65,9 +65,9 @@ def judge(grounds: Grounds, required_action: dict[str, Any] | None = None) -> Qu
 
 
 def _confidence(grounds: Grounds) -> float:
-    total = START + FOR_A_FACT * min(grounds.facts, 2) + FOR_A_CITATION * min(grounds.citations, 2)
+    total = START + FACT_TOKENS * min(grounds.facts, 2) + CITATION_TOKENS * min(grounds.citations, 2)
     total = min(total + (FOR_EXCLUDING if grounds.superseded else 0.0), MOST)
-    total -= min(FOR_A_WARNING * grounds.warnings, FOR_WARNINGS)
+    total -= min(WARNING_TOKENS * grounds.warnings, FOR_WARNINGS)
     total -= FOR_SLOTS if grounds.missing_slots else 0.0
     total -= FOR_POLICY if grounds.policy_unmet else 0.0
     return round(max(total, 0.0), 2)

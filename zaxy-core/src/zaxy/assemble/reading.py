@@ -6,15 +6,15 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from zaxy.api.models import AsOf, EntityRow, Event, Query
-from zaxy.assemble.fence import only_real_citations
+from zaxy.assemble.citations_in_text import only_real_citations
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.citation import Citation, parse_citation
 from zaxy.extract.housekeeping import is_housekeeping
 from zaxy.follow.loop import State
-from zaxy.follow.ranking import Hit, Weights
 from zaxy.retrieve.recall import GRAPH, Recall, reached
 from zaxy.retrieve.results import Answer
 from zaxy.retrieve.retriever import UNBOUNDED, Question
+from zaxy.text.ranking import Hit, Weights
 
 FARTHEST = 400
 """Events from a given place that are looked through for some that are not bookkeeping."""

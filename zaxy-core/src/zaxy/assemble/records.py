@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from zaxy.api.models import Draft
-from zaxy.errors import ZaxyError, shown
+from zaxy.errors import InvalidRequest, ZaxyError, shown
 
 POSITIVE = ("used", "helpful")
 NEGATIVE = ("irrelevant",)
@@ -74,4 +74,4 @@ def _check_number(payload: Mapping[str, Any], field: str, least: float, most: fl
 
 
 def _invalid(message: str, remediation: str) -> ZaxyError:
-    return ZaxyError("invalid_request", message, remediation)
+    return InvalidRequest(message, remediation)

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
-from zaxy.follow import tokens
-from zaxy.follow.ranking import Weights
 from zaxy.retrieve.results import Result
+from zaxy.text import tokens
+from zaxy.text.ranking import Weights
 
 ENOUGH = 0.5
 """The share of the question's weight that a fact must have."""

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from zaxy.api.models import EntityRow
 from zaxy.assemble.working_set import status_of
 from zaxy.extract.texts import cut
-from zaxy.follow import tokens
+from zaxy.text import tokens
 
 MOST = 3
-LOOKED_AT = 50
+LOOKBACK = 50
 STEPS = 8
-LONGEST_STEP = 160
+MAX_STEP = 160
 USABLE = frozenset(("validated", "revised", "proposed"))
 PROMOTED_BY, ROLLED_BACK_BY = 0.7, 0.4
 """Mean scores of outcomes from which a proposed skill may be validated, and below which one should be rolled back."""
@@ -49,7 +49,7 @@ NONE = Skills((), None)
 
 def applicable_skills(question: str, current: Current, cite: Callable[[EntityRow], str]) -> Skills:
     """The skills whose name, summary, task or applicability has words of the question, the best tried first."""
-    rows = current(("skill",), LOOKED_AT)
+    rows = current(("skill",), LOOKBACK)
     asked = set(tokens.words(question))
     fitting = [(shared, row) for row in rows if (shared := len(asked & _words(row))) and status_of(row) in USABLE]
     fitting.sort(key=lambda found: (-found[0], BEST_FIRST.index(status_of(found[1])), -found[1].opened_seq))
@@ -58,7 +58,7 @@ def applicable_skills(question: str, current: Current, cite: Callable[[EntityRow
         return NONE
     ids = {skill.skill_id for skill in applicable}
     versions = [row for row in rows if _property(row, "skill_id") in ids]
-    outcomes = [row for row in current(("skill_outcome",), LOOKED_AT) if _property(row, "skill_id") in ids]
+    outcomes = [row for row in current(("skill_outcome",), LOOKBACK) if _property(row, "skill_id") in ids]
     return Skills(applicable, _analytics(versions, outcomes, cite))
 
 
@@ -69,7 +69,7 @@ def _skill(row: EntityRow, cite: Callable[[EntityRow], str]) -> Skill:
         _property(row, "skill_id") or row.entity.name.partition("@")[0],
         _property(row, "version") or "1",
         status_of(row),
-        tuple(cut(str(step), LONGEST_STEP) for step in steps[:STEPS]),
+        tuple(cut(str(step), MAX_STEP) for step in steps[:STEPS]),
         cite(row),
     )
 

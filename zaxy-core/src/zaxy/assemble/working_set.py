@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from zaxy.api.models import EntityRow
-from zaxy.assemble.fence import quoted
-from zaxy.assemble.room import Costly
+from zaxy.assemble.citations_in_text import quoted
+from zaxy.assemble.token_budget import Costly
 from zaxy.extract.texts import cut
 
 OF_EACH = 5
-LOOKED_AT = 25
+LOOKBACK = 25
 """Rows of a type that are read for the few that are shown: finished tasks and solved issues are left out."""
 LONGEST = 160
 DONE = frozenset(("completed", "done", "closed", "resolved", "fixed", "cancelled", "abandoned", "rejected"))
@@ -93,7 +93,7 @@ def working_set(current: Current, cite: Callable[[EntityRow], str], text_of: Cal
     """`cite` gives the citation of a row's event, `text_of` makes a row's text fit to be shown."""
     items = {}
     for kind in KINDS:
-        rows = [row for row in current(kind.entity_types, LOOKED_AT) if is_open(row)]
+        rows = [row for row in current(kind.entity_types, LOOKBACK) if is_open(row)]
         items[kind.heading] = [
             Item(
                 cut(text_of(row.entity.summary), LONGEST),

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from zaxy.api.models import ServerEntry
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest, Unavailable
 from zaxy.security.session_ids import check_session_id
 from zaxy.workspace import Workspace, default_session, domain_of
 
@@ -59,7 +59,7 @@ def command_line() -> tuple[str, ...]:
         if os.path.isfile(script) and os.access(script, os.X_OK):
             return (os.path.abspath(script),)
     if not sys.executable:
-        raise ZaxyError("unavailable", "the path of this Python is not known", "Run the installed 'zaxy' command.")
+        raise Unavailable("the path of this Python is not known", "Run the installed 'zaxy' command.")
     return (os.path.abspath(sys.executable), "-m", "zaxy")
 
 
@@ -82,10 +82,9 @@ def checked_url(url: str) -> str:
     except ValueError:
         host = None
     if not host or parts.scheme not in ("http", "https") or not url.isprintable() or " " in url:
-        raise ZaxyError("invalid_request", "that is not the URL of a server", "Give one like https://host/mcp.")
+        raise InvalidRequest("that is not the URL of a server", "Give one like https://host/mcp.")
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             "the URL has a name, a password or a query in it, which a configuration file would give away",
             "Give the bare address, like https://host/mcp; secrets belong into the environment.",
         )

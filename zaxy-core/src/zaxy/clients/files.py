@@ -11,7 +11,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import Conflict, Forbidden, InvalidRequest, TooLarge, Unavailable, ZaxyError
 
 LARGEST = 16 * 1024 * 1024
 BACKUP_ENDING = ".zaxy-backup"
@@ -36,8 +36,7 @@ class ConfigFile:
         try:
             return (self.content or b"").decode("utf-8")
         except UnicodeDecodeError as error:
-            raise ZaxyError(
-                "unavailable",
+            raise Unavailable(
                 f"{self.path} is not UTF-8: byte {error.start} cannot be read",
                 "Save it as UTF-8 first; it was left as it is.",
             ) from None
@@ -66,7 +65,7 @@ def read_file(path: Path, inside: Path | None = None) -> ConfigFile:
     if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
         raise _refused(path, "belongs to another user", "Run this as the user whose file it is.")
     if status.st_size > LARGEST:
-        raise ZaxyError("too_large", f"{path} has {status.st_size} bytes", f"At most {LARGEST} bytes can be edited.")
+        raise TooLarge(f"{path} has {status.st_size} bytes", f"At most {LARGEST} bytes can be edited.")
     try:
         return ConfigFile(path, path.read_bytes(), stat.S_IMODE(status.st_mode))
     except OSError as error:
@@ -139,8 +138,7 @@ def _put(read: ConfigFile, data: bytes, mode: int | None) -> None:
 
 def _expect_unchanged(read: ConfigFile) -> None:
     if read_file(read.path).content != read.content:
-        raise ZaxyError(
-            "conflict",
+        raise Conflict(
             f"{read.path} was changed by another program in the meantime",
             "Nothing was written; try again.",
         )
@@ -177,19 +175,16 @@ def encoded(path: Path, text: str) -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             f"{path} cannot hold a path whose name is not Unicode",
             "Rename the folder, or write the entry by hand.",
         ) from None
 
 
 def _refused(path: Path, what: str, remediation: str) -> ZaxyError:
-    return ZaxyError("forbidden", f"{path} {what}", remediation)
+    return Forbidden(f"{path} {what}", remediation)
 
 
 def _failed(path: Path, done: str, error: OSError | ValueError) -> ZaxyError:
     reason = getattr(error, "strerror", None) or str(error)
-    return ZaxyError(
-        "unavailable", f"{path} cannot be {done}: {reason}", "Nothing was changed. Check who may write there."
-    )
+    return Unavailable(f"{path} cannot be {done}: {reason}", "Nothing was changed. Check who may write there.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest
 
 TIMEOUT = 10
 """Seconds that a client waits at most. A hook takes about 0.05 s, and gives up on a busy log after one second."""
@@ -137,4 +137,4 @@ class HookCommand(NamedTuple):
 def hook_client(name: str) -> HookClient:
     if name in HOOK_CLIENTS:
         return HOOK_CLIENTS[name]
-    raise ZaxyError("invalid_request", f"{name!r:.40} has no hooks that Zaxy knows", f"Use one of {', '.join(NAMES)}.")
+    raise InvalidRequest(f"{name!r:.40} has no hooks that Zaxy knows", f"Use one of {', '.join(NAMES)}.")

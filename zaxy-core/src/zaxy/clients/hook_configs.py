@@ -25,7 +25,7 @@ from zaxy.clients.hook_clients import (
     HookCommand,
     Observed,
 )
-from zaxy.errors import ZaxyError
+from zaxy.errors import Conflict, Unavailable
 
 
 class Handler(NamedTuple):
@@ -52,8 +52,7 @@ def with_hooks(text: str, client: HookClient, command: HookCommand, force: bool 
     _refuse_unusable(text, client)
     if handlers(text, client):
         if not force:
-            raise ZaxyError(
-                "conflict",
+            raise Conflict(
                 "there are handlers of Zaxy's already",
                 "Pass --force to replace those and nothing else, or --remove to take them out.",
             )
@@ -135,7 +134,7 @@ def _put_behind(text: str, event: str, entry: dict[str, Any]) -> str:
     root = json_text.parse(text)
     listed = json_text.find(root, ["hooks", event])
     if root is None or listed is None or not listed.node.elements:
-        raise ZaxyError("unavailable", f"{event} has no list of hooks", "Mend the file first; it was left as it is.")
+        raise Unavailable(f"{event} has no list of hooks", "Mend the file first; it was left as it is.")
     first, last = listed.node.elements[0], listed.node.elements[-1]
     piece = f", {json.dumps(entry, ensure_ascii=False)}"
     if "\n" in text[listed.node.start : first.start]:
@@ -230,7 +229,7 @@ def _refuse_unusable(text: str, client: HookClient) -> None:
     """What the client itself would refuse, or what Zaxy's handlers cannot be put into."""
     reason = invalid_reason(text, client)
     if reason:
-        raise ZaxyError("unavailable", reason, "Mend the file first; it was left as it is.")
+        raise Unavailable(reason, "Mend the file first; it was left as it is.")
 
 
 def invalid_reason(text: str, client: HookClient) -> str:

@@ -12,9 +12,9 @@ from zaxy.clients.files import ConfigFile, delete_file, drop_backup, drop_empty_
 from zaxy.clients.hook_clients import CODEX, GENERIC, MOMENTS, HookClient, HookCommand, hook_client
 from zaxy.clients.hook_configs import handlers, shell_script, with_hooks, without_hooks
 from zaxy.clients.installing import Change
-from zaxy.errors import ZaxyError
+from zaxy.errors import Conflict, InvalidRequest, ZaxyError, error_of
 from zaxy.observe.capture_config import CAPTURE_FILE
-from zaxy.plugins.roster import owner_of, take_roll
+from zaxy.plugins.roster import load_roster, owner_of
 from zaxy.security.session_ids import check_session_id
 from zaxy.settings import Settings
 from zaxy.workspace import Workspace
@@ -47,7 +47,7 @@ class Hooked(NamedTuple):
 def hooks_of(name: str, workspace: Workspace, output: Path | None, remove: bool, force: bool, domain: str) -> Hooked:
     """Print, write or take out the hooks of a client, as the command of that name is told to."""
     if remove and name == GENERIC:
-        raise ZaxyError("invalid_request", "the script is a file of its own", "Delete it.")
+        raise InvalidRequest("the script is a file of its own", "Delete it.")
     if remove:
         return _taken_out(hook_client(name), workspace, output)
     command = hook_command(workspace, domain)
@@ -85,7 +85,7 @@ def watcher_records(client: HookClient, workspace: Workspace) -> bool:
     if not os.path.exists(os.path.join(workspace.root, CAPTURE_FILE)):
         return False
     settings = Settings(stored=workspace.stored_settings()).lenient()
-    return owner_of(take_roll(settings), "capture_adapters", client.name) is not None
+    return owner_of(load_roster(settings), "capture_adapters", client.name) is not None
 
 
 def hook_command(workspace: Workspace, domain: str = "") -> HookCommand:
@@ -146,7 +146,7 @@ def write_script(path: Path, text: str, force: bool = False) -> Change:
     """Write a whole file of ours; one that is there is left alone unless it is to be replaced."""
     read = read_file(path)
     if read.exists and read.content != text.encode("utf-8") and not force:
-        raise ZaxyError("conflict", f"{path} is there already", "Name another file, or pass --force to replace it.")
+        raise Conflict(f"{path} is there already", "Name another file, or pass --force to replace it.")
     return Change(path, read.content, text.encode("utf-8"), write_file(read, text))
 
 
@@ -160,4 +160,4 @@ def _planned(read: ConfigFile, edit: Callable[[str], str]) -> Change:
     except ZaxyError as error:
         if str(read.path) in error.message:
             raise
-        raise ZaxyError(error.code, f"{read.path}: {error.message}", error.remediation) from None
+        raise error_of(error.code, f"{read.path}: {error.message}", error.remediation) from None

@@ -13,7 +13,7 @@ from zaxy.api.models import ServerEntry
 from zaxy.api.points import IdeConfigWriter
 from zaxy.clients.entries import NAME, home_folder, project_entry, serves_many_projects, shared_entry
 from zaxy.clients.installing import Change, install, remove, target_of, writer_of
-from zaxy.errors import ZaxyError
+from zaxy.errors import Forbidden, InvalidRequest, ZaxyError
 from zaxy.plugins.host import PluginHost
 from zaxy.workspace import Workspace
 
@@ -49,8 +49,7 @@ class Offer:
         if self.path is None:
             raise _only_printed(self.client)
         if not self.trusted:
-            raise ZaxyError(
-                "forbidden",
+            raise Forbidden(
                 f"Codex reads {self.path} only in a project that it trusts",
                 "Trust the project in Codex, then pass --codex-trusted-project too.",
             )
@@ -103,20 +102,18 @@ def codex_command(server: ServerEntry) -> str:
 def _refuse_options_of_others(wish: Wish) -> None:
     if wish.client != "codex" and (wish.codex_scope or wish.codex_trusted):
         option = "--codex-config-scope" if wish.codex_scope else "--codex-trusted-project"
-        raise ZaxyError("invalid_request", f"{option} is about codex, not {wish.client}", "Leave it out.")
+        raise InvalidRequest(f"{option} is about codex, not {wish.client}", "Leave it out.")
     if wish.client != "hermes" and wish.hermes_config:
-        raise ZaxyError("invalid_request", f"--hermes-config is about hermes, not {wish.client}", "Leave it out.")
+        raise InvalidRequest(f"--hermes-config is about hermes, not {wish.client}", "Leave it out.")
 
 
 def _only_printed(client: str) -> ZaxyError:
     if client == "codex":
-        return ZaxyError(
-            "invalid_request",
+        return InvalidRequest(
             "Codex keeps its servers itself, unless a scope is named",
             f"Run 'codex mcp remove {NAME}', or pass --codex-config-scope project or user.",
         )
-    return ZaxyError(
-        "invalid_request",
+    return InvalidRequest(
         f"the configuration of {client} is printed, never written",
         f"Run 'zaxy ide-config {client}' and paste what it prints.",
     )

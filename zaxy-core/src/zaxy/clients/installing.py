@@ -20,9 +20,9 @@ from zaxy.clients.files import (
     read_file,
     write_file,
 )
-from zaxy.errors import ZaxyError
+from zaxy.errors import Unavailable, ZaxyError, error_of
 from zaxy.plugins.host import BoundProvider, PluginHost
-from zaxy.plugins.roster import take_roll
+from zaxy.plugins.roster import load_roster
 from zaxy.settings import Settings
 
 POINT = "ide_config_writers"
@@ -47,7 +47,7 @@ def client_writers(stored: Mapping[str, object]) -> Iterator[PluginHost]:
     """A host of the writers that needs no workspace: a writer keeps nothing, and what it may keep is thrown away."""
     settings = Settings(stored=stored).lenient()
     with tempfile.TemporaryDirectory(prefix="zaxy-clients-") as scratch:
-        yield PluginHost(take_roll(settings), settings, Path(scratch), "clients")
+        yield PluginHost(load_roster(settings), settings, Path(scratch), "clients")
 
 
 def writer_of(host: PluginHost, client: str) -> IdeConfigWriter:
@@ -85,9 +85,7 @@ def target_of(
     nowhere = Path("~")
     target = writer.target(scope, workspace, home or nowhere, environ)
     if nowhere in target.parents:
-        raise ZaxyError(
-            "unavailable", "the home folder is not known: HOME is not set", "Set HOME, or name the file itself."
-        )
+        raise Unavailable("the home folder is not known: HOME is not set", "Set HOME, or name the file itself.")
     return Path(os.path.abspath(target))
 
 
@@ -150,4 +148,4 @@ def _naming(path: Path) -> Iterator[None]:
     except ZaxyError as error:
         if str(path) in error.message:
             raise
-        raise ZaxyError(error.code, f"{path}: {error.message}", error.remediation) from None
+        raise error_of(error.code, f"{path}: {error.message}", error.remediation) from None

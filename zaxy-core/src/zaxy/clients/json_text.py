@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any, NamedTuple
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import Conflict, InternalError, NotFound, Unavailable, ZaxyError
 
 Path = Sequence[str | int]
 """The way from the root: a name for a member of an object, a number for an item of an array."""
@@ -117,7 +117,7 @@ def replace(text: str, path: Path, value: Any) -> str:
     root = parse(text)
     element = find(root, path)
     if root is None or element is None:
-        raise ZaxyError("not_found", f"there is no {_told(path)}", "Put it in instead.")
+        raise NotFound(f"there is no {_told(path)}", "Put it in instead.")
     old = element.node
     if text[_line_start(text, element.start) : element.start].strip(" \t") == "":
         indent = indent_of(text, element.start)
@@ -171,8 +171,7 @@ def malformed(text: str, at: int, what: str) -> ZaxyError:
     """A refusal that names the line and the column, counted from 1."""
     line = text.count("\n", 0, at) + 1
     column = at - _line_start(text, at) + 1 - (1 if line == 1 and text.startswith(BOM) else 0)
-    return ZaxyError(
-        "unavailable",
+    return Unavailable(
         f"line {line}, column {column}: {what}",
         "Mend the file first; it was left as it is.",
     )
@@ -277,7 +276,7 @@ def _deepest(root: Node, path: Path, text: str) -> tuple[Node, int]:
         if element is None:
             return node, done
         if last:
-            raise ZaxyError("conflict", f"there is a {_told(path)} already", "Replace it, or leave it.")
+            raise Conflict(f"there is a {_told(path)} already", "Replace it, or leave it.")
         node = element.node
     raise ValueError("a path has at least one step")
 
@@ -378,8 +377,7 @@ def _judged(text: str, wanted: Any) -> str:
     """The text, if it says what it should: a last guard before a file is replaced."""
     root = parse(text)
     if root is None or root.value != wanted:
-        raise ZaxyError(
-            "internal_error",
+        raise InternalError(
             "the edited text would not say what it should",
             "Nothing was changed. Edit the file by hand, and please report this.",
         )

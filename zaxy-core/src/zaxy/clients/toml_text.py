@@ -13,7 +13,7 @@ from copy import deepcopy
 from typing import Any, NamedTuple
 
 from zaxy.clients.json_text import BOM, line_end_of
-from zaxy.errors import ZaxyError
+from zaxy.errors import Conflict, Unavailable, ZaxyError
 
 Table = tuple[str, ...]
 
@@ -62,7 +62,7 @@ def put(text: str, table: Table, values: Mapping[str, Any]) -> str:
     """The text with a table more, at its end."""
     before = parse(text)
     if _value_at(before, table) is not None:
-        raise ZaxyError("conflict", f"there is a [{'.'.join(table)}] already", "Replace it, or leave it.")
+        raise Conflict(f"there is a [{'.'.join(table)}] already", "Replace it, or leave it.")
     line_end = line_end_of(text)
     piece = rendered(table, values, line_end)
     if text in ("", BOM):
@@ -306,12 +306,11 @@ def _without_empty(data: dict[str, Any], table: Table) -> dict[str, Any]:
 
 def _by_hand(table: Table) -> ZaxyError:
     name = ".".join(table)
-    return ZaxyError(
-        "conflict",
+    return Conflict(
         f"{name} cannot be edited, because {table[0]} is written without a heading [{name}] of its own",
         "Edit the file by hand; it was left as it is.",
     )
 
 
 def _refused(what: str) -> ZaxyError:
-    return ZaxyError("unavailable", what, "Mend the file first; it was left as it is.")
+    return Unavailable(what, "Mend the file first; it was left as it is.")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from zaxy.api.models import ServerEntry
 from zaxy.api.provider import ProviderContext
 from zaxy.clients import json_text, toml_text
-from zaxy.errors import ZaxyError
+from zaxy.errors import Conflict, InvalidRequest, ZaxyError
 
 
 class JsonWriter:
@@ -65,8 +65,7 @@ class ClaudeDesktop(JsonWriter):
 
     def entry(self, server: ServerEntry) -> dict[str, Any]:
         if server.url:
-            raise ZaxyError(
-                "invalid_request",
+            raise InvalidRequest(
                 "Claude Desktop reads no remote servers from its file",
                 "Add the address in its settings, under Connectors.",
             )
@@ -142,9 +141,9 @@ def _filled(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _there_already(name: str) -> ZaxyError:
-    return ZaxyError("conflict", f"there is a server named {name} already", "Pass --force to replace just that entry.")
+    return Conflict(f"there is a server named {name} already", "Pass --force to replace just that entry.")
 
 
 def _no_scope(name: str, scope: str, scopes: tuple[str, ...]) -> ZaxyError:
     there = f"Use {' or '.join(scopes)}." if scopes else "Its configuration is only printed: paste it yourself."
-    return ZaxyError("invalid_request", f"{name} has no scope {scope!r:.40}", there)
+    return InvalidRequest(f"{name} has no scope {scope!r:.40}", there)

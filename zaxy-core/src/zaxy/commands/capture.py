@@ -11,7 +11,7 @@ import typer
 
 from zaxy.commands import command, new_app
 from zaxy.commands.events import AsJson, EventloomPath, SessionId, WorkspaceFolder, one_line
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest
 from zaxy.observe.capture import Capture, Captured
 from zaxy.observe.capture_config import DEFAULT, checked_interval, read_capture_config
 from zaxy.observe.watcher import Follow, Passes, watch, watcher_of, watcher_status
@@ -26,7 +26,7 @@ Interval = Annotated[float | None, typer.Option("--interval", help="Seconds betw
 Foreground = Annotated[bool, typer.Option("--foreground", help="Watch in this process, for a supervisor.")]
 Watch = Annotated[bool, typer.Option("--watch", help="Go on until ended, instead of reading once.")]
 Iterations = Annotated[int | None, typer.Option("--watch-iterations", help="With --watch: so many passes.")]
-LONGEST_LINE = 200
+MAX_LINE_CHARS = 200
 
 
 @command(app, "capture start")
@@ -78,7 +78,7 @@ def codex_capture(
     session = check_session_id(session_id) if session_id is not None else ""
     seconds = checked_interval(DEFAULT.interval if interval is None else interval)
     if iterations is not None and iterations < 1:
-        raise ZaxyError("invalid_request", "--watch-iterations must be at least 1", "Give how many passes are wanted.")
+        raise InvalidRequest("--watch-iterations must be at least 1", "Give how many passes are wanted.")
     if watching and iterations is None:
         _watch(found, session, ("codex",), graph, seconds, as_json)
         return
@@ -110,8 +110,8 @@ def _watch(
 
 def _follow(workspace: Workspace) -> Follow:
     """The followers are opened anew each time: another process may own the graph by now."""
+    from zaxy.owner.client import memory_of
     from zaxy.retrieve.recall import warnings
-    from zaxy.runtime.owner_client import memory_of
 
     def follow(session: str) -> list[str]:
         with memory_of(workspace) as memory:
@@ -136,7 +136,9 @@ def _status_lines(told: dict[str, Any]) -> list[str]:
         )
     if told.get("captured"):
         lines.append(f"captured  {_counts(told['captured'])}")
-    lines += [one_line(f"error  {error['time']}  {error['message']}", LONGEST_LINE) for error in told.get("errors", ())]
+    lines += [
+        one_line(f"error  {error['time']}  {error['message']}", MAX_LINE_CHARS) for error in told.get("errors", ())
+    ]
     return [*lines, f"log  {told['log']}"]
 
 
@@ -144,7 +146,7 @@ def _pass_lines(passes: Passes) -> list[str]:
     lines = [f"captured {_counts(passes.new)}; known {passes.known}"]
     if passes.skipped:
         lines.append(f"skipped {_counts(passes.skipped)}")
-    return [*lines, *(one_line(f"problem: {problem}", LONGEST_LINE) for problem in passes.problems)]
+    return [*lines, *(one_line(f"problem: {problem}", MAX_LINE_CHARS) for problem in passes.problems)]
 
 
 def _counts(counts: dict[str, int]) -> str:

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from zaxy.commands import command, new_app
-from zaxy.errors import ZaxyError
-from zaxy.plugins.roster import take_roll
+from zaxy.errors import Forbidden, NotFound, ZaxyError
+from zaxy.plugins.roster import load_roster
 from zaxy.settings import Setting, Settings, Value, parse
 from zaxy.workspace import find_workspace, stored_settings_here
 
@@ -55,9 +55,7 @@ def set_value(
 def unset(name: Name, as_json: AsJson = False) -> None:
     workspace = find_workspace()
     if name not in workspace.stored_settings():
-        raise ZaxyError(
-            "not_found", f"{workspace.root} does not keep {name}", "'zaxy config list' shows what it keeps."
-        )
+        raise NotFound(f"{workspace.root} does not keep {name}", "'zaxy config list' shows what it keeps.")
     workspace.store_setting(name, None)
     kept = {"env": name, "kept": False}
     typer.echo(json.dumps(kept) if as_json else f"{name} is no longer kept in {workspace.root}")
@@ -67,7 +65,7 @@ def _settings() -> Settings:
     """The core's settings and those that installed plugins declare."""
     stored = stored_settings_here()
     try:
-        rows = take_roll(Settings(stored=stored)).rows
+        rows = load_roster(Settings(stored=stored)).rows
     except ZaxyError:
         rows = ()  # a setting about plugins is wrong: this is where one looks for it
     declared = [setting for row in rows if row.manifest for setting in row.manifest.settings]
@@ -79,7 +77,7 @@ def _storable(name: str) -> Setting:
     if setting.secret or setting.environment_only:
         reason = "is a secret" if setting.secret else "decides which workspace is used"
         fix = f"Set it in the environment{f', or point {name}_FILE at a file' if setting.secret else ''}."
-        raise ZaxyError("forbidden", f"{name} {reason}, so the workspace does not keep it", fix)
+        raise Forbidden(f"{name} {reason}, so the workspace does not keep it", fix)
     return setting
 
 

@@ -23,9 +23,9 @@ from zaxy.contracts.check import (
 from zaxy.contracts.diff import BREAKING, Change
 from zaxy.contracts.pin import pin as make_pin, plugin_of_project
 from zaxy.contracts.snapshot import Contract, live_contracts, plugin_contract
-from zaxy.errors import ZaxyError
+from zaxy.errors import Unavailable, ZaxyError, error_of
 from zaxy.plugins.manifest import Manifest
-from zaxy.plugins.roster import Roster, Row, take_roll
+from zaxy.plugins.roster import InstalledPlugin, Roster, load_roster
 from zaxy.plugins.scaffold import CONTRACT_FILE
 from zaxy.plugins.sources import python_sources
 from zaxy.settings import Settings
@@ -116,22 +116,22 @@ def snapshot(
     typer.echo(json.dumps({"written": written}, indent=2) if as_json else "\n".join(f"wrote {w}" for w in written))
 
 
-def _row_of_project() -> Row:
+def _row_of_project() -> InstalledPlugin:
     """The plugin of the project in the current folder, which must be installed to be read."""
     name = plugin_of_project(Path.cwd())
     try:
         return _roster().row(name)
     except ZaxyError as error:
-        raise ZaxyError(error.code, error.message, "Install the project first: pip install -e .") from None
+        raise error_of(error.code, error.message, "Install the project first: pip install -e .") from None
 
 
 def _roster() -> Roster:
-    return take_roll(Settings(stored=stored_settings_here()))
+    return load_roster(Settings(stored=stored_settings_here()))
 
 
-def _manifest(row: Row) -> Manifest:
+def _manifest(row: InstalledPlugin) -> Manifest:
     if row.manifest is None:
-        raise ZaxyError("unavailable", f"the plugin {row.name} has no manifest that can be read: {row.error}", row.hint)
+        raise Unavailable(f"the plugin {row.name} has no manifest that can be read: {row.error}", row.hint)
     return row.manifest
 
 

@@ -12,9 +12,9 @@ import typer
 
 from zaxy.commands import command, new_app
 from zaxy.commands.events import AsJson
-from zaxy.runtime.demo import Step, demo_folder, demo_steps
-from zaxy.runtime.demo_page import NEXT, OPENING, closing_lines, step_lines
-from zaxy.runtime.terminal import terminal_of
+from zaxy.terminal.demo import Step, demo_folder, demo_steps
+from zaxy.terminal.demo_page import NEXT, OPENING, closing_lines, step_lines
+from zaxy.terminal.screen import terminal_of
 
 app = new_app("demo")
 

@@ -10,10 +10,10 @@ import typer
 
 from zaxy.commands import command, new_app
 from zaxy.commands.events import AsJson, EventloomPath, WorkspaceFolder
-from zaxy.runtime.doctor import ERROR, Patient, examine
-from zaxy.runtime.doctor_page import closing_line, row_lines
-from zaxy.runtime.doctor_round import ROUND
-from zaxy.runtime.terminal import terminal_of
+from zaxy.setup.doctor import ERROR, DoctorContext, examine
+from zaxy.setup.doctor_round import CHECKS
+from zaxy.terminal.doctor_page import closing_line, row_lines
+from zaxy.terminal.screen import terminal_of
 from zaxy.workspace import find_workspace
 
 app = new_app("doctor")
@@ -28,7 +28,7 @@ def doctor(
 ) -> None:
     terminal = terminal_of(sys.stdout)
     rows = []
-    for row in examine(Patient(find_workspace(workspace, eventloom_path)), ROUND, fix):
+    for row in examine(DoctorContext(find_workspace(workspace, eventloom_path)), CHECKS, fix):
         rows.append(row)
         if not as_json:
             typer.echo("\n".join(row_lines(row, terminal)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import NotFound
 from zaxy.eventloom.citation import Citation
 from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.record import Line
@@ -26,7 +26,7 @@ WorkspaceFolder = Annotated[str | None, typer.Option("--workspace", help="The pr
 EventloomPath = Annotated[str | None, typer.Option("--eventloom-path", help="The folder that holds the log.")]
 
 TEXT_FIELDS = ("summary", "text", "content", "decision", "task", "goal", "title", "name", "command", "path", "reason")
-LONGEST_TEXT = 100
+MAX_TEXT_CHARS = 100
 
 
 def open_loom(workspace: str | None, eventloom_path: str | None) -> tuple[Eventloom, Workspace]:
@@ -36,7 +36,7 @@ def open_loom(workspace: str | None, eventloom_path: str | None) -> tuple[Eventl
 
 def open_memory(workspace: str | None, eventloom_path: str | None) -> Memory:
     """The memory of the workspace that is meant. A read waits until the followers have caught up, and shows it."""
-    from zaxy.runtime.owner_client import memory_of
+    from zaxy.owner.client import memory_of
 
     return memory_of(find_workspace(workspace, eventloom_path), progress_of("following"))
 
@@ -47,13 +47,12 @@ def existing_session(named: str | None, workspace: Workspace, known: Sequence[st
     if session in known:
         return session
     if not known:
-        raise ZaxyError(
-            "not_found",
+        raise NotFound(
             f"nothing is recorded in {workspace.root} yet",
             'Record something: zaxy append note.taken --payload \'{"text": "..."}\'',
         )
     there = ", ".join(known[:8])
-    raise ZaxyError("not_found", f"there is no session {session} (there are: {there})", "'zaxy sessions' lists them.")
+    raise NotFound(f"there is no session {session} (there are: {there})", "'zaxy sessions' lists them.")
 
 
 def session_of(named: str | None, workspace: Workspace) -> str:
@@ -85,12 +84,12 @@ def event_row(record: dict[str, Any]) -> str:
     payload = record.get("payload")
     text = "(erased)" if payload is None else _text(payload)
     time = record["time"][:19].replace("T", " ")
-    return f"{record['seq']:>6}  {time}  {record['type']}  {one_line(record['actor'], LONGEST_TEXT)}  {text}"
+    return f"{record['seq']:>6}  {time}  {record['type']}  {one_line(record['actor'], MAX_TEXT_CHARS)}  {text}"
 
 
 def _text(payload: dict[str, Any]) -> str:
     said = next((payload[key] for key in TEXT_FIELDS if isinstance(payload.get(key), str)), None)
-    return one_line(said if said is not None else json.dumps(payload, ensure_ascii=False), LONGEST_TEXT)
+    return one_line(said if said is not None else json.dumps(payload, ensure_ascii=False), MAX_TEXT_CHARS)
 
 
 def one_line(text: str, longest: int) -> str:

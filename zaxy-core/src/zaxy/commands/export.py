@@ -21,11 +21,11 @@ from zaxy.commands.events import (
     progress_of,
     session_of,
 )
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest
 from zaxy.export.bundle import Signer, Written
 from zaxy.export.delivery import new_file, push
 from zaxy.export.disclosure import disclose
-from zaxy.export.selector import DEFAULT_QUERY_LIMIT, LARGEST_QUERY_LIMIT, Selector
+from zaxy.export.selector import DEFAULT_QUERY_LIMIT, MAX_QUERY_LIMIT, Selector
 from zaxy.export.signing import DEFAULT_ALGORITHM, UNAUDITED, KeyFiles, opened, read_token, signer_of
 from zaxy.export.verification import BUNDLE, ENVELOPE, SUBSET, Verified, parts_of_file, verify
 
@@ -40,7 +40,7 @@ SinceTime = Annotated[str, typer.Option("--since-time", help="A date or time: on
 UntilTime = Annotated[str, typer.Option("--until-time", help="A date or time, inclusive.")]
 Query = Annotated[str, typer.Option("--query", help="Words: only events that fit them best.")]
 QueryLimit = Annotated[
-    int, typer.Option("--query-limit", min=1, max=LARGEST_QUERY_LIMIT, help="How many events the query takes.")
+    int, typer.Option("--query-limit", min=1, max=MAX_QUERY_LIMIT, help="How many events the query takes.")
 ]
 Excluded = Annotated[
     str, typer.Option("--exclude-sensitivities", help="Tiers to leave out, such as confidential,restricted.")
@@ -229,10 +229,10 @@ def _words(text: str) -> list[str] | None:
 def _signer(private: str, public: str, algorithm: str, passphrase: str) -> Iterator[Signer | None]:
     if bool(private) != bool(public):
         missing = "--public-key" if private else "--private-key"
-        raise ZaxyError("invalid_request", f"signing needs {missing} too", "Name both files of the key pair.")
+        raise InvalidRequest(f"signing needs {missing} too", "Name both files of the key pair.")
     if not private:
         if passphrase or algorithm != DEFAULT_ALGORITHM:
-            raise ZaxyError("invalid_request", "there is no key to sign with", "Name --private-key and --public-key.")
+            raise InvalidRequest("there is no key to sign with", "Name --private-key and --public-key.")
         yield None
         return
     with signer_of(KeyFiles(private, public, algorithm, passphrase)) as signer:

@@ -10,7 +10,7 @@ import typer
 
 from zaxy.commands import command, new_app
 from zaxy.commands.events import AsJson, EventloomPath, SessionId, WorkspaceFolder, existing_session, open_memory
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest
 from zaxy.follow.loop import State
 from zaxy.memory import Memory
 
@@ -73,7 +73,7 @@ def digest(
 
 def _sessions(memory: Memory, named: str | None, every: bool) -> Sequence[str]:
     if every and named is not None:
-        raise ZaxyError("invalid_request", "--all and --session-id were both given", "Leave one of them out.")
+        raise InvalidRequest("--all and --session-id were both given", "Leave one of them out.")
     return memory.sessions() if every else [existing_session(named, memory.workspace, memory.sessions())]
 
 

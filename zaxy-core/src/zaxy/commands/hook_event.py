@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import InternalError, InvalidRequest, ZaxyError
 from zaxy.observe import hook_events
 from zaxy.tuples import NamedTuple
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 LOCK_WAIT = 1.0
 STDIN_WAIT = 1.0
-LARGEST_STDIN = 1 << 20
+MAX_STDIN = 1 << 20
 ERROR_LOG = os.path.join("runtime", "hook-errors.log")
-LARGEST_ERROR_LOG = 256 << 10
+MAX_ERROR_LOG = 256 << 10
 
 
 class Option(NamedTuple):
@@ -142,7 +142,7 @@ class Call:
             self._mistaken(f"{option.name} is not a whole number", "Give digits only.")
 
     def _mistaken(self, message: str, remediation: str) -> None:
-        self.mistake = self.mistake or ZaxyError("invalid_request", message, remediation)
+        self.mistake = self.mistake or InvalidRequest(message, remediation)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -180,7 +180,7 @@ def record(call: Call) -> Line | None:
         trigger = hook_events.meant_trigger(trigger, told)
         if not call.strict and hook_events.says_nothing(trigger, told):
             return None
-    entries = [_entry(trigger, each) for each in hook_events.tellings(trigger, told)]
+    entries = [_entry(trigger, each) for each in hook_events.observations_of(trigger, told)]
     workspace = call.workspace()
     session = str(call.told.get("session_id") or default_session(workspace))
     loom = Eventloom(workspace.eventloom)
@@ -235,14 +235,14 @@ def _stdin_json() -> object:
     def read() -> None:
         with suppress(OSError):
             while chunk := os.read(0, 1 << 16):
-                if len(taken) <= LARGEST_STDIN:  # the rest is read too: a client may not survive a broken pipe
+                if len(taken) <= MAX_STDIN:  # the rest is read too: a client may not survive a broken pipe
                     taken.extend(chunk)
 
     reader = Thread(target=read, daemon=True)
     reader.start()
     reader.join(STDIN_WAIT)
     try:
-        return json.loads(bytes(taken)) if len(taken) <= LARGEST_STDIN else None
+        return json.loads(bytes(taken)) if len(taken) <= MAX_STDIN else None
     except (ValueError, RecursionError):
         return None
 
@@ -271,7 +271,7 @@ def _defect(error: BaseException) -> ZaxyError:
         where = where.tb_next
     place = f" at {os.path.basename(where.tb_frame.f_code.co_filename)}:{where.tb_lineno}" if where else ""
     reason = f": {error.strerror}" if isinstance(error, OSError) else ""
-    return ZaxyError("internal_error", f"{type(error).__name__}{place}{reason}", "This is a defect: please report it.")
+    return InternalError(f"{type(error).__name__}{place}{reason}", "This is a defect: please report it.")
 
 
 def note_error(folder: str, trigger: str, error: ZaxyError) -> None:
@@ -288,7 +288,7 @@ def note_error(folder: str, trigger: str, error: ZaxyError) -> None:
     line = f"{utc_now()} {shown} {error.code} {hook_events.excerpt(plain)}\n".encode("utf-8", "replace")
     fd = DISK.open(path, create=True)
     try:
-        if DISK.size(fd) + len(line) > LARGEST_ERROR_LOG:
+        if DISK.size(fd) + len(line) > MAX_ERROR_LOG:
             DISK.close(fd)
             DISK.replace(path, f"{path}.1")
             fd = DISK.open(path, create=True)

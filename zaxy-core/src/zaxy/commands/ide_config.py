@@ -12,7 +12,7 @@ from zaxy.clients.ide_config import Offer, Wish, make_offer
 from zaxy.clients.installing import Change, client_writers
 from zaxy.commands import command, new_app
 from zaxy.commands.events import AsJson, EventloomPath, WorkspaceFolder
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest
 from zaxy.workspace import find_workspace, stored_settings_here
 
 app = new_app("ide-config")
@@ -47,7 +47,7 @@ def ide_config(
     as_json: AsJson = False,
 ) -> None:
     if install and remove:
-        raise ZaxyError("invalid_request", "--install and --remove exclude each other", "Pass one of them.")
+        raise InvalidRequest("--install and --remove exclude each other", "Pass one of them.")
     scope = codex_config_scope.value if codex_config_scope else ""
     wish = Wish(client, domain, url, scope, codex_trusted_project, hermes_config)
     with client_writers(stored_settings_here()) as host:

@@ -10,10 +10,10 @@ import typer
 
 from zaxy.commands import command, new_app
 from zaxy.commands.events import AsJson, WorkspaceFolder
-from zaxy.errors import ZaxyError
-from zaxy.runtime.init import BACKENDS, Wish, carry_out, make_plan, settled, undo_init
-from zaxy.runtime.init_clients import PRESETS
-from zaxy.runtime.init_page import (
+from zaxy.errors import Conflict, InvalidRequest
+from zaxy.setup.init import BACKENDS, Wish, carry_out, make_plan, settled, undo_init
+from zaxy.setup.init_clients import PRESETS
+from zaxy.terminal.init_page import (
     done_as_dict,
     done_lines,
     plan_as_dict,
@@ -21,7 +21,7 @@ from zaxy.runtime.init_page import (
     undo_lines,
     undone_as_dict,
 )
-from zaxy.runtime.terminal import terminal_of
+from zaxy.terminal.screen import terminal_of
 from zaxy.workspace import Workspace, find_workspace
 
 app = new_app("init")
@@ -80,10 +80,9 @@ def _undo(workspace: Workspace, yes: bool, dry_run: bool, as_json: bool) -> None
 def _ask(as_json: bool, question: str) -> None:
     """Go on if a person says yes; where nobody can be asked, say how to go on."""
     if as_json or not sys.stdin.isatty():
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             "nothing was written: there is nobody to ask",
             "Pass --yes to write it, or --dry-run to see it only.",
         )
     if not typer.confirm(question, default=True):
-        raise ZaxyError("conflict", "nothing was written", "Run it again whenever you like.")
+        raise Conflict("nothing was written", "Run it again whenever you like.")

@@ -26,7 +26,7 @@ from zaxy.commands.events import (
     reply_of,
     session_of,
 )
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest, NotFound, ZaxyError
 from zaxy.eventloom.admission import admit
 from zaxy.eventloom.citation import Citation, parse_citation
 from zaxy.eventloom.loom import Eventloom
@@ -73,7 +73,7 @@ def replay(
     as_json: AsJson = False,
 ) -> None:
     if to_seq is not None and to_seq < from_seq:
-        raise ZaxyError("invalid_request", "--to-seq is before --from-seq", "Swap them.")
+        raise InvalidRequest("--to-seq is before --from-seq", "Swap them.")
     loom, session = _source(source, workspace, eventloom_path)
     events = (line.record for line in loom.read(session, from_seq, to_seq))
     if as_json:
@@ -124,7 +124,7 @@ def verify(
 ) -> None:
     remembered = parse_citation(since) if since else None
     if everything and (session or remembered):
-        raise ZaxyError("invalid_request", "--all goes without a session and --since", "Leave one of them out.")
+        raise InvalidRequest("--all goes without a session and --since", "Leave one of them out.")
     if everything:
         loom, _ = open_loom(workspace, eventloom_path)
         names = loom.sessions()
@@ -175,8 +175,7 @@ def forget(
 ) -> None:
     cited = parse_citation(citation)
     if not hard:
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             "forgetting erases the payload for good, and --hard was not given",
             "Add --hard if that is meant. To correct a fact and keep its history, append a new event instead.",
         )
@@ -194,7 +193,7 @@ def _source(source: str | None, workspace: str | None, eventloom_path: str | Non
     if source and (source.endswith(".jsonl") or "/" in source):
         file = Path(source)
         if not file.is_file():
-            raise ZaxyError("not_found", f"{source} is not a file", "Name a session, or a file that ends in .jsonl.")
+            raise NotFound(f"{source} is not a file", "Name a session, or a file that ends in .jsonl.")
         return Eventloom(str(file.absolute().parent)), file.name.removesuffix(".jsonl")
     loom, found = open_loom(workspace, eventloom_path)
     return loom, existing_session(source, found, loom.sessions())
@@ -202,15 +201,15 @@ def _source(source: str | None, workspace: str | None, eventloom_path: str | Non
 
 def _refuse_other_session(remembered: Citation | None, session: str) -> None:
     if remembered and remembered.session != session:
-        raise ZaxyError("invalid_request", f"{remembered} is not of the session {session}", "Leave the session out.")
+        raise InvalidRequest(f"{remembered} is not of the session {session}", "Leave the session out.")
 
 
 def _json_object(text: str) -> Any:
     try:
         return json.loads(sys.stdin.read() if text == "-" else text)
     except (ValueError, RecursionError) as error:
-        raise ZaxyError(
-            "invalid_request", f"the payload is not JSON: {error}", 'Pass an object, such as \'{"text": "..."}\'.'
+        raise InvalidRequest(
+            f"the payload is not JSON: {error}", 'Pass an object, such as \'{"text": "..."}\'.'
         ) from None
 
 

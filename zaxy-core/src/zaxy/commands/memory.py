@@ -21,11 +21,11 @@ from zaxy.commands.events import (
     open_memory,
     session_of,
 )
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest
 from zaxy.eventloom.citation import parse_citation
-from zaxy.runtime.checkout_page import checkout_page
-from zaxy.runtime.start_page import bootstrap_page, capabilities_page
-from zaxy.runtime.terminal import terminal_of
+from zaxy.terminal.checkout_page import checkout_page
+from zaxy.terminal.screen import terminal_of
+from zaxy.terminal.start_page import bootstrap_page, capabilities_page
 
 app = new_app("memory")
 
@@ -158,8 +158,8 @@ def _purpose(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ZaxyError(
-            "invalid_request", f"the purpose is not JSON: {error}", 'Pass a preset, or an object: \'{"task": "..."}\'.'
+        raise InvalidRequest(
+            f"the purpose is not JSON: {error}", 'Pass a preset, or an object: \'{"task": "..."}\'.'
         ) from None
 
 

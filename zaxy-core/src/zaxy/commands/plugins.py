@@ -13,9 +13,9 @@ from zaxy.api.catalog import POINTS
 from zaxy.commands import command, new_app
 from zaxy.contracts.check import contract_text
 from zaxy.contracts.pin import pin_of_files
-from zaxy.plugins.check import Finding, check_plugin
+from zaxy.plugins.check import PluginProblem, check_plugin
 from zaxy.plugins.host import PluginHost
-from zaxy.plugins.roster import Row, take_roll
+from zaxy.plugins.roster import InstalledPlugin, load_roster
 from zaxy.plugins.scaffold import CONTRACT_FILE, plugin_files, write_files
 from zaxy.settings import Settings
 from zaxy.workspace import stored_settings_here
@@ -28,7 +28,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 @command(app, "plugins show")
 def show(name: PluginName, as_json: AsJson = False) -> None:
-    row = take_roll(Settings(stored=stored_settings_here())).row(name)
+    row = load_roster(Settings(stored=stored_settings_here())).row(name)
     typer.echo(json.dumps(row.as_dict(), indent=2, ensure_ascii=False) if as_json else _about(row))
 
 
@@ -38,7 +38,7 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     settings = Settings(stored=stored_settings_here())
-    roster = take_roll(settings)
+    roster = load_roster(settings)
     rows = [roster.row(name)] if name else list(roster.rows)
     with tempfile.TemporaryDirectory(prefix="zaxy-check-") as scratch:
         host = PluginHost(roster, settings.lenient(), Path(scratch), "plugins-check")
@@ -77,7 +77,7 @@ def new(
     typer.echo(f"next: cd {folder} && pip install -e '.[test]' && pytest")
 
 
-def _about(row: Row) -> str:
+def _about(row: InstalledPlugin) -> str:
     lines = [f"{row.name} {row.version}, package {row.package}, module {row.module}", f"state: {row.state}"]
     if row.error:
         lines += [f"  {row.stage}: {row.error}", f"  {row.hint}"]
@@ -98,7 +98,7 @@ def _about(row: Row) -> str:
     return "\n".join(lines)
 
 
-def _print_findings(rows: list[Row], told: list[Finding]) -> None:
+def _print_findings(rows: list[InstalledPlugin], told: list[PluginProblem]) -> None:
     for row in rows:
         own = [finding for finding in told if (finding.plugin, finding.package) == (row.name, row.package)]
         wrong = any(not finding.is_note for finding in own)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest
 from zaxy.plugins import listing
-from zaxy.plugins.roster import take_roll
+from zaxy.plugins.roster import load_roster
 from zaxy.settings import Settings
 from zaxy.workspace import stored_settings_here
 
@@ -29,11 +29,10 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     unknown = [word for word in arguments if word != "--json"]
     if unknown:
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             f"'zaxy plugins list' does not take {unknown[0]!r}",
             "It takes --json only. 'zaxy plugins show NAME' tells about one plugin.",
         )
-    roster = take_roll(Settings(stored=stored_settings_here()))
+    roster = load_roster(Settings(stored=stored_settings_here()))
     print(listing.as_json(roster) if arguments else listing.as_table(roster))
     return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest, ZaxyError
 from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -58,7 +58,7 @@ def run(arguments: Sequence[str]) -> int:
         from zaxy.serve.stdio import serve_stdio, serve_through_owner, take_standard_streams
 
         streams = take_standard_streams()
-        from zaxy.runtime.owner import needs_owner
+        from zaxy.owner.owner import needs_owner
 
         (serve_through_owner if needs_owner(workspace) else serve_stdio)(workspace, profile, *streams)
     else:
@@ -91,4 +91,4 @@ def _port(text: str) -> int:
 
 
 def _mistaken(message: str, remediation: str) -> ZaxyError:
-    return ZaxyError("invalid_request", message, remediation)
+    return InvalidRequest(message, remediation)

@@ -11,8 +11,8 @@ import typer
 from zaxy.commands import command, new_app
 from zaxy.commands.events import AsJson, EventloomPath, WorkspaceFolder, event_view, open_loom
 from zaxy.eventloom.citation import parse_citation
-from zaxy.runtime.event_page import event_page
-from zaxy.runtime.terminal import terminal_of
+from zaxy.terminal.event_page import event_page
+from zaxy.terminal.screen import terminal_of
 
 app = new_app("show")
 

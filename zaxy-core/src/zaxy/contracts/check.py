@@ -9,7 +9,7 @@ from typing import Any
 from zaxy.api.catalog import API_CURRENT, API_FLOOR, version_text
 from zaxy.contracts.diff import BREAKING, Change, compare
 from zaxy.contracts.snapshot import FORMAT, Contract, Items, live_contracts, plugin_contract
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest, NotFound, TooLarge, Unavailable
 from zaxy.plugins.roster import Roster
 
 PLUGINS = "plugins"
@@ -27,15 +27,14 @@ def read_contract(path: Path) -> Contract:
     """A snapshot or a pin from a file, checked to be one."""
     try:
         if path.stat().st_size > MAX_FILE:
-            raise ZaxyError("too_large", f"{path} is larger than 16 MiB", "Pass a contract file, such as a pin.")
+            raise TooLarge(f"{path} is larger than 16 MiB", "Pass a contract file, such as a pin.")
         read = json.loads(path.read_bytes())
     except OSError as error:
-        raise ZaxyError("not_found", f"{path} cannot be read: {error.strerror}", "Check the path.") from None
+        raise NotFound(f"{path} cannot be read: {error.strerror}", "Check the path.") from None
     except (ValueError, RecursionError) as error:
-        raise ZaxyError("invalid_request", f"{path} is not JSON: {error}", "Pass a contract file.") from None
+        raise InvalidRequest(f"{path} is not JSON: {error}", "Pass a contract file.") from None
     if not isinstance(read, dict) or read.get("format") != FORMAT or not _are_items(read.get("items")):
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             f"{path} is not a contract of format {FORMAT}",
             "Pass a file that 'zaxy contracts snapshot' or 'zaxy contracts pin' wrote.",
         )
@@ -48,7 +47,7 @@ def read_contracts(path: Path) -> dict[str, Contract]:
         one = read_contract(path)
         return {str(one["contract"]): one}
     if not path.is_dir():
-        raise ZaxyError("not_found", f"{path} is not there", "Pass a contract file or a folder of them.")
+        raise NotFound(f"{path} is not there", "Pass a contract file or a folder of them.")
     found = {file.stem: read_contract(file) for file in sorted(path.glob("*.json"))}
     found |= {f"{PLUGINS}/{file.stem}": read_contract(file) for file in sorted(path.glob(f"{PLUGINS}/*.json"))}
     return found
@@ -63,7 +62,7 @@ def write_contract(path: Path, contract: Contract) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(contract_text(contract), encoding="utf-8")
     except OSError as error:
-        raise ZaxyError("unavailable", f"{path} cannot be written: {error.strerror}", "Name another place.") from None
+        raise Unavailable(f"{path} cannot be written: {error.strerror}", "Name another place.") from None
 
 
 def compare_all(old: dict[str, Contract], new: dict[str, Contract]) -> dict[str, list[Change]]:
@@ -91,8 +90,7 @@ def check_snapshots(roster: Roster, folder: Path) -> dict[str, list[Change]]:
 def read_pin(path: Path) -> Contract:
     pin = read_contract(path)
     if pin.get("kind") != "pin":
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             f"{path} is a snapshot, not a pin",
             "Compare snapshots with 'zaxy contracts diff'; 'zaxy contracts pin' writes pins.",
         )

@@ -12,7 +12,7 @@ from zaxy import __version__
 from zaxy.api.catalog import API_CURRENT, POINTS, version_text
 from zaxy.contracts.check import live_items
 from zaxy.contracts.snapshot import FORMAT, Contract, Item, Items
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest
 from zaxy.plugins.manifest import FILE_NAME as MANIFEST_FILE, Manifest, parse_manifest
 
 ALWAYS = ("Provider", "ProviderContext", "ZaxyError", "hookimpl")
@@ -53,9 +53,7 @@ def imported_names(source: str) -> set[str]:
     try:
         tree = ast.parse(source)
     except SyntaxError as error:
-        raise ZaxyError(
-            "invalid_request", f"a source file of the plugin is not Python: {error}", "Mend it first."
-        ) from None
+        raise InvalidRequest(f"a source file of the plugin is not Python: {error}", "Mend it first.") from None
     names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("zaxy.api"):
@@ -74,8 +72,7 @@ def plugin_of_project(folder: Path) -> str:
         names = []
     if len(names) == 1:
         return str(names[0])
-    raise ZaxyError(
-        "invalid_request",
+    raise InvalidRequest(
         f"{folder} has no pyproject.toml that announces one plugin",
         "Run this in a plugin's project, or name an installed plugin: zaxy contracts pin NAME",
     )

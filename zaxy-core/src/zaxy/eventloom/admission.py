@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from zaxy.errors import ZaxyError, shown
+from zaxy.errors import Forbidden, InvalidRequest, TooLarge, ZaxyError, shown
 from zaxy.eventloom.canonical import MAX_DEPTH, NotCanonical, encode
 from zaxy.eventloom.record import Entry
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 SENSITIVITIES = ("public", "internal", "confidential", "restricted")
-LONGEST_NAME = 256
-LONGEST_KEY = 256
-LARGEST_PAYLOAD = 1 << 20
+MAX_NAME_CHARS = 256
+MAX_KEY_CHARS = 256
+MAX_PAYLOAD = 1 << 20
 OWN_ACTOR = "zaxy"
 IMPORTED = "memory.imported"
 IMPORTED_FROM = "imported_from"
@@ -39,13 +39,11 @@ def admit(
 ) -> Entry:
     """An event from outside. Types that only Zaxy writes, and its own actor, are forbidden."""
     if isinstance(type_, str) and is_reserved(type_):
-        raise ZaxyError("forbidden", f"only Zaxy itself writes {type_}", "Use an event type of your own.")
+        raise Forbidden(f"only Zaxy itself writes {type_}", "Use an event type of your own.")
     if actor == OWN_ACTOR:
-        raise ZaxyError(
-            "forbidden", f"the actor {OWN_ACTOR!r} is Zaxy itself", "Name who is speaking, such as assistant."
-        )
+        raise Forbidden(f"the actor {OWN_ACTOR!r} is Zaxy itself", "Name who is speaking, such as assistant.")
     if isinstance(payload, dict) and IMPORTED_FROM in payload:
-        raise ZaxyError("forbidden", f"only an import writes {IMPORTED_FROM!r}", "Call that field something else.")
+        raise Forbidden(f"only an import writes {IMPORTED_FROM!r}", "Call that field something else.")
     return admit_own(type_, actor, payload, sensitivity, caused_by, idempotency_key)
 
 
@@ -61,7 +59,7 @@ def admit_own(
     sensitivity: str = "",
     caused_by: str = "",
     idempotency_key: str = "",
-    largest: int = LARGEST_PAYLOAD,
+    largest: int = MAX_PAYLOAD,
 ) -> Entry:
     """An event that one of Zaxy's own functions writes."""
     from zaxy.security.redaction import redact
@@ -93,26 +91,25 @@ def checked_entry(
     """
     fields: dict[str, Any] = {
         "type": _type(type_),
-        "actor": _text("the actor", actor, LONGEST_NAME),
+        "actor": _text("the actor", actor, MAX_NAME_CHARS),
         "sensitivity": _sensitivity(sensitivity or payload.get("sensitivity", "internal")),
     }
     if caused_by:
-        fields["caused_by"] = _text("caused_by", caused_by, LONGEST_NAME)
+        fields["caused_by"] = _text("caused_by", caused_by, MAX_NAME_CHARS)
     if idempotency_key:
-        fields["idempotency_key"] = _text("the idempotency key", idempotency_key, LONGEST_KEY)
+        fields["idempotency_key"] = _text("the idempotency key", idempotency_key, MAX_KEY_CHARS)
     if redacted:
         fields["redacted"] = redacted
-        if sum(len(item["pointer"].encode()) + LONGEST_NAME for item in redacted) > LARGEST_PAYLOAD:
+        if sum(len(item["pointer"].encode()) + MAX_NAME_CHARS for item in redacted) > MAX_PAYLOAD:
             # Each repeats the path to it: a few long keys above many secrets would make a line that nobody can look up.
-            raise ZaxyError(
-                "too_large",
+            raise TooLarge(
                 f"{len(redacted):,} secrets were taken out, and where they stood takes too much to say",
                 "Split it into several events.",
             )
     return Entry(fields, payload, canonical or _canonical(payload), os.urandom(16))
 
 
-def _canonical(payload: dict[str, Any], largest: int = LARGEST_PAYLOAD) -> bytes:
+def _canonical(payload: dict[str, Any], largest: int = MAX_PAYLOAD) -> bytes:
     _refuse_boundless(payload, largest)
     try:
         canonical = encode(payload)
@@ -147,15 +144,14 @@ def _refuse_boundless(payload: dict[str, Any], room: int) -> None:
 
 
 def _too_large() -> ZaxyError:
-    return ZaxyError(
-        "too_large",
-        f"the payload has more than {LARGEST_PAYLOAD:,} bytes",
+    return TooLarge(
+        f"the payload has more than {MAX_PAYLOAD:,} bytes",
         "Split it into several events, or keep the bulk in a file and record where it is.",
     )
 
 
 def _type(type_: object) -> str:
-    words = _text("the event type", type_, LONGEST_NAME)
+    words = _text("the event type", type_, MAX_NAME_CHARS)
     if "." in words and all(words.split(".")) and _IN_TYPES.issuperset(words):
         return words
     raise _invalid(f"{words!r:.80} is not an event type", "Use dotted lower-case words, such as decision.made.")
@@ -171,7 +167,7 @@ def _text(what: str, value: object, longest: int) -> str:
     if not isinstance(value, str) or not value.strip():
         raise _invalid(f"{what} is empty or not a text", "Give it a value.")
     if len(value) > longest:
-        raise ZaxyError("too_large", f"{what} has {len(value)} characters; at most {longest} are taken", "Shorten it.")
+        raise TooLarge(f"{what} has {len(value)} characters; at most {longest} are taken", "Shorten it.")
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -180,4 +176,4 @@ def _text(what: str, value: object, longest: int) -> str:
 
 
 def _invalid(message: str, remediation: str) -> ZaxyError:
-    return ZaxyError("invalid_request", message, remediation)
+    return InvalidRequest(message, remediation)

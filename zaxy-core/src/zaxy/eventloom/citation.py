@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zaxy.errors import ZaxyError, shown
+from zaxy.errors import InvalidRequest, shown
 from zaxy.security.session_ids import check_session_id
 from zaxy.tuples import NamedTuple
 
@@ -35,8 +35,7 @@ def parse_citation(text: str) -> Citation:
     digits = seq.isascii() and seq.isdecimal() and len(seq) < 17 and not seq.startswith("0")
     hexadecimal = len(hash_) in (SHORT, FULL) and not hash_.strip("0123456789abcdef")
     if not text.startswith(SCHEME) or not digits or not hexadecimal:
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             f"{shown(text)} is not a citation",
             "A citation looks like eventloom://my-session/events/42#1a2b3c4d5e6f, with 12 or 64 hex digits.",
         )

@@ -10,7 +10,7 @@ import os
 import stat
 import sys
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import Forbidden
 
 if sys.platform != "win32":
     import fcntl
@@ -50,9 +50,7 @@ class Disk:
             return fd
         os.close(fd)
         what = "has a second name (a hard link)" if stat.S_ISREG(status.st_mode) else "is not a regular file"
-        raise ZaxyError(
-            "forbidden", f"{os.path.basename(path)} {what}", "Move it away: the log writes only to its own files."
-        )
+        raise Forbidden(f"{os.path.basename(path)} {what}", "Move it away: the log writes only to its own files.")
 
     def close(self, fd: int) -> None:
         os.close(fd)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import Conflict, Forbidden
 from zaxy.eventloom.record import Line, erased_line
 
 if TYPE_CHECKING:
@@ -24,10 +24,9 @@ def without_payload(reader: Reader, offset: int, line: Line) -> Iterator[bytes]:
 
 def refuse_unerasable(line: Line) -> None:
     if line.record["type"].startswith("event."):
-        raise ZaxyError(
-            "forbidden",
+        raise Forbidden(
             f"event {line.seq} records an erasure itself",
             "Such records stay: without them the log would count as damaged.",
         )
     if "payload" not in line.record:
-        raise ZaxyError("conflict", f"event {line.seq} is erased already", "Nothing is left to do.")
+        raise Conflict(f"event {line.seq} is erased already", "Nothing is left to do.")

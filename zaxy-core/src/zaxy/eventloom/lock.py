@@ -8,7 +8,7 @@ import time
 from contextlib import contextmanager
 from threading import RLock
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import Unavailable, ZaxyError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from zaxy.eventloom.disk import Disk
 
 FIRST_WAIT = 0.0005
-LONGEST_WAIT = 0.02
+MAX_WAIT = 0.02
 _open_here: set[int] = set()
 
 
@@ -66,7 +66,7 @@ class SessionLock:
                 if time.monotonic() >= deadline:
                     raise self._busy(timeout)
                 time.sleep(wait)
-                wait = min(wait * 2, LONGEST_WAIT)
+                wait = min(wait * 2, MAX_WAIT)
             try:
                 yield
             finally:
@@ -93,8 +93,7 @@ class SessionLock:
 
     def _busy(self, timeout: float) -> ZaxyError:
         session = os.path.basename(self._path).removesuffix(".lock")
-        return ZaxyError(
-            "unavailable",
+        return Unavailable(
             f"the session {session} is being written by another process, and was not free within {timeout:g} s",
             "Try again; if it stays so, look for a process that hangs while it holds the lock.",
         )

@@ -9,7 +9,7 @@ import os
 import time
 from threading import Lock
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import Conflict, NotFound, Unavailable, ZaxyError
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.log import SessionLog, utc_now
 from zaxy.eventloom.reader import LOCK_TIMEOUT, TO_UPGRADE, damage_explained, explained, unusable
@@ -128,7 +128,7 @@ class Eventloom:
     def last_event(self, session: str) -> Line:
         last = self.end(session).line
         if last is None:
-            raise ZaxyError("not_found", f"the session {session} has no events", "Append one first.")
+            raise NotFound(f"the session {session} has no events", "Append one first.")
         return last
 
     def state(self, session: str) -> str:
@@ -173,9 +173,7 @@ class Eventloom:
         if line is not None and citation.names(line.hash):
             return line
         reason = "there is no such event" if line is None else "the event there has another hash"
-        raise ZaxyError(
-            "not_found", f"{citation} does not resolve: {reason}", "Check the citation, or run 'zaxy verify'."
-        )
+        raise NotFound(f"{citation} does not resolve: {reason}", "Check the citation, or run 'zaxy verify'.")
 
     def follow(self, session: str, from_seq: int, poll: float = 0.2) -> Iterator[Line]:
         """Events from a number on, as they become durable; never ends by itself."""
@@ -251,7 +249,7 @@ class Eventloom:
             with damage_explained(session):
                 moved, now = _located(reader, seq)  # by another erasure, meanwhile
             if now != line:
-                raise ZaxyError("conflict", f"event {seq} is not what it was a moment ago", "Look it up again.")
+                raise Conflict(f"event {seq} is not what it was a moment ago", "Look it up again.")
             return without_payload(reader, moved, line)
 
         recorded = log.rewrite(replaced, entry)
@@ -297,12 +295,10 @@ class Eventloom:
             line = self.get(session, payload["target_seq"])
             if line is not None and line.hash == payload["target_hash"]:
                 return line
-            raise ZaxyError("not_found", f"{name} names an event that is not in {session}", "Run 'zaxy verify'.")
+            raise NotFound(f"{name} names an event that is not in {session}", "Run 'zaxy verify'.")
         if name == HEAD:
             return self.last_event(session)
-        raise ZaxyError(
-            "not_found", f"{session} has no ref {name}", f"'zaxy refs list --session-id {session}' shows those it has."
-        )
+        raise NotFound(f"{session} has no ref {name}", f"'zaxy refs list --session-id {session}' shows those it has.")
 
     # The sessions' own logs
 
@@ -330,9 +326,7 @@ class Eventloom:
         if log.exists():
             return log
         known = ", ".join(self.sessions()[:8]) or "none"
-        raise ZaxyError(
-            "not_found", f"there is no session {session} (there are: {known})", "'zaxy sessions' lists them."
-        )
+        raise NotFound(f"there is no session {session} (there are: {known})", "'zaxy sessions' lists them.")
 
     def _index(self, session: str) -> LogIndex:
         from zaxy.eventloom.index import LogIndex
@@ -344,8 +338,7 @@ class Eventloom:
 
     def _damaged(self, session: str, seq: int, offset: int, reason: str) -> ZaxyError:
         self._log(session).mark("damaged", f"event {seq}: {reason}")
-        return ZaxyError(
-            "unavailable",
+        return Unavailable(
             f"event {seq} of {session} is damaged, at byte {offset}: {reason}",
             f"What stands before it is intact. 'zaxy verify {session}' looks at the whole log.",
         )
@@ -366,7 +359,7 @@ def _located(reader: Reader, seq: int) -> tuple[int, Line]:
     offset = reader.offset_of(seq) if seq > 0 else None
     data = reader.line_at(offset) if offset is not None else None
     if offset is None or data is None:
-        raise ZaxyError("not_found", f"{reader.session} has no event {seq}", "Look the event up before erasing it.")
+        raise NotFound(f"{reader.session} has no event {seq}", "Look the event up before erasing it.")
     line = parse_quickly(data)
     if line.seq != seq:
         raise Damaged(f"it has the number {line.seq}")

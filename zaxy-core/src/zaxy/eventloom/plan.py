@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from threading import Lock
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import Conflict, ZaxyError
 from zaxy.eventloom.tail import Tail
 
 TYPE_CHECKING = False
@@ -34,8 +34,7 @@ def repeated_keys(entries: Sequence[Entry]) -> set[int]:
 
 
 def key_conflict(key: str, where: str) -> ZaxyError:
-    return ZaxyError(
-        "conflict",
+    return Conflict(
         f"the idempotency key {key!r} was used for other content, {where}",
         "Send a new key with new content; a key names one event.",
     )

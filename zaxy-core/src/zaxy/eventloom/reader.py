@@ -6,7 +6,7 @@ import errno
 import os
 from contextlib import contextmanager, nullcontext
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import Conflict, Unavailable, ZaxyError
 from zaxy.eventloom.record import Damaged, NewerFormat
 from zaxy.eventloom.tail import EMPTY, Tail, read_tail, unchecked_tail
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LOCK_TIMEOUT = 30.0
 FIRST_CHUNK = 1 << 16
 CHUNK = 1 << 20
-LONGEST_LINE = 1 << 23
+MAX_LINE_CHARS = 1 << 23
 TO_UPGRADE = "Upgrade zaxy-core; until then the log is left as it is."
 
 
@@ -145,7 +145,7 @@ def line_at(disk: Disk, fd: int, offset: int) -> bytes | None:
     if offset and disk.read(fd, 1, offset - 1) != b"\n":
         return None
     data, step = b"", 1 << 12
-    while len(data) < LONGEST_LINE:
+    while len(data) < MAX_LINE_CHARS:
         chunk = disk.read(fd, step, offset + len(data))
         found = chunk.find(b"\n")
         if found >= 0:
@@ -179,15 +179,14 @@ def refuse_foreign(disk: Disk, fd: int, session: str) -> None:
     first = line_at(disk, fd, 0) or b""
     own = first.rfind(b'"thread":"')  # keys are sorted, so whatever a payload holds stands before it
     if own >= 0 and not first.startswith(b'"thread":"%b"' % session.encode(), own):
-        raise ZaxyError(
-            "conflict",
+        raise Conflict(
             f"{session}.jsonl holds the log of another session",
             "Rename the file to the session that its first line names.",
         )
 
 
 def unusable(session: str, reason: str, fix: str) -> ZaxyError:
-    return ZaxyError("unavailable", f"the session {session} cannot be used: {reason}", fix)
+    return Unavailable(f"the session {session} cannot be used: {reason}", fix)
 
 
 def explained(error: OSError, session: str, folder: str) -> ZaxyError:

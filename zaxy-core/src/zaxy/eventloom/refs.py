@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from zaxy.errors import ZaxyError, shown
+from zaxy.errors import InvalidRequest, shown
 
 HEAD = "HEAD"
 UPDATED = "memory.ref.updated"
@@ -15,8 +15,7 @@ def check_ref_name(name: object) -> str:
     parts_end_well = isinstance(name, str) and not any(part.endswith(".") for part in name.split("/"))
     if isinstance(name, str) and (name == HEAD or (_NAME.fullmatch(name) and parts_end_well)):
         return name
-    raise ZaxyError(
-        "invalid_request",
+    raise InvalidRequest(
         f"{shown(name)} is not the name of a ref",
         "Use HEAD, or refs/ and safe parts, such as refs/heads/main.",
     )

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from zaxy.api.models import Cursor, Draft, Event, Page
 from zaxy.api.provider import ProviderContext
-from zaxy.errors import ZaxyError
+from zaxy.errors import Conflict
 from zaxy.eventloom.admission import checked_entry
 from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.record import Line
 from zaxy.eventloom.tail import Tail
 
-LARGEST_PAGE = 16 << 20
+MAX_PAGE = 16 << 20
 """Bytes of the log after which a page ends, however many events were asked for."""
 
 
@@ -54,11 +54,10 @@ class JsonlStore:
             events.append(event_of(line))
             cursor = Cursor(line.seq, line.hash, line.seq)
             size += len(line.data)
-            if size > LARGEST_PAGE:
+            if size > MAX_PAGE:
                 break
         if not known:
-            raise ZaxyError(
-                "conflict",
+            raise Conflict(
                 f"{session} does not hold the event {first} that was read before: its log was cut back or replaced",
                 "Read it from the start.",
             )

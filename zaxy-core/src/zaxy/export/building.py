@@ -5,7 +5,7 @@ from __future__ import annotations
 from tempfile import TemporaryFile
 from typing import BinaryIO
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest, NotFound
 from zaxy.export.bundle import Signer, Written, write_bundle
 from zaxy.export.disclosure import disclose
 from zaxy.export.projection import Progress, project
@@ -29,14 +29,13 @@ def build_memory_export(
     """
     selector = selector.checked()
     if session not in recall.loom.sessions():
-        raise ZaxyError("not_found", f"there is no session {session!r:.140}", "'zaxy sessions' lists them.")
+        raise NotFound(f"there is no session {session!r:.140}", "'zaxy sessions' lists them.")
     found = recall.fitting(session, selector.query, selector.query_limit) if selector.query else None
     entries = project(recall.loom, session, selector, found, progress)
     if disclosed is None:
         return write_bundle(entries, session, signer, file)
     if signer is None:
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             "only a signed bundle can be disclosed in part",
             "Sign it: an unsigned one has no root to prove an entry against.",
         )

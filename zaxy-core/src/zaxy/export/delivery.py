@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 from zaxy.api.models import Parcel, Receipt
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest, NotFound, Unavailable
 from zaxy.export.bundle import Written
 from zaxy.plugins.host import PluginHost
 
@@ -35,8 +35,7 @@ def new_file(destination: str | Path) -> Iterator[BinaryIO]:
         with suppress(OSError):
             os.unlink(partial)
         if isinstance(error, OSError):
-            raise ZaxyError(
-                "unavailable",
+            raise Unavailable(
                 f"{destination} cannot be written: {error.strerror}",
                 "Nothing was changed; try another file.",
             ) from None
@@ -46,13 +45,13 @@ def new_file(destination: str | Path) -> Iterator[BinaryIO]:
 def check_destination(destination: str) -> None:
     path = Path(destination)
     if not destination or "\0" in destination:
-        raise ZaxyError("invalid_request", "the destination is not a path", "Name the file to write.")
+        raise InvalidRequest("the destination is not a path", "Name the file to write.")
     if path.is_dir():
-        raise ZaxyError("invalid_request", f"{destination} is a folder", "Name a file in it.")
+        raise InvalidRequest(f"{destination} is a folder", "Name a file in it.")
     if not path.parent.is_dir():
-        raise ZaxyError("not_found", f"the folder {path.parent} is not there", "Make it first, or name another.")
+        raise NotFound(f"the folder {path.parent} is not there", "Make it first, or name another.")
     if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):  # it would be replaced, /dev/null included
-        raise ZaxyError("invalid_request", f"{destination} is not an ordinary file", "Name a file, or a new one.")
+        raise InvalidRequest(f"{destination} is not an ordinary file", "Name a file, or a new one.")
 
 
 def push(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import NotFound
 from zaxy.eventloom.canonical import encode_plain
 from zaxy.export.bundle import Output, Written, open_object
 from zaxy.export.merkle import Tree
@@ -27,8 +27,7 @@ def disclose(parts: Parts, selector: Selector, file: BinaryIO) -> Written:
 
     found = verify(parts, None, (BUNDLE,), take)
     if not any(chosen):
-        raise ZaxyError(
-            "not_found",
+        raise NotFound(
             f"none of the {found.of} entries is selected",
             "Widen the selection: kinds are those of entries, such as decision.made or entity:goal.",
         )

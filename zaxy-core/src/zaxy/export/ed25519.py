@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from zaxy.api.models import KeyPair
 from zaxy.api.provider import ProviderContext
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest
 
 
 class Ed25519:
@@ -40,7 +40,7 @@ class Ed25519:
             key = None
         if isinstance(key, Ed25519PublicKey):
             return key.public_bytes_raw()
-        raise ZaxyError("invalid_request", "that is not an ed25519 public key", "Pass the PEM file of an ed25519 key.")
+        raise InvalidRequest("that is not an ed25519 public key", "Pass the PEM file of an ed25519 key.")
 
     def sign(self, private_pem: bytes, passphrase: bytes, message: bytes) -> bytes:
         try:
@@ -49,8 +49,7 @@ class Ed25519:
             key = None
         if isinstance(key, Ed25519PrivateKey):
             return key.sign(message)
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             "the private key cannot be opened as an ed25519 key",
             "Pass the PEM file of an ed25519 key, and its passphrase if it has one.",
         )

@@ -11,12 +11,12 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from zaxy.api.models import Closing, EntityRef
-from zaxy.errors import ZaxyError
+from zaxy.errors import NotFound, ZaxyError
 from zaxy.eventloom.admission import (
     IMPORTED,
     IMPORTED_FROM,
     IMPORTED_PREFIX,
-    LARGEST_PAYLOAD,
+    MAX_PAYLOAD,
     OWN_ACTOR,
     admit_own,
     is_reserved,
@@ -35,7 +35,7 @@ from zaxy.extract.rules import ERASED, extract
 from zaxy.extract.times import utc_text
 
 APPENDED_TOGETHER = 500
-LARGEST_IMPORTED = LARGEST_PAYLOAD + (1 << 16)
+MAX_IMPORTED = MAX_PAYLOAD + (1 << 16)
 """Bytes: the largest payload that there is elsewhere must have room for where it came from."""
 
 Progress = Callable[[int, int], None]
@@ -77,8 +77,7 @@ def import_bundle(
 
     bundle = verify(parts, expect_public_key, (BUNDLE, SUBSET, ENVELOPE), look_at)
     if not events:
-        raise ZaxyError(
-            "not_found",
+        raise NotFound(
             "the bundle holds no events to import",
             "Export with the grain 'event': the rest follows from it.",
         )
@@ -232,7 +231,7 @@ def _entry(
     if _cites(payload):
         told["supersedes"] = _mapped(payload["supersedes"], citation.session, local)
     sensitivity = content.get("sensitivity", USUAL)
-    return admit_own(type_, actor, told, sensitivity, idempotency_key=_key(citation), largest=LARGEST_IMPORTED)
+    return admit_own(type_, actor, told, sensitivity, idempotency_key=_key(citation), largest=MAX_IMPORTED)
 
 
 def _cites(payload: object) -> bool:

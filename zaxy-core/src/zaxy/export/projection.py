@@ -9,7 +9,7 @@ from zaxy.eventloom.record import Line
 from zaxy.export.entries import entries_of
 from zaxy.export.selector import Selector
 
-LOOKED_BACK = 4096
+LOOKBACK = 4096
 """Events that are read together when the most recent ones are looked for."""
 
 Progress = Callable[[int, int], None]
@@ -58,7 +58,7 @@ def _first_of_latest(
     """Where the most recent events begin: as many as the limit says, of those that give an entry."""
     missing = selector.limit or 0
     while first <= last:
-        start = max(first, last - LOOKED_BACK + 1)
+        start = max(first, last - LOOKBACK + 1)
         lines = loom.read(session, start, last)
         giving = [line.seq for line in lines if _matches(line, selector, found) and entries_of(line, selector)]
         if len(giving) >= missing:

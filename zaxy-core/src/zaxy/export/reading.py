@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 import orjson
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import Conflict, ZaxyError
 from zaxy.eventloom.bulk import CANONICAL, encode_quickly, is_canonical
 from zaxy.eventloom.canonical import MAX_INTEGER, NotCanonical
 from zaxy.export.entries import DEEPEST
@@ -22,13 +22,13 @@ ENTRIES, DISCLOSED = "entries", "disclosed"
 LISTS = (ENTRIES, DISCLOSED)
 LIST = ()
 """The value of a field whose items follow one by one."""
-LONGEST_FIELD = 1 << 16
+MAX_FIELD_CHARS = 1 << 16
 """Bytes of a header field. The largest, an ML-DSA-87 signature in hex, has 9,254."""
-LONGEST_ITEM = 1 << 24
+MAX_ITEM_CHARS = 1 << 24
 """Bytes of an entry: a payload has at most 1 MiB, each byte of which may be written as six."""
-LONGEST_SPACE = 1 << 20
+MAX_SPACE_CHARS = 1 << 20
 """Bytes of space in one place, so that nothing is read for ever."""
-MOST_FIELDS = 256
+MAX_FIELDS = 256
 CHUNK = 1 << 20
 NEW_BUNDLE = "Do not use it; ask whoever sent it for a new one."
 
@@ -60,7 +60,7 @@ Part = Field | Item
 
 def refused(reason: str, remediation: str = NEW_BUNDLE) -> ZaxyError:
     """A bundle that is not what it says; not a mistake in how the command was used."""
-    return ZaxyError("conflict", f"the bundle is refused: {reason}", remediation)
+    return Conflict(f"the bundle is refused: {reason}", remediation)
 
 
 def parts_of(bundle: Mapping[str, Any]) -> Iterator[Part]:
@@ -113,7 +113,7 @@ def read_parts(file: BinaryIO) -> Iterator[Part]:
     text.expect(b"{")
     names: set[str] = set()
     while text.next_byte() != b"}" or names:
-        name = parse(text.value(LONGEST_FIELD))
+        name = parse(text.value(MAX_FIELD_CHARS))
         if not isinstance(name, str):
             raise refused("it is not valid JSON")
         if name in names:
@@ -121,8 +121,8 @@ def read_parts(file: BinaryIO) -> Iterator[Part]:
         if name in LISTS and not names.isdisjoint(LISTS):
             raise refused("it has both entries and disclosed ones")
         names.add(name)
-        if len(names) > MOST_FIELDS:
-            raise refused(f"it has more than {MOST_FIELDS} fields")
+        if len(names) > MAX_FIELDS:
+            raise refused(f"it has more than {MAX_FIELDS} fields")
         text.expect(b":")
         if name in LISTS:
             if text.next_byte() != b"[":
@@ -131,7 +131,7 @@ def read_parts(file: BinaryIO) -> Iterator[Part]:
             for item in text.items():
                 yield item._replace(of=name)
         else:
-            yield Field(name, parse(text.value(LONGEST_FIELD)))
+            yield Field(name, parse(text.value(MAX_FIELD_CHARS)))
         if text.next_byte() == b"}":
             break
         text.expect(b",")
@@ -187,13 +187,13 @@ class _Text:
         if end < 0 and self._in_lines and self._more():
             end = self._data.find(b"\n", self._at)
         self._in_lines = end >= 0
-        text = self._data[self._at : end].rstrip(b",") if 0 <= end - self._at <= LONGEST_ITEM else b""
+        text = self._data[self._at : end].rstrip(b",") if 0 <= end - self._at <= MAX_ITEM_CHARS else b""
         item = _quickly(text)
         self._at += len(text) if item else 0
         return item
 
     def _somehow(self) -> Item:
-        value = parse(self.value(LONGEST_ITEM))
+        value = parse(self.value(MAX_ITEM_CHARS))
         self._in_lines = b"\n" in self._data[self._at : self._at + 2]
         return Item("", value, canonical(value))
 
@@ -243,8 +243,8 @@ class _Text:
             self._at = end
             if end < len(self._data):
                 return True
-            if skipped > LONGEST_SPACE:
-                raise refused(f"it has more than {LONGEST_SPACE:,} bytes of space in one place")
+            if skipped > MAX_SPACE_CHARS:
+                raise refused(f"it has more than {MAX_SPACE_CHARS:,} bytes of space in one place")
             if not self._more():
                 return False
 

@@ -19,8 +19,8 @@ from hashlib import sha256
 from typing import Any, NoReturn
 
 VERSION, SCHEMA = "zaxy.portable.v1", "zaxy.export.v1"
-LARGEST_FILE = 512 << 20
-LARGEST_WHOLE = 2**53 - 1
+MAX_FILE = 512 << 20
+MAX_WHOLE = 2**53 - 1
 DEEPEST_HEADER, DEEPEST_ITEM = 64, 67
 HEADER = ("version", "algorithm", "public_key", "session_id", "created_at", "nonce", "anchor", "entry_count")
 HEX = ("public_key", "nonce", "merkle_root", "signature")
@@ -83,7 +83,7 @@ def parse(data: bytes) -> Any:
 
     def number(text: str) -> int | float:
         double = float(text)
-        return int(double) if abs(double) <= LARGEST_WHOLE and double.is_integer() else double
+        return int(double) if abs(double) <= MAX_WHOLE and double.is_integer() else double
 
     def no_constant(text: str) -> NoReturn:
         raise ValueError(text)
@@ -150,7 +150,7 @@ def check_header(bundle: dict[str, Any]) -> None:
     absent = [name for name in (*HEADER, "merkle_root", "signature") if name not in bundle]
     texts = [isinstance(bundle.get(name), str) for name in ("algorithm", "session_id", "created_at", *HEX)]
     count = bundle.get("entry_count")
-    if absent or not all(texts) or type(count) is not int or not 0 <= count <= LARGEST_WHOLE:
+    if absent or not all(texts) or type(count) is not int or not 0 <= count <= MAX_WHOLE:
         raise Refused("wrong_header", "a field is missing or of the wrong kind")
     if not all(re.fullmatch("([0-9a-f]{2})*", bundle[name]) for name in HEX):
         raise Refused("wrong_header", "a key, a hash or a signature is not in lower-case hex")
@@ -255,7 +255,7 @@ def check_entries(entries: list[dict[str, Any]], session: str) -> None:
         seq, grain, citation = (entry.get(name, "") for name in ("seq", "grain", "citation"))
         if (
             entry.get("schema_version") != SCHEMA
-            or not (type(seq) is int and 0 < seq <= LARGEST_WHOLE)
+            or not (type(seq) is int and 0 < seq <= MAX_WHOLE)
             or not all(isinstance(text, str) for text in (grain, citation, entry.get("kind")))
             or not all(isinstance(entry.get(name, 0), str | None) for name in ("valid_from", "valid_to"))
             or not (grain in SOURCES and entry.get("source") == SOURCES[grain])
@@ -282,9 +282,9 @@ def main() -> int:
     given = parser.parse_args()
     try:
         with open(given.file, "rb") as file:
-            data = file.read(LARGEST_FILE + 1)
-        if len(data) > LARGEST_FILE:
-            raise Refused("too_large", f"it has more than {LARGEST_FILE} bytes; use 'zaxy verify-export'")
+            data = file.read(MAX_FILE + 1)
+        if len(data) > MAX_FILE:
+            raise Refused("too_large", f"it has more than {MAX_FILE} bytes; use 'zaxy verify-export'")
         found = verify(data, given.expect_public_key)
     except (OSError, Refused) as why:
         print(f"refused: {why}")

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from zaxy.errors import ZaxyError, shown
+from zaxy.errors import InvalidRequest, ZaxyError, shown
 from zaxy.eventloom.admission import SENSITIVITIES
 from zaxy.eventloom.canonical import MAX_INTEGER
 from zaxy.extract.times import utc_text
-from zaxy.follow.ranking import MOST
+from zaxy.text.ranking import MOST
 
 EVENT, SEMANTIC = "event", "semantic"
 GRAINS = (EVENT, SEMANTIC)
 DEFAULT_QUERY_LIMIT = 50
-LARGEST_QUERY_LIMIT = MOST
+MAX_QUERY_LIMIT = MOST
 """As many as the text index answers one question with."""
 ENTRY_AXES = ("grains", "kinds", "since_seq", "max_seq", "since_time", "until_time")
 """What can be decided from an entry alone, and so when entries are disclosed."""
@@ -64,8 +64,8 @@ class Selector:
             least = 0 if name == "since_seq" else 1
             if value is not None and (type(value) is not int or not least <= value <= MAX_INTEGER):
                 raise _invalid(f"{name} is not a number from {least} on", "Give a whole number, such as 100.")
-        if self.query_limit > LARGEST_QUERY_LIMIT:
-            raise _invalid(f"query_limit is {self.query_limit}", f"It is at most {LARGEST_QUERY_LIMIT}.")
+        if self.query_limit > MAX_QUERY_LIMIT:
+            raise _invalid(f"query_limit is {self.query_limit}", f"It is at most {MAX_QUERY_LIMIT}.")
         if not isinstance(self.query, str) or self.query.isspace():
             raise _invalid("the query is not a text", "Give words to look for.")
         since, until = _moment(self.since_time), _end_of_day(self.until_time)
@@ -131,4 +131,4 @@ def _end_of_day(given: str) -> str:
 
 
 def _invalid(message: str, remediation: str) -> ZaxyError:
-    return ZaxyError("invalid_request", message, remediation)
+    return InvalidRequest(message, remediation)

@@ -10,17 +10,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO, NamedTuple
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import Conflict, Forbidden, InvalidRequest, NotFound, TooLarge, Unavailable, ZaxyError
 from zaxy.export.bundle import Signer
 from zaxy.plugins.host import PluginHost
-from zaxy.plugins.roster import take_roll
+from zaxy.plugins.roster import load_roster
 from zaxy.settings import Settings
 
 POINT = "signing_algorithms"
 DEFAULT_ALGORITHM = "ed25519"
 UNAUDITED = "signing is EXPERIMENTAL and UNAUDITED: do not rely on it alone"
 """What is said wherever something is signed or a signature was found good."""
-LARGEST_KEY_FILE = 1 << 16
+MAX_KEY_FILE = 1 << 16
 TRIAL = b"zaxy: do these two keys belong together?"
 
 
@@ -43,7 +43,7 @@ def _algorithms() -> Iterator[PluginHost]:
     """All algorithms that are installed. They keep no state, so it needs no workspace."""
     settings = Settings()
     with TemporaryDirectory(prefix="zaxy-keys-") as folder:
-        yield PluginHost(take_roll(settings), settings, Path(folder), "")
+        yield PluginHost(load_roster(settings), settings, Path(folder), "")
 
 
 def is_signature(algorithm: str, public_key: bytes, message: bytes, signature: bytes) -> bool:
@@ -56,7 +56,7 @@ def generate(files: KeyFiles) -> PublicKey:
     """Make a key pair. A file that is there already is never written over."""
     for path in (files.private, files.public):
         if os.path.lexists(path):
-            raise ZaxyError("conflict", f"{path} is there already", "Name another file, or move it away yourself.")
+            raise Conflict(f"{path} is there already", "Name another file, or move it away yourself.")
     with _algorithms() as host:
         pair = host.get(POINT, files.algorithm).call("generate", _passphrase(files.passphrase))
     _write_new(files.private, pair.private_pem, 0o600)
@@ -73,8 +73,7 @@ def public_key_of(path: str) -> PublicKey:
     """The key in a public key's file, and which of the installed algorithms it is for."""
     pem = _read(path)
     if b"PRIVATE KEY" in pem:
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             f"{path} is a private key",
             "Name the public key's file: a private key is shown to nobody.",
         )
@@ -83,8 +82,7 @@ def public_key_of(path: str) -> PublicKey:
         for name in names:
             with suppress(ZaxyError):
                 return PublicKey(name, bytes(host.get(POINT, name).call("public_key", pem)))
-    raise ZaxyError(
-        "conflict",
+    raise Conflict(
         f"{path} is no public key of an algorithm that is installed ({', '.join(names)})",
         "Install the package of its algorithm, such as zaxy-mldsa, or name another file.",
     )
@@ -96,8 +94,7 @@ def configured(settings: Settings) -> KeyFiles:
     private, public, algorithm, passphrase = (str(settings[f"MCP_EXPORT_SIGNING_{name}"] or "") for name in names)
     if private and public:
         return KeyFiles(private, public, algorithm, passphrase)
-    raise ZaxyError(
-        "unavailable",
+    raise Unavailable(
         "this server has no key to sign with",
         "Make keys with 'zaxy export-keygen', and name their files in MCP_EXPORT_SIGNING_PRIVATE_KEY_FILE and "
         "MCP_EXPORT_SIGNING_PUBLIC_KEY_FILE.",
@@ -116,8 +113,7 @@ def signer_of(files: KeyFiles) -> Iterator[Signer]:
             return bytes(algorithm.call("sign", private, passphrase, message))
 
         if not algorithm.call("verify", key, TRIAL, sign(TRIAL)):
-            raise ZaxyError(
-                "conflict",
+            raise Conflict(
                 f"{files.public} does not belong to {files.private}",
                 "Name the two files that one 'zaxy export-keygen' wrote.",
             )
@@ -129,7 +125,7 @@ def read_private(path: str) -> bytes:
     if os.name == "posix":
         with suppress(OSError):
             if stat.S_IMODE(os.stat(path).st_mode) & 0o077:
-                raise ZaxyError("forbidden", f"{path} can be read by others than its owner", f"Run: chmod 600 {path}")
+                raise Forbidden(f"{path} can be read by others than its owner", f"Run: chmod 600 {path}")
     return _read(path)
 
 
@@ -139,7 +135,7 @@ def opened(path: str) -> Iterator[BinaryIO]:
     try:
         file = open(path, "rb")  # noqa: SIM115 - what goes wrong in the body is not about opening
     except OSError as error:
-        raise ZaxyError("not_found", f"{path} cannot be read: {error.strerror}", "Check the path.") from None
+        raise NotFound(f"{path} cannot be read: {error.strerror}", "Check the path.") from None
     with file:
         yield file
 
@@ -152,7 +148,7 @@ def read_token(path: str) -> str:
         token = ""
     if token and token.isprintable():
         return token
-    raise ZaxyError("invalid_request", f"{path} holds no token", "Put the token into it, and nothing else.")
+    raise InvalidRequest(f"{path} holds no token", "Put the token into it, and nothing else.")
 
 
 def _passphrase(path: str) -> bytes:
@@ -162,14 +158,14 @@ def _passphrase(path: str) -> bytes:
     passphrase = _read(path).removesuffix(b"\n").removesuffix(b"\r")
     if passphrase:
         return passphrase
-    raise ZaxyError("invalid_request", f"{path} is empty", "Put the passphrase into it, or leave it out.")
+    raise InvalidRequest(f"{path} is empty", "Put the passphrase into it, or leave it out.")
 
 
 def _read(path: str) -> bytes:
     with opened(path) as file:
-        content = file.read(LARGEST_KEY_FILE + 1)
-    if len(content) > LARGEST_KEY_FILE:
-        raise ZaxyError("too_large", f"{path} is too large for a key", "Name a PEM file.")
+        content = file.read(MAX_KEY_FILE + 1)
+    if len(content) > MAX_KEY_FILE:
+        raise TooLarge(f"{path} is too large for a key", "Name a PEM file.")
     return content
 
 
@@ -177,9 +173,9 @@ def _write_new(path: str, content: bytes, mode: int) -> None:
     try:
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), mode)
     except FileExistsError:
-        raise ZaxyError("conflict", f"{path} is there already", "Name another file.") from None
+        raise Conflict(f"{path} is there already", "Name another file.") from None
     except OSError as error:
-        raise ZaxyError("unavailable", f"{path} cannot be written: {error.strerror}", "Name another file.") from None
+        raise Unavailable(f"{path} cannot be written: {error.strerror}", "Name another file.") from None
     try:
         with open(fd, "wb") as file:
             if hasattr(os, "fchmod"):
@@ -190,4 +186,4 @@ def _write_new(path: str, content: bytes, mode: int) -> None:
     except OSError as error:
         with suppress(OSError):
             os.unlink(path)
-        raise ZaxyError("unavailable", f"{path} cannot be written: {error.strerror}", "Name another file.") from None
+        raise Unavailable(f"{path} cannot be written: {error.strerror}", "Name another file.") from None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, BinaryIO
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest, ZaxyError
 from zaxy.eventloom.canonical import MAX_INTEGER, NotCanonical
 from zaxy.eventloom.citation import SCHEME
 from zaxy.eventloom.record import is_hex
@@ -33,7 +33,7 @@ from zaxy.export.signing import is_signature
 
 BUNDLE, SUBSET, ENVELOPE = "signed bundle", "disclosed subset", "unsigned envelope"
 SHAPES = {(SIGNED, ENTRIES): BUNDLE, (SIGNED, DISCLOSED): SUBSET, (UNSIGNED, ENTRIES): ENVELOPE}
-LONGEST_PROOF = 64
+MAX_PROOF = 64
 _SESSION = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _CREATED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|\+00:00)")
 _BEFORE_CONTENT = len(b'{"content":')
@@ -288,7 +288,7 @@ def is_lower_hex(value: object) -> bool:
 
 
 def _is_proof(proof: list[Any]) -> bool:
-    return len(proof) <= LONGEST_PROOF and all(
+    return len(proof) <= MAX_PROOF and all(
         isinstance(step, list) and len(step) == 2 and is_hex(step[0], 64) for step in proof
     )
 
@@ -299,9 +299,7 @@ def _pin(expected: str | None) -> str:
         return ""
     pin = expected.strip().lower()
     if not pin or not is_lower_hex(pin):
-        raise ZaxyError(
-            "invalid_request", "the expected public key is not hex", "'zaxy export-keys show FILE' prints it."
-        )
+        raise InvalidRequest("the expected public key is not hex", "'zaxy export-keys show FILE' prints it.")
     return pin
 
 

@@ -10,9 +10,9 @@ COMMON = ("key", "source", "turn_index", "tags")
 """Kept of every payload that has them."""
 EXCERPTS = frozenset(("stdout", "stderr", "result_summary"))
 EXCERPT = 240
-LONGEST_TEXT = 500
-LONGEST_ITEM = 240
-MOST_ITEMS = 32
+MAX_TEXT_CHARS = 500
+MAX_ITEM_CHARS = 240
+MAX_ITEMS = 32
 
 
 def kept(payload: Mapping[str, object], fields: Sequence[str]) -> dict[str, object]:
@@ -20,18 +20,18 @@ def kept(payload: Mapping[str, object], fields: Sequence[str]) -> dict[str, obje
     properties: dict[str, object] = {}
     for field in (*fields, *COMMON):
         if field in payload:
-            value = small(payload[field], EXCERPT if field in EXCERPTS else LONGEST_TEXT)
+            value = small(payload[field], EXCERPT if field in EXCERPTS else MAX_TEXT_CHARS)
             if value is not None and value != "" and value != []:
                 properties[field] = value
     return properties
 
 
-def small(value: object, longest: int = LONGEST_TEXT) -> object:
+def small(value: object, longest: int = MAX_TEXT_CHARS) -> object:
     """The value if it is small, else the beginning of it; an object becomes one line of text."""
     if isinstance(value, str):
         return cut(value.strip(), longest)
     if isinstance(value, list):
-        items = (one_line(item, LONGEST_ITEM) if isinstance(item, dict | str) else item for item in value[:MOST_ITEMS])
+        items = (one_line(item, MAX_ITEM_CHARS) if isinstance(item, dict | str) else item for item in value[:MAX_ITEMS])
         return [item for item in items if text_of(item)]
     if isinstance(value, dict):
         return one_line(value, longest)

@@ -13,7 +13,7 @@ from zaxy.extract.texts import entity_name, first_text, text_of
 
 NAMED_BY = ("key", "name", "title", "id")
 TEXTS = ("text", "content", "description")
-MOST_MENTIONS = 32
+MAX_MENTIONS = 32
 MISSION = ("mission_id", "parent_session_id")
 
 
@@ -173,7 +173,7 @@ def named(value: object) -> list[str]:
     """The names in a field that holds one or a list of them, each once."""
     if isinstance(value, str):
         return [name] if (name := entity_name(value)) else []
-    items = value[:MOST_MENTIONS] if isinstance(value, list) else [value]
+    items = value[:MAX_MENTIONS] if isinstance(value, list) else [value]
     return list(dict.fromkeys(name for item in items if (name := entity_name(text_of(item)))))
 
 

@@ -19,7 +19,7 @@ from zaxy.extract.closings import closings_from_json, invalidated, superseded
 from zaxy.extract.housekeeping import IMPORTED_ERASED, is_housekeeping
 from zaxy.extract.properties import kept
 from zaxy.extract.rule import TELLERS, Own, Rule, bare, entity_types, named, once, ref_to, relation_types
-from zaxy.extract.texts import LONGEST_NAME, LONGEST_SUMMARY, cut, entity_name, first_text, readable_text
+from zaxy.extract.texts import MAX_NAME_CHARS, MAX_SUMMARY_CHARS, cut, entity_name, first_text, readable_text
 from zaxy.extract.times import utc_text
 
 VERSION = "1"
@@ -90,7 +90,7 @@ def _name(event: Event, payload: JsonObject, rule: Rule) -> str:
     if text and (name := entity_name(text)):
         return name
     place = f":{event.seq}"
-    return event.type[: LONGEST_NAME - len(place)] + place
+    return event.type[: MAX_NAME_CHARS - len(place)] + place
 
 
 def _entity(own: Own, rule: Rule) -> Entity:
@@ -106,7 +106,7 @@ def _entity(own: Own, rule: Rule) -> Entity:
     if not summary and rule.describe:
         summary = rule.describe(payload)
     summary = summary or readable_text(payload) or own.ref.name
-    return Entity(own.ref.name, rule.entity_type, cut(summary, LONGEST_SUMMARY), properties, own.since)
+    return Entity(own.ref.name, rule.entity_type, cut(summary, MAX_SUMMARY_CHARS), properties, own.since)
 
 
 def _teller(own: Own, rule: Rule, entities: list[Entity], edges: list[Edge]) -> None:

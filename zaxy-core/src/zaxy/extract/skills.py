@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zaxy.api.models import Closing, EntityRef, Event, Extraction, JsonObject
-from zaxy.extract.properties import LONGEST_ITEM, MOST_ITEMS
+from zaxy.extract.properties import MAX_ITEM_CHARS, MAX_ITEMS
 from zaxy.extract.rule import Own, Rule, edge, named
 from zaxy.extract.texts import cut, entity_name, first_text
 
@@ -25,8 +25,8 @@ def steps(payload: JsonObject) -> dict[str, object]:
     """The procedure as a list of steps, also if it was told as lines of text."""
     procedure = payload.get("procedure")
     lines = procedure.splitlines() if isinstance(procedure, str) else []
-    found = [cut(line.strip(), LONGEST_ITEM) for line in lines if line.strip()]
-    return {"procedure": found[:MOST_ITEMS]} if found else {}
+    found = [cut(line.strip(), MAX_ITEM_CHARS) for line in lines if line.strip()]
+    return {"procedure": found[:MAX_ITEMS]} if found else {}
 
 
 def family(own: Own) -> Extraction:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from zaxy.api.models import Edge, Entity, EntityRef, Event, Extraction, JsonObject
 from zaxy.extract.properties import kept
 from zaxy.extract.rule import Own, Rule, bare, edge, named, objects, once, part_name
-from zaxy.extract.texts import LONGEST_SUMMARY, cut, entity_name, first_text, readable_text
+from zaxy.extract.texts import MAX_SUMMARY_CHARS, cut, entity_name, first_text, readable_text
 
 ARTIFACT_ID = ("artifact_id", "key", "id")
-MOST_CANDIDATES = 16
-MOST_ROWS = 100
+MAX_CANDIDATES = 16
+MAX_ROWS = 100
 CANDIDATE = ("rank", "type", "answer", "value", "unit", "confidence", "support_source_ids", "excluded_source_ids")
 ROW = (
     *("fact_id", "source_group", "citation", "kind", "entity", "value", "unit", "time", "label"),
@@ -21,8 +21,8 @@ ROW = (
 
 def artifact(own: Own) -> Extraction:
     """An artifact with its candidates, its ledger's rows and their source groups."""
-    candidates = objects(own.payload.get("answer_candidates"), MOST_CANDIDATES)
-    rows = objects(own.payload.get("ledger_rows"), MOST_ROWS)
+    candidates = objects(own.payload.get("answer_candidates"), MAX_CANDIDATES)
+    rows = objects(own.payload.get("ledger_rows"), MAX_ROWS)
     group_of = {first_text(row, ("fact_id",)): first_text(row, ("source_group",)) for row in rows}
     entities: list[Entity] = []
     edges: list[Edge] = []
@@ -70,7 +70,7 @@ def candidate_text(candidate: JsonObject) -> str:
     answer = first_text(candidate, ("answer",)) or " ".join(first_text(candidate, (f,)) for f in ("value", "unit"))
     kind = first_text(candidate, ("type",))
     said = f"{answer.strip()} ({kind})" if answer.strip() and kind else answer.strip() or kind
-    return cut(said or readable_text(candidate) or "an answer without content", LONGEST_SUMMARY)
+    return cut(said or readable_text(candidate) or "an answer without content", MAX_SUMMARY_CHARS)
 
 
 def row_text(row: JsonObject) -> str:
@@ -78,7 +78,7 @@ def row_text(row: JsonObject) -> str:
     label = first_text(row, ("label", "entity", "fact_id"))
     value = " ".join(first_text(row, (field,)) for field in ("value", "unit")).strip()
     said = f"{label}: {value}" if label and value else label or value
-    return cut(said or readable_text(row) or "a row without content", LONGEST_SUMMARY)
+    return cut(said or readable_text(row) or "a row without content", MAX_SUMMARY_CHARS)
 
 
 def outcome_name(event: Event, payload: JsonObject) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-LONGEST_NAME = 160
-LONGEST_SUMMARY = 2000
+MAX_NAME_CHARS = 160
+MAX_SUMMARY_CHARS = 2000
 
 PROSE = (
     *("summary", "decision", "task", "goal", "issue", "fact", "preference", "verification", "handoff", "finding"),
@@ -15,8 +15,8 @@ PROSE = (
 """The fields that are read as sentences, in this order; what stands in other fields is shown with the field's name."""
 _RANK = {field: rank for rank, field in enumerate(PROSE)}
 
-LONGEST_KEY = 64
-MOST_LEAVES = 1000
+MAX_KEY_CHARS = 64
+MAX_LEAVES = 1000
 DEEPEST = 8
 """Bounds of what is nested. A key is repeated for each value below it, so a few long ones could fill the memory."""
 
@@ -45,10 +45,10 @@ def first_text(payload: Mapping[str, object], fields: Sequence[str]) -> str:
 
 def entity_name(text: str) -> str:
     """The name that a text gives: NFKC, trimmed, at most 160 characters. Folding is left to who compares names."""
-    head = text.lstrip()[: 4 * LONGEST_NAME]
+    head = text.lstrip()[: 4 * MAX_NAME_CHARS]
     if not head.isascii():
         head = unicodedata.normalize("NFKC", head)
-    return head.strip()[:LONGEST_NAME].rstrip()
+    return head.strip()[:MAX_NAME_CHARS].rstrip()
 
 
 def cut(text: str, longest: int) -> str:
@@ -78,9 +78,9 @@ def _lines(payload: Mapping[str, object]) -> list[str]:
     for key in sorted(payload):
         value = payload[key]
         if isinstance(value, dict | list):
-            _flatten(value, key[:LONGEST_KEY], 1, nested)
+            _flatten(value, key[:MAX_KEY_CHARS], 1, nested)
         elif (key not in _RANK or not isinstance(value, str)) and (text := text_of(value)):
-            lines.append(f"{key[:LONGEST_KEY]}: {text}")
+            lines.append(f"{key[:MAX_KEY_CHARS]}: {text}")
     return lines + nested
 
 
@@ -89,17 +89,17 @@ def _prose(value: object) -> str:
 
 
 def _flatten(value: object, path: str, depth: int, lines: list[str]) -> None:
-    if depth > DEEPEST or len(lines) >= MOST_LEAVES:
+    if depth > DEEPEST or len(lines) >= MAX_LEAVES:
         return
     if isinstance(value, list):
-        plain = [text for item in value[:MOST_LEAVES] if (text := text_of(item))]
+        plain = [text for item in value[:MAX_LEAVES] if (text := text_of(item))]
         if plain:
             lines.append(f"{path}: {', '.join(plain)}")
-        for item in value[:MOST_LEAVES]:
+        for item in value[:MAX_LEAVES]:
             if isinstance(item, dict | list):
                 _flatten(item, path, depth + 1, lines)
     elif isinstance(value, dict):
         for key in sorted(value):
-            _flatten(value[key], f"{path}.{key[:LONGEST_KEY]}", depth + 1, lines)
+            _flatten(value[key], f"{path}.{key[:MAX_KEY_CHARS]}", depth + 1, lines)
     elif text := text_of(value):
         lines.append(f"{path}: {text}")

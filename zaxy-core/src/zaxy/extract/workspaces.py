@@ -7,7 +7,7 @@ from zaxy.extract.rule import Own, Rule, bare, edge, objects
 from zaxy.extract.texts import cut, entity_name, first_text
 
 WORKSPACE = ("workspace", "workspace_id", "domain")
-MOST_FILES = 32
+MAX_FILES = 32
 
 
 def workspace_name(event: Event, payload: JsonObject) -> str:
@@ -33,7 +33,7 @@ def instructions_text(payload: JsonObject) -> str:
 
 def instruction_files(payload: JsonObject) -> dict[str, object]:
     """The files' paths, and beside them their sizes and hashes; never their text."""
-    files = [file for file in objects(payload.get("files"), MOST_FILES) if first_text(file, ("path",))]
+    files = [file for file in objects(payload.get("files"), MAX_FILES) if first_text(file, ("path",))]
     if not files:
         return {}
     return {
@@ -44,7 +44,7 @@ def instruction_files(payload: JsonObject) -> dict[str, object]:
 
 
 def _paths(payload: JsonObject) -> list[str]:
-    files = objects(payload.get("files"), MOST_FILES)
+    files = objects(payload.get("files"), MAX_FILES)
     return [cut(path, 240) for file in files if (path := first_text(file, ("path",)))]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, GraphStats
-from zaxy.errors import ZaxyError
+from zaxy.errors import InternalError
 from zaxy.plugins.host import BoundProvider
 
 SECONDS_TO_READ = 10.0
@@ -23,9 +23,7 @@ class BoundFollower:
         if found is None or isinstance(found, Cursor):
             return found
         name = self._provider.name
-        raise ZaxyError(
-            "internal_error", f"{name} returned a cursor that is none", f"The author of {name} can mend it."
-        )
+        raise InternalError(f"{name} returned a cursor that is none", f"The author of {name} can mend it.")
 
     def apply(self, batch: Batch, cursor: Cursor) -> None:
         self._provider.call("apply", batch, cursor, budget=SECONDS_TO_FOLLOW)

@@ -18,10 +18,10 @@ from zaxy.extract.times import utc_text
 from zaxy.plugins.host import BoundProvider
 
 SECONDS_FOR_EACH = 2.0
-MOST_ROWS = 1000
+MAX_ROWS = 1000
 """Rows that one extractor may add to one event."""
 READ_AT_ONCE = 1000
-LONGEST_TEXT = 10_000
+MAX_TEXT_CHARS = 10_000
 """Characters of any text in such a row, and of all its properties together."""
 
 
@@ -116,7 +116,7 @@ def _fitting(added: object) -> Extraction | None:
     rows: tuple[object, object] = (added.entities, added.edges)
     if not all(isinstance(kind, tuple) for kind in rows):
         return None
-    if len(added.entities) + len(added.edges) > MOST_ROWS:
+    if len(added.entities) + len(added.edges) > MAX_ROWS:
         return None
     if all(map(_is_entity, added.entities)) and all(map(_is_edge, added.edges)):
         return added
@@ -157,7 +157,7 @@ def _is_ref(ref: object) -> bool:
 
 def _is_text(value: object) -> bool:
     """Whether it is a text that any store can keep: bounded, and without half characters."""
-    return isinstance(value, str) and len(value) <= LONGEST_TEXT and not any("\ud800" <= c <= "\udfff" for c in value)
+    return isinstance(value, str) and len(value) <= MAX_TEXT_CHARS and not any("\ud800" <= c <= "\udfff" for c in value)
 
 
 def _is_time(value: object) -> bool:

@@ -9,8 +9,8 @@ from pathlib import Path
 from zaxy.api.models import AsOf, EntityRef, EntityRow, Event
 from zaxy.api.points import EventStore
 from zaxy.extract.closings import closings_as_json
+from zaxy.extract.names import entity_key
 from zaxy.extract.rules import extract
-from zaxy.follow.text_store import as_key
 
 Versions = Callable[[str, EntityRef, AsOf], list[EntityRow]]
 """The rows of an entity of a session that hold at a moment."""
@@ -39,8 +39,8 @@ def ended_by(event: Event, store: EventStore, versions: Versions) -> list[dict[s
 def _place_of(row: EntityRow, event: Event | None) -> int:
     """Which of the rows of the event that opened it a row is; -1 if the built-in rules did not write it."""
     entities = extract(event).entities if event else ()
-    refs = [as_key(EntityRef(entity.entity_type, entity.name)) for entity in entities]
-    own = as_key(EntityRef(row.entity.entity_type, row.entity.name))
+    refs = [entity_key(EntityRef(entity.entity_type, entity.name)) for entity in entities]
+    own = entity_key(EntityRef(row.entity.entity_type, row.entity.name))
     return refs.index(own) if own in refs else -1
 
 

@@ -19,7 +19,7 @@ from zaxy.follow.extraction import Extractors, ended_by_erased
 from zaxy.security.paths import own_folder, unusable_folder
 from zaxy.security.session_ids import check_session_id
 
-BATCH, LARGEST_BATCH = 500, 2000
+BATCH, MAX_BATCH = 500, 2000
 QUICK = 0.5
 """Seconds. After a batch that took no longer the next one may be larger, which costs less for each event."""
 FOREVER = 3600.0
@@ -269,7 +269,7 @@ class _Run:
                     del followers[name]
                     yield name, self._state(name).kept_by(error)
             self._cursor = after
-            count = min(2 * count, LARGEST_BATCH) if time.monotonic() - began < QUICK else BATCH
+            count = min(2 * count, MAX_BATCH) if time.monotonic() - began < QUICK else BATCH
             if progress:
                 progress(after.seq, self._head.seq)
         for name in followers:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zaxy.api.models import Observation, Reading, Source
-from zaxy.errors import ZaxyError
-from zaxy.eventloom.admission import LONGEST_KEY, admit
+from zaxy.errors import InternalError, InvalidRequest, ZaxyError
+from zaxy.eventloom.admission import MAX_KEY_CHARS, admit
 from zaxy.eventloom.canonical import encode
 from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.record import Entry
@@ -32,9 +32,9 @@ POINT = "capture_adapters"
 FOLDER = os.path.join("runtime", "capture")
 AT_ONCE = 500
 """Observations of one reading, which become durable together."""
-LARGEST_BATCH = 8 << 20
-MOST_PROBLEMS = 20
-LONGEST_PROBLEM = 400
+MAX_BATCH = 8 << 20
+MAX_PROBLEMS = 20
+MAX_PROBLEM_CHARS = 400
 
 
 def capture_folder(eventloom: str) -> str:
@@ -161,7 +161,7 @@ class _Tally:
         self._problems: dict[str, None] = {}
 
     def problem(self, where: str, error: object) -> None:
-        if len(self._problems) < MOST_PROBLEMS:
+        if len(self._problems) < MAX_PROBLEMS:
             said = error.message if isinstance(error, ZaxyError) else str(error)
             self._problems[without_secrets(f"{where}: {said}" if where else said)] = None
 
@@ -175,7 +175,7 @@ def without_secrets(message: str) -> str:
     """One printable line for a log or a status: an adapter's error may repeat what it was reading."""
     said = str(redact({"message": message})[0]["message"])
     line = "".join(character if character.isprintable() else " " for character in said)
-    return line if len(line) <= LONGEST_PROBLEM else f"{line[: LONGEST_PROBLEM - 1]}…"
+    return line if len(line) <= MAX_PROBLEM_CHARS else f"{line[: MAX_PROBLEM_CHARS - 1]}…"
 
 
 def _checked(reading: object) -> Reading:
@@ -186,17 +186,15 @@ def _checked(reading: object) -> Reading:
         and isinstance(reading.skipped, Mapping)
     ):
         return reading
-    raise ZaxyError(
-        "internal_error", f"read() gave a {type(reading).__name__} that is no Reading", "Upgrade the adapter's package."
-    )
+    raise InternalError(f"read() gave a {type(reading).__name__} that is no Reading", "Upgrade the adapter's package.")
 
 
 def _entry(adapter: str, observation: Observation) -> Entry:
     """An observation as the log takes it: secrets out, then texts cut, since half a secret is not recognised."""
     if not isinstance(observation, Observation) or not isinstance(observation.payload, Mapping):
-        raise ZaxyError("invalid_request", "an observation is not one", "Upgrade the adapter's package.")
+        raise InvalidRequest("an observation is not one", "Upgrade the adapter's package.")
     if not isinstance(observation.key, str) or not observation.key:
-        raise ZaxyError("invalid_request", "an observation has no key", "Upgrade the adapter's package.")
+        raise InvalidRequest("an observation has no key", "Upgrade the adapter's package.")
     payload: dict[str, Any] = dict(observation.payload)
     if utc_text(observation.occurred_at):
         payload["occurred_at"] = observation.occurred_at
@@ -210,7 +208,7 @@ def _entry(adapter: str, observation: Observation) -> Entry:
 def _key(adapter: str, key: str) -> str:
     """The adapter is part of it: two of them may call different places alike."""
     whole = f"{adapter}/{key}"
-    if len(whole) <= LONGEST_KEY:
+    if len(whole) <= MAX_KEY_CHARS:
         return whole
     return f"{adapter}/sha256:{sha256(key.encode('utf-8', 'replace')).hexdigest()}"
 
@@ -219,7 +217,7 @@ def _batches(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
     batch: list[Entry] = []
     size = 0
     for entry in entries:
-        if batch and size + len(entry.canonical_payload) > LARGEST_BATCH:
+        if batch and size + len(entry.canonical_payload) > MAX_BATCH:
             yield batch
             batch, size = [], 0
         batch.append(entry)

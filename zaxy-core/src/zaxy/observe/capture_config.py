@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest, Unavailable, ZaxyError
 
 CAPTURE_FILE = ".codex/zaxy-capture.json"
 FORMAT = 1
 INTERVAL = 2.0
-SHORTEST_INTERVAL, LONGEST_INTERVAL = 0.1, 3600.0
+MIN_INTERVAL, MAX_INTERVAL = 0.1, 3600.0
 
 
 class CaptureConfig(NamedTuple):
@@ -58,18 +58,16 @@ def read_capture_config(root: Path) -> CaptureConfig | None:
 
 def checked_interval(seconds: object) -> float:
     number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
-    if number and SHORTEST_INTERVAL <= seconds <= LONGEST_INTERVAL:  # type: ignore[operator]
+    if number and MIN_INTERVAL <= seconds <= MAX_INTERVAL:  # type: ignore[operator]
         return float(seconds)  # type: ignore[arg-type]
-    raise ZaxyError(
-        "invalid_request",
+    raise InvalidRequest(
         f"{seconds!r:.40} is not an interval",
-        f"Give seconds, from {SHORTEST_INTERVAL:g} to {LONGEST_INTERVAL:g}.",
+        f"Give seconds, from {MIN_INTERVAL:g} to {MAX_INTERVAL:g}.",
     )
 
 
 def _unusable(path: Path, reason: str) -> ZaxyError:
-    return ZaxyError(
-        "unavailable",
+    return Unavailable(
         f"{path} cannot be used: {reason}",
         "Remove it, or let 'zaxy init --preset local-codex' write it.",
     )

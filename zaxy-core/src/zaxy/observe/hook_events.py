@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest
 from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 ACTOR = "zaxy-hook"
 EXCERPT = 240
-LONGEST_TEXT = 1000
-LONGEST_KEY = 64
-MOST_KEYS = 64
-MOST_EDITS = 64
+MAX_TEXT_CHARS = 1000
+MAX_KEY_CHARS = 64
+MAX_KEYS = 64
+MAX_EDITS = 64
 CUT = " …[cut]… "
 WINDOW = 8192
 """So much of either end of a text is looked at for secrets; more than an excerpt ever shows."""
@@ -68,10 +68,10 @@ def known_trigger(typed: str) -> str:
     if name in TRIGGERS:
         return name
     if not name:
-        raise ZaxyError("invalid_request", "no trigger was given", f"The triggers are {', '.join(TRIGGERS)}.")
+        raise InvalidRequest("no trigger was given", f"The triggers are {', '.join(TRIGGERS)}.")
     # A word in the wrong place may be anything, a prompt too: only what could be a mistyped trigger is repeated.
     shown = f"{name!r} is not a trigger" if re.fullmatch(r"[a-z-]{1,32}", name) else "that is not a trigger"
-    raise ZaxyError("invalid_request", shown, f"The triggers are {', '.join(TRIGGERS)}.")
+    raise InvalidRequest(shown, f"The triggers are {', '.join(TRIGGERS)}.")
 
 
 def meant_trigger(trigger: str, told: Mapping[str, object]) -> str:
@@ -84,7 +84,7 @@ def says_nothing(trigger: str, told: Mapping[str, object]) -> bool:
     return trigger == "transcript-turn" and not told.get("content")
 
 
-def tellings(trigger: str, told: Mapping[str, object]) -> list[dict[str, object]]:
+def observations_of(trigger: str, told: Mapping[str, object]) -> list[dict[str, object]]:
     """What was told, once for each file if a patch changed several."""
     edits = told.get("edits")
     if trigger != "file-edit" or not isinstance(edits, list) or told.get("path"):
@@ -109,8 +109,7 @@ def payload_of(trigger: str, told: Mapping[str, object]) -> dict[str, object]:
             payload[field] = _readable(field, value)
     missing = [field for field in known.needs if field not in payload]
     if missing:
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             f"{trigger} needs --{missing[0].replace('_', '-')}",
             "Give it; an empty value counts as none.",
         )
@@ -128,7 +127,7 @@ def argument_keys(arguments: object) -> tuple[list[str], str]:
     if not isinstance(given, dict):
         return ([], "the arguments were not a JSON object")
     keys = sorted(_well_formed(excerpt(str(key), 2 * WINDOW)) for key in given)
-    return (keys[:MOST_KEYS], f"{len(keys)} arguments" if len(keys) > MOST_KEYS else "")
+    return (keys[:MAX_KEYS], f"{len(keys)} arguments" if len(keys) > MAX_KEYS else "")
 
 
 STATUS_QUESTION = (
@@ -207,7 +206,7 @@ def patched_files(patch: str) -> list[dict[str, object]]:
         elif edits and line[:1] in counts:
             counts[line[0]] += 1
             edits[-1] |= {"lines_added": counts["+"], "lines_removed": counts["-"]}
-    return edits[:MOST_EDITS]
+    return edits[:MAX_EDITS]
 
 
 def _exit_code(error: object) -> int | None:
@@ -248,10 +247,10 @@ def excerpt(text: str, limit: int = EXCERPT) -> str:
 
 def _cut(field: str, value: object) -> object:
     if isinstance(value, list):
-        return [excerpt(str(item), LONGEST_KEY) for item in value]
+        return [excerpt(str(item), MAX_KEY_CHARS) for item in value]
     if field in WHOLE or not isinstance(value, str):
         return value
-    return excerpt(value, EXCERPT if field in EXCERPTS else LONGEST_TEXT)
+    return excerpt(value, EXCERPT if field in EXCERPTS else MAX_TEXT_CHARS)
 
 
 def _readable(field: str, value: object) -> object:

@@ -15,8 +15,8 @@ from zaxy.eventloom.record import Line
 from zaxy.extract.observations import OBSERVATIONS
 from zaxy.observe.hook_events import ACTOR
 
-MOST_SESSIONS = 16
-MOST_EVENTS = 20_000
+MAX_SESSIONS = 16
+MAX_EVENTS = 20_000
 
 
 class Seen(NamedTuple):
@@ -82,7 +82,7 @@ class Watching(NamedTuple):
 def workspace_coverage(loom: Eventloom) -> Coverage:
     """What the sessions that were written last tell together."""
     sessions = sorted(loom.sessions(), key=lambda session: _written(loom, session), reverse=True)
-    return coverage(loom, sessions[:MOST_SESSIONS])
+    return coverage(loom, sessions[:MAX_SESSIONS])
 
 
 def coverage(loom: Eventloom, sessions: Sequence[str]) -> Coverage:
@@ -92,7 +92,7 @@ def coverage(loom: Eventloom, sessions: Sequence[str]) -> Coverage:
     looked = 0
     unreadable: list[str] = []
     for session in sessions:
-        for line in _last_events(loom, session, MOST_EVENTS // len(sessions), unreadable):
+        for line in _last_events(loom, session, MAX_EVENTS // len(sessions), unreadable):
             looked += 1
             seen = _seen(line)
             if line.record["type"] in OBSERVATIONS and line.record["actor"] != OWN_ACTOR:

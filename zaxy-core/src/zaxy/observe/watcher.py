@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from zaxy import __version__
-from zaxy.errors import ZaxyError
+from zaxy.errors import Conflict, ZaxyError
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
 from zaxy.eventloom.log import utc_now
@@ -28,10 +28,10 @@ from zaxy.observe.readiness import Watching
 from zaxy.security.paths import unusable_folder
 from zaxy.workspace import Workspace
 
-LARGEST_LOG = 1 << 20
+MAX_LOG = 1 << 20
 LOOKS_FOR_STOP_EVERY = 0.1
 SECONDS_TO_TAKE_OVER = 2.0
-MOST_ERRORS = 10
+MAX_ERRORS = 10
 _held_to_the_end: list[ExitStack] = []
 """The lock is let go of by the end of the process: whoever sees it free knows that the process is gone."""
 
@@ -101,8 +101,7 @@ class Watcher:
         if not _locked(held, files_of(workspace).lock, SECONDS_TO_TAKE_OVER):
             held.close()
             record = watcher_record(workspace)
-            raise ZaxyError(
-                "conflict",
+            raise Conflict(
                 f"a watcher of {workspace.root} runs already" + (f", process {record['pid']}" if record else ""),
                 "'zaxy capture status' shows it, 'zaxy capture stop' ends it.",
             )
@@ -138,7 +137,7 @@ class Watcher:
                 self.note(f"captured {counts}")
         for problem in problems:
             if problem not in self._problems:  # what stays wrong is told once, not with every pass
-                self._errors = [*self._errors, {"time": now, "message": problem}][-MOST_ERRORS:]
+                self._errors = [*self._errors, {"time": now, "message": problem}][-MAX_ERRORS:]
                 self.note(problem)
         self._problems = frozenset(problems)
         self._told |= {"captured": dict(self._captured), "errors": self._errors}
@@ -150,7 +149,7 @@ class Watcher:
         with suppress(OSError, ZaxyError):
             fd = DISK.open(self._files.log, create=True)
             try:
-                if DISK.size(fd) + len(line) > LARGEST_LOG:
+                if DISK.size(fd) + len(line) > MAX_LOG:
                     DISK.close(fd)
                     DISK.replace(self._files.log, f"{self._files.log}.1")
                     fd = DISK.open(self._files.log, create=True)

@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import Unavailable, ZaxyError
 from zaxy.observe.capture import capture_folder, without_secrets
 from zaxy.observe.watcher import Files, files_of, is_running, watcher_record, watcher_status
 from zaxy.security.paths import unusable_folder
@@ -56,8 +56,7 @@ def stop_watcher(workspace: Workspace) -> dict[str, Any]:
     if is_running(workspace):
         record = watcher_record(workspace)
         who = f"process {record['pid']}" if record else "the watcher"
-        raise ZaxyError(
-            "unavailable",
+        raise Unavailable(
             f"{who} was asked to stop and has not ended within {SECONDS_TO_STOP:g} s",
             "Ask again in a moment: it ends when the reading that it is in comes back. Or end that process.",
         )
@@ -109,8 +108,7 @@ def _did_not_start(reason: str, files: Files) -> ZaxyError:
     with suppress(OSError), open(files.startup, encoding="utf-8", errors="replace") as file:
         lines = [line.strip() for line in file.read(1 << 16).splitlines() if line.strip()]
         said = f": {without_secrets(' '.join(lines[-2:]))}" if lines else ""
-    return ZaxyError(
-        "unavailable",
+    return Unavailable(
         f"the capture watcher did not start: {reason}{said}",
         "'zaxy capture start --foreground' shows more; 'zaxy plugins check' tries the adapters.",
     )

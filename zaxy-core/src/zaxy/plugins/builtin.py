@@ -42,7 +42,7 @@ def zaxy_ide_config_writers() -> list[Provider]:
 
 @hookimpl
 def zaxy_projection_backends() -> list[Provider]:
-    return [Provider("sqlite", "zaxy.follow.sqlite_graph:SqliteGraph", "The graph in a SQLite file of the workspace.")]
+    return [Provider("sqlite", "zaxy.graph.sqlite_graph:SqliteGraph", "The graph in a SQLite file of the workspace.")]
 
 
 @hookimpl
@@ -50,7 +50,7 @@ def zaxy_retrieval_lanes() -> list[Provider]:
     return [
         Provider(
             "verbatim",
-            "zaxy.follow.text_index:TextIndex",
+            "zaxy.text.index:TextIndex",
             "Passages of the log, found word by word; needs no graph.",
             capabilities=("follower",),
         )

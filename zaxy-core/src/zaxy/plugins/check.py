@@ -14,7 +14,7 @@ from zaxy.errors import ZaxyError
 from zaxy.plugins.guard import overhear
 from zaxy.plugins.host import ExtraMissing, PluginHost
 from zaxy.plugins.manifest import FILE_NAME, Provided
-from zaxy.plugins.roster import Row, owner_of
+from zaxy.plugins.roster import InstalledPlugin, owner_of
 
 PRINTING_HINT = "Its author should use `logging` or context.warn: on stdout a client expects nothing but MCP messages."
 SAMPLE = Event(
@@ -34,7 +34,7 @@ TRIALS: dict[str, tuple[str, tuple[object, ...]]] = {
 """One harmless call per point, which a provider answers or refuses with a `ZaxyError`."""
 
 
-class Finding(NamedTuple):
+class PluginProblem(NamedTuple):
     plugin: str
     package: str
     stage: str
@@ -47,7 +47,7 @@ class Finding(NamedTuple):
         return self.stage == "extra"
 
 
-def check_plugin(host: PluginHost, row: Row) -> list[Finding]:
+def check_plugin(host: PluginHost, row: InstalledPlugin) -> list[PluginProblem]:
     """Everything that is wrong with one plugin; a disabled one is left alone."""
     if row.state == "disabled":
         return []
@@ -56,10 +56,10 @@ def check_plugin(host: PluginHost, row: Row) -> list[Finding]:
         printed = heard()
     if printed:
         problems.append(("stdout", f"it printed to stdout: {printed.splitlines()[0]!r}", PRINTING_HINT))
-    return [Finding(row.name, row.package, *problem) for problem in problems]
+    return [PluginProblem(row.name, row.package, *problem) for problem in problems]
 
 
-def _problems(host: PluginHost, row: Row) -> Iterator[tuple[str, str, str]]:
+def _problems(host: PluginHost, row: InstalledPlugin) -> Iterator[tuple[str, str, str]]:
     row = host.load(row.package if row.usable else row.name) if row.usable else row
     if row.error:
         yield row.stage, row.error, row.hint

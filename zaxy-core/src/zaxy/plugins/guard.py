@@ -13,7 +13,7 @@ from queue import SimpleQueue
 from typing import Any, BinaryIO, TypeVar
 
 T = TypeVar("T")
-LONGEST_WAIT = 0.5
+MAX_WAIT = 0.5
 
 
 class PluginHung(Exception):
@@ -86,7 +86,7 @@ class _Job:
 def _in_time(job: _Job, budget: float) -> bool:
     """Whether a job is done within its budget; while the whole process is stopped (SIGSTOP), no time passes for it."""
     while budget > 0:
-        wait = min(budget, LONGEST_WAIT)
+        wait = min(budget, MAX_WAIT)
         if job.done.wait(wait):
             return True
         budget -= wait

@@ -16,11 +16,11 @@ import pluggy
 from zaxy.api import hookspecs
 from zaxy.api.catalog import POINTS
 from zaxy.api.provider import Provider, ProviderContext
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest, NotFound, Unavailable, ZaxyError, error_of
 from zaxy.plugins.discovery import Announcement
 from zaxy.plugins.guard import PluginHung, PluginLeft, Runner, told
 from zaxy.plugins.manifest import Provided
-from zaxy.plugins.roster import CORE, Roster, Row, install_advice, may_provide, owner_of, take_roll
+from zaxy.plugins.roster import CORE, InstalledPlugin, Roster, install_advice, load_roster, may_provide, owner_of
 from zaxy.settings import Settings
 from zaxy.workspace import Workspace
 
@@ -46,7 +46,7 @@ class PluginHost:
         self._workspace_id = workspace_id
         self._budget = float(settings["ZAXY_PLUGINS_BUDGET"])  # type: ignore[arg-type]
         if self._budget <= 0:
-            raise ZaxyError("invalid_request", "ZAXY_PLUGINS_BUDGET must be above 0", "Set it to seconds, such as 10.")
+            raise InvalidRequest("ZAXY_PLUGINS_BUDGET must be above 0", "Set it to seconds, such as 10.")
         self._strict = bool(settings["ZAXY_PLUGINS_STRICT"])
         self._manager = pluggy.PluginManager(hookspecs.PROJECT)
         self._manager.add_hookspecs(hookspecs)
@@ -60,7 +60,7 @@ class PluginHost:
     @classmethod
     def of(cls, workspace: Workspace, announcements: Sequence[Announcement] | None = None) -> PluginHost:
         settings = Settings(stored=workspace.stored_settings())
-        roster = take_roll(settings, announcements)
+        roster = load_roster(settings, announcements)
         return cls(roster, settings, Path(workspace.eventloom), workspace.identity())
 
     def names(self, point: str) -> list[str]:
@@ -98,7 +98,7 @@ class PluginHost:
         if notice not in self.notices:
             self.notices.append(notice)
 
-    def load(self, name: str) -> Row:
+    def load(self, name: str) -> InstalledPlugin:
         """Import one plugin and prove that its hooks offer what its manifest says; its row tells the outcome."""
         row = self.roster.row(name)
         if row.usable:
@@ -109,7 +109,9 @@ class PluginHost:
                     raise
         return self._current(row)
 
-    def run(self, row: Row, stage: str, what: str, function: Callable[[], T], budget: float | None = None) -> T:
+    def run(
+        self, row: InstalledPlugin, stage: str, what: str, function: Callable[[], T], budget: float | None = None
+    ) -> T:
         """Run a plugin's code under guard. A failure is an error that names the plugin; the built-ins run unguarded."""
         if row.package == CORE.package:
             return function()
@@ -128,7 +130,7 @@ class PluginHost:
             message = f"{what} raised {told(error)}{_where(error)}"
             raise self._failed(row, stage, "internal_error", message, "") from error
 
-    def _load(self, row: Row) -> dict[tuple[str, str], Provider]:
+    def _load(self, row: InstalledPlugin) -> dict[tuple[str, str], Provider]:
         """Import the plugin, register it with pluggy, and ask each of its hooks."""
         key = row.package + "/" + row.name
         if key in self._offers:
@@ -144,7 +146,7 @@ class PluginHost:
         self._update(row._replace(state="loaded"))
         return offers
 
-    def _ask(self, row: Row, module: ModuleType) -> tuple[dict[tuple[str, str], Provider], str]:
+    def _ask(self, row: InstalledPlugin, module: ModuleType) -> tuple[dict[tuple[str, str], Provider], str]:
         """What the hooks offer, and the first way in which that is not what the manifest says."""
         self._manager.register(module, name=f"{row.package}/{row.name}")
         others = [plugin for plugin in self._manager.get_plugins() if plugin is not module]
@@ -160,7 +162,7 @@ class PluginHost:
         expected = {(p.point, p.name): p for p in row.manifest.provides} if row.manifest else {}
         return offers, next(_differences(expected, offers), "")
 
-    def _make(self, row: Row, point: str, provider: Provider) -> Any:
+    def _make(self, row: InstalledPlugin, point: str, provider: Provider) -> Any:
         context = ProviderContext(
             settings={s.env: self._settings.resolve(s).value for s in row.manifest.settings} if row.manifest else {},
             state_dir=self._state_dir(row, point, provider.name),
@@ -181,7 +183,7 @@ class PluginHost:
 
         return self.run(row, "make", f"making the {point} provider {provider.name!r}", make)
 
-    def _state_dir(self, row: Row, point: str, name: str) -> Path:
+    def _state_dir(self, row: InstalledPlugin, point: str, name: str) -> Path:
         if (row.package, point) == (CORE.package, "event_stores"):
             folder = self._state_root  # the log itself lies at the root of everything
         elif POINTS[point].follows:
@@ -191,14 +193,13 @@ class PluginHost:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise ZaxyError(
-                "unavailable",
+            raise Unavailable(
                 f"the state folder {folder} cannot be made: {error.strerror}",
                 "Make the workspace writable, or choose another with EVENTLOOM_PATH.",
             ) from None
         return folder
 
-    def _provided(self, point: str) -> Iterator[tuple[Row, Provided]]:
+    def _provided(self, point: str) -> Iterator[tuple[InstalledPlugin, Provided]]:
         if point not in POINTS:
             raise ValueError(f"{point!r} is not an extension point; the points are {', '.join(POINTS)}")
         for row in self.roster.rows:
@@ -213,13 +214,12 @@ class PluginHost:
                 return _broken(row)
         known = ", ".join(self.names(point)) or "none"
         known += "".join(f"; {row.name} ({row.package}) is {row.state}" for row in suspects)
-        return ZaxyError(
-            "not_found",
+        return NotFound(
             f"no {point} provider is named {name!r} (installed: {known})",
             install_advice(name),
         )
 
-    def _failed(self, row: Row, stage: str, code: str, error: str, reason: str) -> ZaxyError:
+    def _failed(self, row: InstalledPlugin, stage: str, code: str, error: str, reason: str) -> ZaxyError:
         """Note the failure on the plugin's row; a call that failed does not take the plugin out of use."""
         hint = f"{reason}run 'zaxy plugins check {row.name}', upgrade {row.package}, or disable it: "
         hint = f"{hint[0].upper()}{hint[1:]}ZAXY_PLUGINS_DISABLE={row.name}"
@@ -228,10 +228,10 @@ class PluginHost:
             self._update(failed)
         return _broken(failed, code)
 
-    def _current(self, row: Row) -> Row:
+    def _current(self, row: InstalledPlugin) -> InstalledPlugin:
         return next(r for r in self.roster.rows if (r.package, r.name) == (row.package, row.name))
 
-    def _update(self, changed: Row) -> None:
+    def _update(self, changed: InstalledPlugin) -> None:
         rows = tuple(
             changed if (row.package, row.name) == (changed.package, changed.name) else row for row in self.roster.rows
         )
@@ -241,7 +241,7 @@ class PluginHost:
 class BoundProvider:
     """A provider that was made and can be called."""
 
-    def __init__(self, point: str, provider: Provider, row: Row, instance: Any, host: PluginHost) -> None:
+    def __init__(self, point: str, provider: Provider, row: InstalledPlugin, instance: Any, host: PluginHost) -> None:
         self.point = point
         self.provider = provider
         self.row = row
@@ -280,9 +280,9 @@ def _differences(expected: dict[tuple[str, str], Provided], offers: dict[tuple[s
             )
 
 
-def _broken(row: Row, code: str = "unavailable") -> ZaxyError:
+def _broken(row: InstalledPlugin, code: str = "unavailable") -> ZaxyError:
     reason = f" at {row.stage}: {row.error}" if row.error else ""
-    return ZaxyError(code, f"the plugin {row.name} ({row.package}) is {row.state}{reason}.", row.hint)
+    return error_of(code, f"the plugin {row.name} ({row.package}) is {row.state}{reason}.", row.hint)
 
 
 def _where(error: Exception) -> str:

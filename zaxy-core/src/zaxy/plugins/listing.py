@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from zaxy.api.catalog import API_CURRENT, API_FLOOR, version_text
-from zaxy.plugins.roster import Roster, Row
+from zaxy.plugins.roster import InstalledPlugin, Roster
 
 COLUMNS = ("NAME", "VERSION", "PACKAGE", "POINTS", "API", "STATE", "HINT")
 
@@ -34,7 +34,7 @@ def as_table(roster: Roster) -> str:
     return "\n".join([*lines, *troubles, *(f"\nnotice: {notice}" for notice in roster.notices)])
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: InstalledPlugin) -> tuple[str, ...]:
     manifest = row.manifest
     points = ", ".join(manifest.points) if manifest and manifest.points else "-"
     hint = "see below" if row.error else row.hint

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from zaxy import __version__
 from zaxy.api.catalog import API_CURRENT, API_FLOOR, POINTS, version_text
-from zaxy.errors import ZaxyError
+from zaxy.errors import Conflict, InvalidRequest, NotFound
 from zaxy.plugins.discovery import Announcement, announced
 from zaxy.plugins.manifest import Manifest, ManifestError, Provided, read_manifest
 from zaxy.tuples import NamedTuple
@@ -38,7 +38,7 @@ def install_advice(name: str) -> str:
     return "Check the spelling, or install the package that brings it."
 
 
-class Row(NamedTuple):
+class InstalledPlugin(NamedTuple):
     """One plugin. `stage`, `error` and `hint` say where it broke, why, and what to do next."""
 
     name: str
@@ -55,7 +55,7 @@ class Row(NamedTuple):
     def usable(self) -> bool:
         return self.state in ("ready", "loaded")
 
-    def broken(self, state: str, stage: str, error: str, hint: str) -> Row:
+    def broken(self, state: str, stage: str, error: str, hint: str) -> InstalledPlugin:
         return self._replace(state=state, stage=stage, error=error, hint=hint)
 
     def as_dict(self) -> dict[str, object]:
@@ -77,27 +77,25 @@ class Row(NamedTuple):
 
 
 class Roster(NamedTuple):
-    rows: tuple[Row, ...]
+    rows: tuple[InstalledPlugin, ...]
     preferred: dict[tuple[str, str], str]
     """(point, provider name) to the package that the user prefers for it."""
     notices: tuple[str, ...]
     """What is odd about the configuration itself, such as a disabled plugin that is not installed."""
 
-    def row(self, name: str) -> Row:
+    def row(self, name: str) -> InstalledPlugin:
         """The plugin of that name, or of that package."""
         found = [row for row in self.rows if name in (row.name, row.package)]
         if len(found) == 1:
             return found[0]
         if found:
             packages = ", ".join(row.package for row in found)
-            raise ZaxyError("conflict", f"{packages} all ship a plugin named {name}", "Name one by its package.")
+            raise Conflict(f"{packages} all ship a plugin named {name}", "Name one by its package.")
         installed = ", ".join(row.name for row in self.rows)
-        raise ZaxyError(
-            "not_found", f"no plugin named {name} is installed (installed: {installed})", install_advice(name)
-        )
+        raise NotFound(f"no plugin named {name} is installed (installed: {installed})", install_advice(name))
 
 
-def take_roll(settings: Settings, announcements: Sequence[Announcement] | None = None) -> Roster:
+def load_roster(settings: Settings, announcements: Sequence[Announcement] | None = None) -> Roster:
     """Read every manifest and decide each plugin's state. No plugin is imported."""
     found = announced() if announcements is None else announcements
     disabled = _words(settings, "ZAXY_PLUGINS_DISABLE")
@@ -116,8 +114,8 @@ def take_roll(settings: Settings, announcements: Sequence[Announcement] | None =
     return Roster(tuple(rows), preferred, tuple(notices))
 
 
-def _row(announcement: Announcement, disabled: frozenset[str]) -> Row:
-    row = Row(announcement.name, announcement.package, announcement.version, announcement.module, "ready")
+def _row(announcement: Announcement, disabled: frozenset[str]) -> InstalledPlugin:
+    row = InstalledPlugin(announcement.name, announcement.package, announcement.version, announcement.module, "ready")
     try:
         manifest = read_manifest(row.module, row.package)
     except ManifestError as error:
@@ -130,7 +128,7 @@ def _row(announcement: Announcement, disabled: frozenset[str]) -> Row:
     return row
 
 
-def _judged(row: Row, manifest: Manifest) -> Row:
+def _judged(row: InstalledPlugin, manifest: Manifest) -> InstalledPlugin:
     if manifest.name != row.name:
         return row.broken(
             "failed",
@@ -156,7 +154,7 @@ def _judged(row: Row, manifest: Manifest) -> Row:
     return row
 
 
-def _settle_plugin_names(rows: list[Row]) -> list[Row]:
+def _settle_plugin_names(rows: list[InstalledPlugin]) -> list[InstalledPlugin]:
     """Two packages with plugins of one name: neither is used until one of them is disabled by its package."""
     settled = []
     for row in rows:
@@ -172,17 +170,17 @@ def _settle_plugin_names(rows: list[Row]) -> list[Row]:
     return settled
 
 
-def _settle_provider_names(rows: list[Row], preferred: dict[tuple[str, str], str]) -> list[Row]:
+def _settle_provider_names(rows: list[InstalledPlugin], preferred: dict[tuple[str, str], str]) -> list[InstalledPlugin]:
     """Two providers of one name at one point: settled by configuration, never by the order of loading.
 
     The core's own providers stand until a plugin is preferred over them; two outsiders both stand aside.
     """
-    claims: dict[tuple[str, str], list[Row]] = {}
+    claims: dict[tuple[str, str], list[InstalledPlugin]] = {}
     for row in rows:
         if row.usable and row.manifest:
             for provided in row.manifest.provides:
                 claims.setdefault((provided.point, provided.name), []).append(row)
-    verdicts: dict[Row, Row] = {}
+    verdicts: dict[InstalledPlugin, InstalledPlugin] = {}
     for (point, name), claimants in claims.items():
         chosen = [row for row in claimants if same_package(row.package, preferred.get((point, name), ""))]
         if len(claimants) < 2 or len(chosen) == 1:
@@ -200,7 +198,7 @@ def _settle_provider_names(rows: list[Row], preferred: dict[tuple[str, str], str
     return [verdicts.get(row, row) for row in rows]
 
 
-def owner_of(roster: Roster, point: str, name: str) -> tuple[Row, Provided] | None:
+def owner_of(roster: Roster, point: str, name: str) -> tuple[InstalledPlugin, Provided] | None:
     """The usable plugin that provides `name` at `point`, after preferences."""
     owners = [
         (row, provided)
@@ -231,7 +229,7 @@ def _folded(package: str) -> str:
     return package.lower().replace("_", "-").replace(".", "-")
 
 
-def may_provide(row: Row, point: str, name: str) -> bool:
+def may_provide(row: InstalledPlugin, point: str, name: str) -> bool:
     """Whether a plugin that is out of use provides it as far as is known; of a broken manifest nothing is."""
     if row.usable:
         return False
@@ -251,8 +249,7 @@ def _preferences(words: frozenset[str]) -> dict[tuple[str, str], str]:
         claim, _, package = word.partition("=")
         point, _, name = claim.partition(":")
         if point not in POINTS or not name or not package:
-            raise ZaxyError(
-                "invalid_request",
+            raise InvalidRequest(
                 f"ZAXY_PLUGINS_PREFER has {word!r}, which is not point:name=package",
                 f"Write for example export_sinks:file=acme-files. The points are {', '.join(POINTS)}.",
             )
@@ -260,7 +257,7 @@ def _preferences(words: frozenset[str]) -> dict[tuple[str, str], str]:
     return preferred
 
 
-def _idle_preferences(rows: list[Row], preferred: dict[tuple[str, str], str]) -> list[str]:
+def _idle_preferences(rows: list[InstalledPlugin], preferred: dict[tuple[str, str], str]) -> list[str]:
     offered = {
         (provided.point, provided.name, _folded(row.package))
         for row in rows

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from zaxy import __version__
 from zaxy.api.catalog import API_CURRENT, POINTS, version_text
-from zaxy.errors import ZaxyError
+from zaxy.errors import Conflict, InvalidRequest, Unavailable
 from zaxy.plugins.manifest import FILE_NAME as MANIFEST_FILE, NAME_RULE, is_name
 
 TEMPLATES = "zaxy.plugins.templates"
@@ -41,14 +41,14 @@ TEMPLATE_OF = {
 def write_files(folder: Path, files: dict[str, str]) -> None:
     """Write a package's files into a new or empty folder."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ZaxyError("conflict", f"{folder} is already there", "Choose another folder with --output.")
+        raise Conflict(f"{folder} is already there", "Choose another folder with --output.")
     try:
         for path, text in files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise ZaxyError(
-            "unavailable", f"{folder} cannot be written: {error.strerror}", "Choose another folder with --output."
+        raise Unavailable(
+            f"{folder} cannot be written: {error.strerror}", "Choose another folder with --output."
         ) from None
 
 
@@ -77,18 +77,15 @@ def _refuse_bad_names(name: str, point: str) -> None:
     if point not in POINTS:
         near = get_close_matches(point, POINTS, n=1)
         hint = f"Did you mean {near[0]}? " if near else ""
-        raise ZaxyError(
-            "invalid_request", f"there is no extension point {point!r}", f"{hint}They are {', '.join(POINTS)}."
-        )
+        raise InvalidRequest(f"there is no extension point {point!r}", f"{hint}They are {', '.join(POINTS)}.")
     package = name.replace("-", "_")
     if not is_name(name) or not package.isidentifier() or keyword.iskeyword(package):
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             f"{name!r} cannot name a plugin",
             f"Use {NAME_RULE}, beginning with a letter: acme-notes.",
         )
     if package in sys.stdlib_module_names or package in ("zaxy", "zaxy_testkit"):
-        raise ZaxyError("invalid_request", f"{name!r} is the name of a module that is already there", "Choose another.")
+        raise InvalidRequest(f"{name!r} is the name of a module that is already there", "Choose another.")
 
 
 def _template(name: str) -> str:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
 
-from zaxy.follow.ranking import Hit
-from zaxy.follow.text_store import Text, as_key
+from zaxy.extract.names import entity_key
 from zaxy.retrieve.lanes import Found
 from zaxy.retrieve.profiles import Profile
 from zaxy.retrieve.results import Step
+from zaxy.text.ranking import Hit
+from zaxy.text.store import Text
 
 T = TypeVar("T")
 MONTH = 30 * 86400.0
@@ -54,7 +55,7 @@ def of_words(hits: Sequence[Hit], profile: Profile) -> dict[int, Proposal]:
 def add(proposals: dict[int, Proposal], lane: str, weight: float, found: Sequence[Found], best: float) -> None:
     """Let one more lane speak for the events that are proposed; `best` is the score that counts as 1."""
     for seq, score, entity in found:
-        if seq in proposals and score > 0 and (entity is None or as_key(entity) == proposals[seq].text.entity):
+        if seq in proposals and score > 0 and (entity is None or entity_key(entity) == proposals[seq].text.entity):
             proposals[seq].steps.append(Step(lane, score, min(score / best, 1.0), weight))
 
 

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from zaxy.api.models import AsOf, EntityRef, EntityRow
+from zaxy.api.names import folded_name
 from zaxy.api.points import ProjectionBackend
-from zaxy.follow.graph_schema import folded
-from zaxy.follow.tokens import STOP_WORDS
+from zaxy.text.tokens import STOP_WORDS
 
-LONGEST_NAME = 6
+MAX_NAME_CHARS = 6
 """Words of a question that are tried together as a name."""
-MOST_NAMES = 60
-MOST_ROWS = 50
-MOST_EDGES = 20
+MAX_NAMES = 60
+MAX_ROWS = 50
+MAX_EDGES = 20
 BACKGROUND = frozenset(("actor", "session", "user", "workspace", "source_group"))
 """Entities that nearly every event names: what leads to them says little about a question."""
 _WORDS = re.compile(r"[^\s,;:!?()\[\]{}\"“”«»]+")
@@ -41,17 +41,17 @@ def entities_named(backend: ProjectionBackend, session: str, question: str, as_o
     words = [word.strip(".'’") for word in _WORDS.findall(question)][:64]
     plain = [word.casefold() for word in words]
     names: dict[str, int] = {}
-    for length in range(min(LONGEST_NAME, len(words)), 0, -1):
+    for length in range(min(MAX_NAME_CHARS, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
             ends = {plain[start], plain[start + length - 1]}
             if length < len(words) and not ends.isdisjoint(STOP_WORDS):
                 continue  # no name begins or ends so
             name = " ".join(plain[start : start + length])
-            if len(name) > 2 and len(names) < MOST_NAMES:
+            if len(name) > 2 and len(names) < MAX_NAMES:
                 names.setdefault(name, length)
     if not names:
         return []
-    rows = backend.entities(session, list(names), as_of, MOST_ROWS)
+    rows = backend.entities(session, list(names), as_of, MAX_ROWS)
     return [Named(row, names.get(row.entity.name.strip().casefold(), 1) / len(words)) for row in rows]
 
 
@@ -75,7 +75,7 @@ def traversal(
         return []
     best: dict[int, float] = {}
     # One step only: the second leads through people and sessions, to whom everything is related.
-    for row in backend.neighbours(session, list(worth), [], 1, as_of, MOST_EDGES):
+    for row in backend.neighbours(session, list(worth), [], 1, as_of, MAX_EDGES):
         start = max(worth.get(_matched(end), 0.0) for end in (row.edge.source, row.edge.target))
         best[row.opened_seq] = max(row.edge.confidence * start, best.get(row.opened_seq, 0.0))
     return [Found(seq, score) for seq, score in best.items()]
@@ -83,4 +83,4 @@ def traversal(
 
 def _matched(ref: EntityRef) -> EntityRef:
     """The entity in the form in which names match: edges spell it as their own events did."""
-    return EntityRef(ref.entity_type, folded(ref.name))
+    return EntityRef(ref.entity_type, folded_name(ref.name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest
 
 DEFAULT = "balanced"
 
@@ -37,4 +37,4 @@ PROFILES = {
 def profile_named(name: str) -> Profile:
     if name in PROFILES:
         return PROFILES[name]
-    raise ZaxyError("invalid_request", f"{name!r:.40} is not a scoring profile", f"Use one of {', '.join(PROFILES)}.")
+    raise InvalidRequest(f"{name!r:.40} is not a scoring profile", f"Use one of {', '.join(PROFILES)}.")

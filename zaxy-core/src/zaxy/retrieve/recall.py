@@ -10,18 +10,18 @@ from typing import TypeVar
 
 from zaxy.api.models import AsOf, Cursor, EntityRef, EntityRow, Event, Query
 from zaxy.api.points import Follower, ProjectionBackend
-from zaxy.errors import ZaxyError
+from zaxy.errors import Unavailable
 from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.store import JsonlStore, event_of
 from zaxy.follow.bound import BoundBackend, BoundFollower
 from zaxy.follow.extraction import Extractors
 from zaxy.follow.loop import Loop, Progress, State
-from zaxy.follow.text_index import TextIndex
 from zaxy.plugins.host import BoundProvider, PluginHost
 from zaxy.plugins.roster import chosen_graph
 from zaxy.retrieve.results import Answer, Result
 from zaxy.retrieve.retriever import Question, Retriever
 from zaxy.settings import Settings
+from zaxy.text.index import TextIndex
 from zaxy.workspace import Workspace
 
 T = TypeVar("T")
@@ -63,7 +63,7 @@ class Recall:
             lambda head, _: self.texts.hits(Query(text, session, limit, AsOf(known_at=head))),
         )
         if behind := warnings(states):
-            raise ZaxyError("unavailable", f"not all of {session} can be searched yet: {behind[0]}", "Try again.")
+            raise Unavailable(f"not all of {session} can be searched yet: {behind[0]}", "Try again.")
         return list(dict.fromkeys(hit.text.seq for hit in hits if hit.words or hit.named))[:limit]
 
     def ask(self, session: str, ask: Callable[[int, list[State]], T]) -> tuple[T, list[State]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from zaxy.api.models import JsonObject
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest
 
 FARTHEST = 2**53
 
@@ -138,9 +138,7 @@ def place_of(cursor: str, asked: str) -> Place:
             return Place(offset, known_at)
     except (ValueError, TypeError, RecursionError):
         pass
-    raise ZaxyError(
-        "invalid_request", "the cursor does not belong to this question", "Send it with the question that gave it."
-    )
+    raise InvalidRequest("the cursor does not belong to this question", "Send it with the question that gave it.")
 
 
 def _fingerprint(asked: str) -> str:

@@ -10,29 +10,30 @@ from itertools import islice
 
 from zaxy.api.models import AsOf, Candidate, EntityRef, EntityRow, Query
 from zaxy.api.points import ProjectionBackend
-from zaxy.errors import ZaxyError
-from zaxy.follow import tokens
-from zaxy.follow.ranking import Hit
-from zaxy.follow.text_index import TextIndex
-from zaxy.follow.text_store import Content, as_key
+from zaxy.errors import InvalidRequest, TooLarge, ZaxyError
+from zaxy.extract.names import entity_key
 from zaxy.plugins.host import BoundProvider
 from zaxy.retrieve import lanes
 from zaxy.retrieve.fusion import Proposal, add, copies_last, of_words, ordered, weigh
 from zaxy.retrieve.profiles import profile_named
 from zaxy.retrieve.results import Answer, Place, Result, cursor_text, place_of
 from zaxy.retrieve.router import asks_for_relations, route
+from zaxy.text import tokens
+from zaxy.text.index import TextIndex
+from zaxy.text.ranking import Hit
+from zaxy.text.store import Content
 from zaxy.token_count import count_tokens
 
 NOW = AsOf()
 UNBOUNDED = 1 << 40
 """Tokens: so many are not even counted."""
-LONGEST_QUESTION = 4096
-MOST_RESULTS = 100
+MAX_QUESTION_CHARS = 4096
+MAX_RESULTS = 100
 SECONDS_FOR_A_LANE = 0.5
 PROPOSED_BY_OTHERS = 50
 CHECKED_TOGETHER = 12
 FOR_THE_REPLY = 40
-FOR_A_ROW, FOR_A_STEP, FOR_A_PART = 160, 34, 11
+ROW_TOKENS, STEP_TOKENS, PART_TOKENS = 160, 34, 11
 """Tokens of a row besides what it says: its fields, and the parts of its score."""
 STARTS = 3
 """From so many of the best the graph is walked."""
@@ -51,14 +52,14 @@ class Question:
     def checked(self) -> Question:
         if not isinstance(self.text, str) or not self.text.strip():
             raise _invalid("the query is empty", "Ask with a few words.")
-        if len(self.text) > LONGEST_QUESTION:
-            raise ZaxyError("too_large", f"the query has more than {LONGEST_QUESTION:,} characters", "Shorten it.")
+        if len(self.text) > MAX_QUESTION_CHARS:
+            raise TooLarge(f"the query has more than {MAX_QUESTION_CHARS:,} characters", "Shorten it.")
         if any("\ud800" <= character <= "\udfff" for character in self.text):
             raise _invalid("the query is not valid Unicode: it has half a character", "Send it as UTF-8.")
         known = self.as_of.known_at
         if known is not None and (type(known) is not int or known < 0):
             raise _invalid("known_at is not the number of an event", "Give a seq, such as 42.")
-        if type(self.limit) is not int or not 1 <= self.limit <= MOST_RESULTS:
+        if type(self.limit) is not int or not 1 <= self.limit <= MAX_RESULTS:
             raise _invalid("the limit is not within 1 and 100", "Ask for 1 to 100 results, and page with the cursor.")
         if type(self.max_tokens) is not int or self.max_tokens < 1:
             raise _invalid("max_tokens is not a positive number", "Give a budget such as 3000.")
@@ -119,7 +120,7 @@ class Retriever:
         rows = self._results(question, copies_last(held, profile))
         answer = _page(question, islice(rows, place.offset, None), Place(place.offset, known_at), notices)
         last = min((result.score for result in answer.results), default=0.0) if answer.truncated else 0.0
-        before = [(proposal, None) for proposal in ended if proposal.score >= last][:MOST_RESULTS]
+        before = [(proposal, None) for proposal in ended if proposal.score >= last][:MAX_RESULTS]
         return replace(answer, superseded=tuple(self._results(question, before)))
 
     def verbatim(self, question: Question, head: int, hits: Sequence[Hit] | None = None) -> Answer:
@@ -222,7 +223,7 @@ class Retriever:
         except ZaxyError as error:
             notices.append(f"the graph does not take part, and what was superseded is not left out: {error.message}")
             return None
-        return {(row.opened_seq, as_key(EntityRef(row.entity.entity_type, row.entity.name))): row for row in rows}
+        return {(row.opened_seq, entity_key(EntityRef(row.entity.entity_type, row.entity.name))): row for row in rows}
 
 
 def _fits(item: object, as_of: AsOf) -> bool:
@@ -282,8 +283,8 @@ def _page(question: Question, rows: Iterator[Result], place: Place, notices: Seq
 def _cost(row: Result) -> int:
     """The tokens of a row as JSON, near enough: counting all its figures would take longer than finding it."""
     told = count_tokens(f"{row.content} {row.entity_name} {row.citation}")
-    return told + FOR_A_ROW + FOR_A_STEP * len(row.steps) + FOR_A_PART * len(row.parts)
+    return told + ROW_TOKENS + STEP_TOKENS * len(row.steps) + PART_TOKENS * len(row.parts)
 
 
 def _invalid(message: str, remediation: str) -> ZaxyError:
-    return ZaxyError("invalid_request", message, remediation)
+    return InvalidRequest(message, remediation)

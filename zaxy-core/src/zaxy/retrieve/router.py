@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from zaxy.follow.tokens import Wanted
 from zaxy.retrieve.profiles import Profile
+from zaxy.text.tokens import Wanted
 
 _LATEST = re.compile(r"\b(latest|newest|most recent|recently|currently|current|right now|these days|last time)\b", re.I)
 _RELATED = re.compile(r"\b(who|whose|relat\w+|connect\w+|depend\w+|belongs?|between|linked)\b", re.I)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import Forbidden, NotFound, Unavailable, ZaxyError
 
 
 def own_folder(path: str, create: bool) -> str:
@@ -14,8 +14,7 @@ def own_folder(path: str, create: bool) -> str:
         status = os.lstat(path)
     except FileNotFoundError:
         if not create:
-            raise ZaxyError(
-                "not_found",
+            raise NotFound(
                 f"there is no log in {path}",
                 "Append an event first, or name the folder with --eventloom-path.",
             ) from None
@@ -27,9 +26,9 @@ def own_folder(path: str, create: bool) -> str:
     except (OSError, ValueError) as error:
         raise unusable_folder(path, error) from None
     if stat.S_ISLNK(status.st_mode):
-        raise ZaxyError("forbidden", f"{path} is a link", "Name the folder itself: links are not followed.")
+        raise Forbidden(f"{path} is a link", "Name the folder itself: links are not followed.")
     if not stat.S_ISDIR(status.st_mode):
-        raise ZaxyError("forbidden", f"{path} is not a folder", "Move it away, or name another place.")
+        raise Forbidden(f"{path} is not a folder", "Move it away, or name another place.")
     return path
 
 
@@ -44,4 +43,4 @@ def is_own_file(path: str) -> bool:
 
 def unusable_folder(path: str, error: OSError | ValueError) -> ZaxyError:
     reason = getattr(error, "strerror", None) or str(error)
-    return ZaxyError("unavailable", f"{path} cannot be used: {reason}", "Make it writable, or set EVENTLOOM_PATH.")
+    return Unavailable(f"{path} cannot be used: {reason}", "Make it writable, or set EVENTLOOM_PATH.")

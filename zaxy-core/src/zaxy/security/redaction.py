@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 NAMING_KEYS = ("name", "key", "header", "variable", "Name", "Key")
 VALUE_KEYS = ("value", "Value")
-MOST_POINTERS = 4 << 20
+MAX_POINTERS = 4 << 20
 """Characters in all pointers of a payload. Behind many secrets below long keys or very deep, the rest are empty."""
 
 
@@ -103,7 +103,7 @@ def _all_texts(payload: object) -> str:
 def _redacted_copy(payload: JsonObject, found: list[Redacted]) -> dict[str, Any]:
     """A deep copy in the same order. It keeps its own stack, so that a deep payload is only slow."""
     root: dict[str, Any] = {}
-    room = MOST_POINTERS
+    room = MAX_POINTERS
     stack: list[_Copying] = [_Copying(payload, root, _members_of(payload, None), "", {})]
     while stack:
         target, members = (copying := stack[-1]).target, copying.members

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zaxy.errors import ZaxyError, shown
+from zaxy.errors import Conflict, InvalidRequest, ZaxyError, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,14 +38,11 @@ def refuse_clash(session: str, others: Iterable[str]) -> None:
     """A new session may not differ from an existing one only in case: some file systems take them for the same."""
     for other in others:
         if other != session and other.casefold() == session.casefold():
-            raise ZaxyError(
-                "conflict", f"the session {session} differs only in case from {other}", f"Use {other}, or another name."
-            )
+            raise Conflict(f"the session {session} differs only in case from {other}", f"Use {other}, or another name.")
 
 
 def _refused(session: object, reason: str) -> ZaxyError:
-    return ZaxyError(
-        "invalid_request",
+    return InvalidRequest(
         f"{shown(session)} is not a session id: {reason}",
         "Use a name such as my-project-default.",
     )

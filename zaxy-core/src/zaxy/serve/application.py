@@ -14,9 +14,9 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zaxy.api.models import JsonObject
-from zaxy.errors import ZaxyError
-from zaxy.eventloom.repeats import answering
-from zaxy.runtime.introduction import Caller
+from zaxy.errors import Forbidden, InternalError, ZaxyError
+from zaxy.eventloom.request_keys import answering
+from zaxy.owner.handshake import Caller
 from zaxy.serve.catalog import Catalog, own_tools
 from zaxy.serve.lifecycle import Ended, Lifecycle, Noted, ToolCall
 from zaxy.serve.limits import CallLimit
@@ -32,7 +32,7 @@ PATIENCE = 2.0
 """Seconds that a read waits for the followers."""
 AFTER_THE_FIRST_REPLY = 0.05
 """Seconds before memory is opened, so that the first reply does not compete with the imports."""
-MOST_KEYS = 64
+MAX_KEYS = 64
 PRODUCTION = "production"
 _progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
 
@@ -134,8 +134,7 @@ class Application:
             return
         if self._admin_token and hmac.compare_digest(token.encode(), self._admin_token.encode()):
             return
-        raise ZaxyError(
-            "forbidden",
+        raise Forbidden(
             f"{served.tool.name} needs the admin token in production",
             "Send the value of MCP_ADMIN_TOKEN as the argument admin_token or in the header x-zaxy-admin-token."
             if self._admin_token
@@ -175,7 +174,7 @@ class Application:
     def _note(self, request: Request, reply: Reply) -> None:
         if self._lifecycle is None:
             return
-        keys = sorted(str(key)[:64] for key in list(request.arguments)[:MOST_KEYS])
+        keys = sorted(str(key)[:64] for key in list(request.arguments)[:MAX_KEYS])
         status = "error" if reply.failed else "ok"
         try:
             session = session_named(request.arguments)
@@ -265,8 +264,7 @@ def _notice(message: str) -> None:
 
 
 def _defect(tool: str) -> ZaxyError:
-    return ZaxyError(
-        "internal_error",
+    return InternalError(
         f"{tool[:128]} failed unexpectedly",
         "This is a defect of Zaxy or of a plugin: the server's standard error tells more. Please report it.",
     )

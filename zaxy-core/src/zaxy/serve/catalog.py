@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import Any
 
 from zaxy.api.models import JsonObject, Tool
-from zaxy.errors import ZaxyError
-from zaxy.serve.served_tool import LARGEST_NUMBER, PROFILES, ServedTool
+from zaxy.errors import InvalidRequest, UnknownTool
+from zaxy.serve.served_tool import MAX_NUMBER, PROFILES, ServedTool
 
 MODULES = tuple(f"zaxy.serve.tools.{name}" for name in ("checkout", "log", "recall", "learning", "export"))
 FIRST = (
@@ -16,7 +16,7 @@ FIRST = (
     *("memory_skill", "memory_invalidate", "memory_replay", "context_after_turn"),
 )
 """The order in which a model meets them; the others follow by name."""
-LONGEST_NAME = 128
+MAX_NAME_CHARS = 128
 
 
 class Catalog:
@@ -35,8 +35,7 @@ class Catalog:
     def listed(self, profile: str) -> list[ServedTool]:
         """What a profile lists, in the same order always. All can be called, listed or not."""
         if profile not in PROFILES:
-            raise ZaxyError(
-                "invalid_request",
+            raise InvalidRequest(
                 f"there is no tool profile {profile!r:.40}",
                 f"Set ZAXY_TOOL_PROFILE or --profile to one of {', '.join(PROFILES)}.",
             )
@@ -46,9 +45,8 @@ class Catalog:
         """A tool by its name, or by the dotted form of it that older clients use."""
         found = self._tools.get(name) or self._tools.get(name.replace(".", "_"))
         if found is None:
-            raise ZaxyError(
-                "unknown_tool",
-                f"Unknown tool: {name[:LONGEST_NAME]}",
+            raise UnknownTool(
+                f"Unknown tool: {name[:MAX_NAME_CHARS]}",
                 "Call list_tools and retry with one of the advertised tool names.",
             )
         return found
@@ -85,7 +83,7 @@ def listed_schema(schema: JsonObject, unlisted: Iterable[str]) -> JsonObject:
 
 
 def _listed_kind(kind: Any) -> Any:
-    if isinstance(kind, Mapping) and kind.get("maximum") == LARGEST_NUMBER:
+    if isinstance(kind, Mapping) and kind.get("maximum") == MAX_NUMBER:
         return {key: value for key, value in kind.items() if key not in ("minimum", "maximum")}
     return kind
 

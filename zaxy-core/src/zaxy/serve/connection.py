@@ -20,8 +20,8 @@ from mcp_types import (
     JSONRPCResponse,
 )
 
-from zaxy.runtime.introduction import Caller
-from zaxy.serve.frames import HEAD, LARGEST_FRAME, TAIL, Unreadable, read_frame, too_large
+from zaxy.owner.handshake import Caller
+from zaxy.serve.frames import HEAD, MAX_FRAME, TAIL, Unreadable, read_frame, too_large
 
 READ_AT_ONCE = 64 << 10
 SECONDS_TO_FINISH = 0.8
@@ -148,7 +148,7 @@ async def _frames(read: ByteReceiveStream) -> AsyncIterator[bytes | Unreadable]:
                 tail = (tail + line)[-TAIL:]
             else:
                 kept += line
-                if len(kept) > LARGEST_FRAME:
+                if len(kept) > MAX_FRAME:
                     large, tail = True, bytes(kept[-TAIL:])
                     del kept[HEAD:]
             if newline:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from mcp_types import JSONRPCMessage, JSONRPCRequest, jsonrpc_message_adapter
 from pydantic import ValidationError
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest, TooLarge, ZaxyError
 
-LARGEST_FRAME = 2 << 20
+MAX_FRAME = 2 << 20
 HEAD, TAIL = 64 << 10, 4 << 10
 """How much of a frame that is too large is kept: its first bytes and its last ones."""
 CALL = "tools/call"
@@ -48,7 +48,7 @@ class Unreadable(NamedTuple):
 
 
 def read_frame(data: bytes) -> JSONRPCMessage | Unreadable:
-    """The message in a frame of at most `LARGEST_FRAME` bytes."""
+    """The message in a frame of at most `MAX_FRAME` bytes."""
     try:
         return jsonrpc_message_adapter.validate_json(data, by_name=False)
     except (ValidationError, ValueError):
@@ -57,9 +57,8 @@ def read_frame(data: bytes) -> JSONRPCMessage | Unreadable:
 
 def too_large(head: bytes, tail: bytes) -> Unreadable:
     """A frame of which only the beginning and the end were kept."""
-    error = ZaxyError(
-        "too_large",
-        f"the request has more than {LARGEST_FRAME:,} bytes",
+    error = TooLarge(
+        f"the request has more than {MAX_FRAME:,} bytes",
         "Send less at once: split it into several calls, or keep the bulk in a file and record where it is.",
     )
     return _salvaged(error, head, tail)
@@ -139,4 +138,4 @@ def _first_words(problem: ValueError) -> str:
 
 
 def _invalid(message: str, remediation: str) -> ZaxyError:
-    return ZaxyError("invalid_request", message, remediation)
+    return InvalidRequest(message, remediation)

@@ -13,8 +13,8 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from zaxy.errors import ZaxyError
-from zaxy.serve.frames import LARGEST_FRAME, Unreadable, read_frame
+from zaxy.errors import Forbidden, TooLarge, ZaxyError
+from zaxy.serve.frames import MAX_FRAME, Unreadable, read_frame
 from zaxy.serve.protocol import REFUSAL
 
 FORBIDDEN, TOO_LARGE = 403, 413
@@ -42,9 +42,8 @@ class Gate:
             return
         body = await _body(receive)
         if body is None:
-            too_large = ZaxyError(
-                "too_large",
-                f"the request has more than {LARGEST_FRAME:,} bytes",
+            too_large = TooLarge(
+                f"the request has more than {MAX_FRAME:,} bytes",
                 "Send it in several calls.",
             )
             await JSONResponse(too_large.as_dict(), TOO_LARGE, {"connection": "close"})(scope, receive, send)
@@ -116,7 +115,7 @@ async def _body(receive: Receive) -> bytes | None:
         if message["type"] != "http.request":
             return bytes(body)
         body += message.get("body", b"")
-        if len(body) > LARGEST_FRAME:
+        if len(body) > MAX_FRAME:
             return None
         if not message.get("more_body", False):
             return bytes(body)
@@ -136,4 +135,4 @@ def _replay(body: bytes, receive: Receive) -> Receive:
 
 
 def _forbidden(message: str, remediation: str) -> ZaxyError:
-    return ZaxyError("forbidden", message, remediation)
+    return Forbidden(message, remediation)

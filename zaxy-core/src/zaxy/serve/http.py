@@ -20,10 +20,10 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import Forbidden, Unavailable
 from zaxy.serve.application import Application
 from zaxy.serve.descriptors import ended_by_signals
-from zaxy.serve.frames import LARGEST_FRAME
+from zaxy.serve.frames import MAX_FRAME
 from zaxy.serve.gate import Gate, is_loopback
 from zaxy.serve.owner_socket import own_graph
 from zaxy.serve.protocol import log_to_stderr, make_server
@@ -51,14 +51,12 @@ def serve_http(workspace: Workspace, profile: str, transport: str, host: str, po
 
 def _refuse_strangers(application: Application, host: str) -> None:
     if application.production:
-        raise ZaxyError(
-            "forbidden",
+        raise Forbidden(
             "in production the server does not start on a network without authentication, which it does not have yet",
             "Serve on stdio, or unset ZAXY_ENV to serve this machine only.",
         )
     if not is_loopback(host):
-        raise ZaxyError(
-            "forbidden",
+        raise Forbidden(
             f"{host!r:.60} is not a loopback address: serving other machines needs authentication, which comes later",
             "Leave --host out, or give 127.0.0.1.",
         )
@@ -74,8 +72,7 @@ def _listener(host: str, port: int) -> socket.socket:
         listener.listen(128)
     except OSError as error:
         listener.close()
-        raise ZaxyError(
-            "unavailable",
+        raise Unavailable(
             f"{host}:{port} cannot be listened on: {error.strerror}",
             "Choose another --port; 0 takes a free one.",
         ) from None
@@ -93,12 +90,12 @@ def http_app(application: Application, transport: str) -> ASGIApp:
 
 
 def _streamable_app(server: Server[Any]) -> ASGIApp:
-    return server.streamable_http_app(max_request_body_size=LARGEST_FRAME, transport_security=OPEN)
+    return server.streamable_http_app(max_request_body_size=MAX_FRAME, transport_security=OPEN)
 
 
 def _sse_app(server: Server[Any]) -> ASGIApp:
     print("zaxy: the SSE transport is deprecated: use --transport http", file=sys.stderr)
-    messages = SseServerTransport("/messages/", OPEN, max_request_body_size=LARGEST_FRAME)
+    messages = SseServerTransport("/messages/", OPEN, max_request_body_size=MAX_FRAME)
 
     async def connect(request: Request) -> Response:
         async with messages.connect_sse(request.scope, request.receive, request._send) as (read, write):

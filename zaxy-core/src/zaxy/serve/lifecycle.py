@@ -9,8 +9,8 @@ from queue import Empty, Full, Queue
 from threading import Lock, Thread
 from typing import NamedTuple
 
-MOST_WAITING = 10_000
-QUIET, LONGEST_WAIT = 0.2, 1.0
+MAX_WAITING = 10_000
+QUIET, MAX_WAIT = 0.2, 1.0
 """Seconds. Calls that follow on each other are recorded together when they pause: a read that comes right behind a
 record has to wait until the followers have taken it, which was measured at 4 ms."""
 
@@ -41,7 +41,7 @@ class Lifecycle:
 
     def __init__(self, write: Callable[[Noted], None]) -> None:
         self._write = write
-        self._waiting: Queue[Noted | None] = Queue(MOST_WAITING)
+        self._waiting: Queue[Noted | None] = Queue(MAX_WAITING)
         self._starting = Lock()
         self._thread: Thread | None = None
         self._told = False
@@ -54,7 +54,7 @@ class Lifecycle:
         try:
             self._waiting.put_nowait(call)
         except Full:
-            self._tell(f"more than {MOST_WAITING:,} records wait to be written")
+            self._tell(f"more than {MAX_WAITING:,} records wait to be written")
 
     def flush(self, within: float) -> None:
         """Write what is waiting, and nothing after it; when `within` seconds have passed the rest is given up."""
@@ -76,7 +76,7 @@ class Lifecycle:
         """The calls until the next pause, and whether more may come."""
         calls: list[Noted] = []
         call = self._waiting.get()
-        deadline = time.monotonic() + LONGEST_WAIT
+        deadline = time.monotonic() + MAX_WAIT
         while call is not None:
             calls.append(call)
             if time.monotonic() > deadline:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from threading import Lock
 
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest, Unavailable
 
 
 class CallLimit:
@@ -14,9 +14,7 @@ class CallLimit:
 
     def __init__(self, calls_per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
         if calls_per_minute < 1:
-            raise ZaxyError(
-                "invalid_request", "ZAXY_MAX_CALLS_PER_MINUTE must be at least 1", "Set it to a number such as 6000."
-            )
+            raise InvalidRequest("ZAXY_MAX_CALLS_PER_MINUTE must be at least 1", "Set it to a number such as 6000.")
         self._most = float(calls_per_minute)
         self._left = self._most
         self._clock = clock
@@ -31,8 +29,7 @@ class CallLimit:
             self._last = now
             if self._left < 1:
                 wait = (1 - self._left) * 60 / self._most
-                raise ZaxyError(
-                    "unavailable",
+                raise Unavailable(
                     f"more than {self._most:,.0f} calls came within a minute",
                     f"Wait {max(wait, 0.1):.1f} s and call again, or raise ZAXY_MAX_CALLS_PER_MINUTE.",
                 )

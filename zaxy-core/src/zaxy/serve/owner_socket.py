@@ -15,10 +15,10 @@ from anyio.abc import ByteReceiveStream, ByteSendStream, TaskGroup
 from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp.server.lowlevel import Server
 
-from zaxy.errors import ZaxyError
-from zaxy.runtime.introduction import ALIVE, CLIENT, LONGEST, PING, caller_of
-from zaxy.runtime.owner import Owner, needs_owner, owner_record, try_to_own
-from zaxy.runtime.owner_client import answer_command
+from zaxy.errors import Unavailable
+from zaxy.owner.client import answer_command
+from zaxy.owner.handshake import ALIVE, CLIENT, LONGEST, PING, caller_of
+from zaxy.owner.owner import Owner, needs_owner, owner_record, try_to_own
 from zaxy.serve.application import Application
 from zaxy.serve.connection import serve_streams
 from zaxy.serve.protocol import log_to_stderr, make_server
@@ -26,7 +26,7 @@ from zaxy.workspace import Workspace
 
 SECONDS_TO_INTRODUCE = 5.0
 SECONDS_TO_CLOSE = 1.0
-LONGEST_QUESTION = 4 << 20
+MAX_QUESTION_CHARS = 4 << 20
 Broken = (anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError, anyio.DelimiterNotFound)
 
 
@@ -49,8 +49,7 @@ def own_graph(application: Application) -> Owner | None:
     if owner is not None:
         return owner
     record = owner_record(application.workspace)
-    raise ZaxyError(
-        "unavailable",
+    raise Unavailable(
         f"process {record.pid if record else 'of another server'} owns the graph of this workspace, and only one can",
         "Serve on stdio, which goes through the owner, or end that server first.",
     )
@@ -91,7 +90,7 @@ async def _welcome(application: Application, server: Server[Any], connection: so
                 application.note_end(caller)
                 return
             while True:
-                question = await read.receive_until(b"\n", LONGEST_QUESTION)
+                question = await read.receive_until(b"\n", MAX_QUESTION_CHARS)
                 await write.send(ALIVE if caller.kind == PING else await _told(application, question))
         except (*Broken, TimeoutError):
             pass  # it has gone, or never said who it is

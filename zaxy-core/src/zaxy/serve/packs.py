@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from zaxy.api.models import Candidate, Cursor, Draft, Event, Page, Query, Tool
-from zaxy.errors import ZaxyError
+from zaxy.errors import InternalError, ZaxyError
 from zaxy.serve.catalog import Catalog
 from zaxy.serve.served_tool import Call, ServedTool
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from zaxy.plugins.host import BoundProvider
 
 NAME = re.compile(r"[a-z_]{1,48}")
-LONGEST_DESCRIPTION = 1024
+MAX_DESCRIPTION_CHARS = 1024
 
 
 class Access:
@@ -74,8 +74,8 @@ def _listed(pack: BoundProvider, tools: object, notice: Callable[[str], None]) -
 def _problem(tool: Tool) -> str:
     if not isinstance(tool.name, str) or not NAME.fullmatch(tool.name):
         return "a name has 1 to 48 of the characters a-z and _"
-    if not isinstance(tool.description, str) or not 0 < len(tool.description) <= LONGEST_DESCRIPTION:
-        return f"a description has 1 to {LONGEST_DESCRIPTION:,} characters"
+    if not isinstance(tool.description, str) or not 0 < len(tool.description) <= MAX_DESCRIPTION_CHARS:
+        return f"a description has 1 to {MAX_DESCRIPTION_CHARS:,} characters"
     schema = tool.input_schema
     if not isinstance(schema, Mapping) or schema.get("type") != "object":
         return 'its input schema has no "type": "object"'
@@ -107,7 +107,7 @@ def _without_details(pack: BoundProvider, name: str, error: ZaxyError) -> ZaxyEr
     if error.code != "internal_error":
         return error
     print(f"zaxy: {name}: {error.message}", file=sys.stderr)
-    return ZaxyError("internal_error", f"the tool pack {pack.name} ({pack.row.package}) failed", error.remediation)
+    return InternalError(f"the tool pack {pack.name} ({pack.row.package}) failed", error.remediation)
 
 
 def _plain(pack: BoundProvider, name: str, result: object) -> dict[str, Any]:
@@ -117,8 +117,7 @@ def _plain(pack: BoundProvider, name: str, result: object) -> dict[str, Any]:
     except (TypeError, ValueError):
         plain = None
     if not isinstance(plain, dict):
-        raise ZaxyError(
-            "internal_error",
+        raise InternalError(
             f"{name} of the tool pack {pack.name} did not answer with a JSON object",
             f"Report it to the authors of {pack.row.package}, or disable it: ZAXY_PLUGINS_DISABLE={pack.row.name}",
         )

@@ -15,8 +15,8 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 
 from zaxy import __version__
-from zaxy.errors import ZaxyError
-from zaxy.runtime.introduction import Caller
+from zaxy.errors import InvalidRequest, ZaxyError
+from zaxy.owner.handshake import Caller
 from zaxy.serve.application import Application, Reply, Request
 from zaxy.serve.catalog import hints_of, listed_schema
 from zaxy.serve.served_tool import ServedTool
@@ -148,7 +148,7 @@ def _tolerated(ctx: Context) -> Context:
     else:
         kept = {**params, "name": "", "arguments": {}}
         problem = "the tool's name is missing or not a text"
-    refusal = ZaxyError("invalid_request", problem, "Send params as tools/list describes them.")
+    refusal = InvalidRequest(problem, "Send params as tools/list describes them.")
     return replace(ctx, params=kept, request=refusal)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from zaxy.api.models import Event
 from zaxy.eventloom.citation import FULL, SCHEME, SHORT
 
-LONGEST_SUMMARY = 120
+MAX_SUMMARY_CHARS = 120
 QUOTED = ("content", "prompt", "payload", "summary")
 
 
@@ -44,11 +44,11 @@ def summary_of(answer: Mapping[str, Any]) -> str:
     """A few words on an answer that tell nothing of what it says: for the record of tool calls."""
     error = answer.get("error")
     if isinstance(error, Mapping) and "code" in error:
-        return str(error["code"])[:LONGEST_SUMMARY]
+        return str(error["code"])[:MAX_SUMMARY_CHARS]
     results = answer.get("results")
     if isinstance(results, list):
         return f"{len(results)} results"
     quality = answer.get("quality")
     if isinstance(quality, Mapping) and "answerability" in quality:
-        return str(quality["answerability"])[:LONGEST_SUMMARY]
+        return str(quality["answerability"])[:MAX_SUMMARY_CHARS]
     return f"event {answer['seq']}" if isinstance(answer.get("seq"), int) else "answered"

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from zaxy.api.models import JsonObject
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest, ZaxyError, error_of
 
 BOUNDS = {
     "minimum": ("at least {}", "invalid_request"),
@@ -77,7 +77,7 @@ def _refused(tool: str, schema: JsonObject, error: Any) -> ZaxyError:
         return _invalid(f"there is no argument {extra!r:.60}{inside}", f"The arguments are {known}.")
     if keyword in BOUNDS:
         said, code = BOUNDS[keyword]
-        return ZaxyError(code, f"{where or tool} must be {said.format(f'{wanted:,}')}", "Change it and call again.")
+        return error_of(code, f"{where or tool} must be {said.format(f'{wanted:,}')}", "Change it and call again.")
     if keyword == "type":
         types = [wanted] if isinstance(wanted, str) else wanted
         expected = " or ".join(TYPES.get(name, name) for name in types)
@@ -98,4 +98,4 @@ def _place(path: Any) -> str:
 
 
 def _invalid(message: str, remediation: str) -> ZaxyError:
-    return ZaxyError("invalid_request", message, remediation)
+    return InvalidRequest(message, remediation)

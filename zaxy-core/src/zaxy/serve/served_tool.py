@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zaxy.api.models import JsonObject, Tool
-from zaxy.errors import ZaxyError
+from zaxy.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from zaxy.memory import Memory
 
 Progress = Callable[[int, int], None]
 """Is told how much of how much is done."""
-LARGEST_NUMBER = 2**53 - 1
+MAX_NUMBER = 2**53 - 1
 """What JSON carries exactly everywhere."""
 CORE, COORDINATE, FULL, COMPACT = "core", "coordinate", "full", "compact"
 PROFILES = (CORE, COORDINATE, FULL, COMPACT)
@@ -49,8 +49,7 @@ def session_named(arguments: Mapping[str, Any]) -> str:
     """The session that a call is about; empty where none is named. `thread` and `session_id` are two names of it."""
     session, thread = (str(arguments.get(key) or "") for key in ("session_id", "thread"))
     if session and thread and session != thread:
-        raise ZaxyError(
-            "invalid_request",
+        raise InvalidRequest(
             "session_id and thread name different sessions",
             "Give one of them: a thread is a session.",
         )
@@ -88,7 +87,7 @@ TEXT = text()
 NAME = text(longest=256)
 QUERY = text(longest=4096)
 LIMIT = whole(1, 100)
-COUNT = whole(1, LARGEST_NUMBER)
+COUNT = whole(1, MAX_NUMBER)
 """A seq, or a number of tokens."""
 PURPOSE: JsonObject = {"anyOf": [{"type": "string"}, {"type": "object"}]}
 """Not a list of types, which some clients cannot pass on to their models."""

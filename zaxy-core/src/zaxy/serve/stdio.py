@@ -53,8 +53,8 @@ def serve_stdio(workspace: Workspace, profile: str, read: int, write: int) -> No
 
 def serve_through_owner(workspace: Workspace, profile: str, read: int, write: int) -> None:
     """The same where only one process can hold the graph: through the owner's socket, be the owner this one or not."""
-    from zaxy.runtime.introduction import CLIENT, Caller
-    from zaxy.runtime.proxy import Pump
+    from zaxy.owner.handshake import CLIENT, Caller
+    from zaxy.owner.proxy import Pump
     from zaxy.serve.catalog import Catalog
     from zaxy.settings import Settings
     from zaxy.workspace import default_session

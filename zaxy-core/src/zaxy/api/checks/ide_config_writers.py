@@ -186,7 +186,7 @@ def removing_what_is_not_there_changes_nothing(case: IdeConfigWriterCase, bench:
 
 @check(POINT)
 def an_entry_of_that_name_is_a_conflict(case: IdeConfigWriterCase, bench: Workbench) -> None:
-    """Raise ZaxyError("conflict", ...) if there is an entry of that name and `force` is false, even an equal one."""
+    """Raise Conflict(...) if there is an entry of that name and `force` is false, even an equal one."""
     writer = bench.make(case)
     for text in texts(case, writer):
         once = installed(writer, text, SERVER)

@@ -15,7 +15,7 @@ from zaxy.api.models import Candidate, Cursor, Draft, Event, JsonObject, Page, Q
 
 POINT = "tool_packs"
 NAME = re.compile(r"[a-z_]{1,48}")
-LONGEST_DESCRIPTION = 1024
+MAX_DESCRIPTION_CHARS = 1024
 
 
 @dataclass(frozen=True)
@@ -123,8 +123,8 @@ def its_descriptions_are_short_texts(case: ToolPackCase, bench: Workbench) -> No
         text = tool.description
         expect(isinstance(text, str) and bool(text.strip()), f"the description of {tool.name} is {text!r}")
         expect(
-            len(text) <= LONGEST_DESCRIPTION,
-            f"the description of {tool.name} has {len(text)} characters; at most {LONGEST_DESCRIPTION} are allowed",
+            len(text) <= MAX_DESCRIPTION_CHARS,
+            f"the description of {tool.name} has {len(text)} characters; at most {MAX_DESCRIPTION_CHARS} are allowed",
         )
 
 
@@ -173,7 +173,7 @@ def every_example_call_answers_with_a_json_object(case: ToolPackCase, bench: Wor
 
 @check(POINT)
 def an_unknown_tool_is_refused(case: ToolPackCase, bench: Workbench) -> None:
-    """Raise ZaxyError("unknown_tool", ...) for a name that is not in your list, and append nothing."""
+    """Raise UnknownTool(...) for a name that is not in your list, and append nothing."""
     pack, memory = bench.make(case), MemoryStandIn()
     name = "no_tool_has_this_name"
     error = expect_refusal(lambda: pack.call(name, {}, memory, _ignore_progress), f"calling {name!r}")

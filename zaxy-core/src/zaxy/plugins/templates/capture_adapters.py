@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from zaxy.api import Observation, ProviderContext, Reading, Source, ZaxyError
+from zaxy.api import Observation, ProviderContext, Reading, Source, Unavailable
 
 ENDING = ".notes.jsonl"
 
@@ -49,9 +49,7 @@ def _complete_lines(path: Path, offset: int) -> Iterator[bytes]:
             file.seek(offset)
             yield from (line for line in file if line.endswith(b"\n"))
     except OSError as error:
-        raise ZaxyError(
-            "unavailable", f"{path.name} cannot be read: {error.strerror}", "See that it is there."
-        ) from error
+        raise Unavailable(f"{path.name} cannot be read: {error.strerror}", "See that it is there.") from error
 
 
 def _parsed(line: bytes) -> Mapping[str, object]:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from zaxy.api import Cursor, Draft, Event, Page, ProviderContext, ZaxyError
+from zaxy.api import Conflict, Cursor, Draft, Event, InvalidRequest, NotFound, Page, ProviderContext
 
 # EXTRA, not FULL: without a sync of the folder a power loss can bring back the journal, which undoes the last commit.
 SCHEMA = """
@@ -40,7 +40,7 @@ def payload_text(draft: Draft) -> str:
         text = canonical(dict(draft.payload))
         text.encode()
     except (TypeError, ValueError, RecursionError) as error:
-        raise ZaxyError("invalid_request", f"the payload of {draft.type} is not JSON: {error}", "Send JSON.") from None
+        raise InvalidRequest(f"the payload of {draft.type} is not JSON: {error}", "Send JSON.") from None
     return text
 
 
@@ -71,7 +71,7 @@ class Store:
             again = (draft.type, draft.actor, draft.sensitivity, draft.caused_by, payload_text(draft))
             if first.payload is not None and told != again:
                 message = f"the key {draft.idempotency_key!r} was used for other content, in {first.citation}"
-                raise ZaxyError("conflict", message, "Send a new key with new content.")
+                raise Conflict(message, "Send a new key with new content.")
             return first
         return None
 
@@ -102,7 +102,7 @@ class Store:
         known = self.get(session, place) if after else None
         if after and (known is None or known.hash != after.hash):
             message = f"{session} has no event {place} with the hash {after.hash[:12]}: its log is another one"
-            raise ZaxyError("conflict", message, "Read it from the start.")
+            raise Conflict(message, "Read it from the start.")
         events = self._events("session = ? AND seq > ? ORDER BY seq LIMIT ?", session, place, limit)
         return Page(tuple(events), Cursor(events[-1].seq, events[-1].hash, events[-1].seq) if events else after)
 
@@ -129,7 +129,7 @@ class Store:
             db.execute("BEGIN IMMEDIATE")
             event = self.get(session, seq)
             if event is None:
-                raise ZaxyError("not_found", f"{session} has no event {seq}", "Look the event up before erasing it.")
+                raise NotFound(f"{session} has no event {seq}", "Look the event up before erasing it.")
             db.execute("UPDATE events SET payload = NULL, salt = NULL WHERE session = ? AND seq = ?", (session, seq))
             erased = {"seq": seq, "hash": event.hash, "reason": reason}
             recorded = self._append(session, Draft("event.erased", actor, erased))

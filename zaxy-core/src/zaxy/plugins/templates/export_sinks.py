@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-from zaxy.api import Parcel, ProviderContext, Receipt, ZaxyError
+from zaxy.api import InvalidRequest, Parcel, ProviderContext, Receipt
 
 
 class Sink:
@@ -15,7 +15,7 @@ class Sink:
 
     def check(self, destination: str) -> None:
         if not destination or destination != Path(destination).name:
-            raise ZaxyError("invalid_request", f"{destination!r} is not a file name", "Name a file, without a folder.")
+            raise InvalidRequest(f"{destination!r} is not a file name", "Name a file, without a folder.")
 
     def deliver(self, parcel: Parcel, destination: str, token: str) -> Receipt:
         self.check(destination)

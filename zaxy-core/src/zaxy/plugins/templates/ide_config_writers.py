@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from zaxy.api import ProviderContext, ServerEntry, ZaxyError
+from zaxy.api import Conflict, InvalidRequest, ProviderContext, ServerEntry
 
 LINE = re.compile(r"\s*([#;].*|\[[^\]]+\]\s*|[^=\[]+=.*)?")
 """A comment, the head of a section, a setting, or nothing."""
@@ -26,7 +26,7 @@ class Writer:
     def target(self, scope: str, workspace: Path, home: Path, environ: Mapping[str, str]) -> Path:
         folders = {"project": workspace, "user": home}
         if scope not in folders:
-            raise ZaxyError("invalid_request", f"acme has no scope {scope!r}", "Use project or user.")
+            raise InvalidRequest(f"acme has no scope {scope!r}", "Use project or user.")
         return folders[scope] / ".acme" / "mcp.ini"
 
     def render(self, server: ServerEntry) -> str:
@@ -37,7 +37,7 @@ class Writer:
         lines = text.split(line_end)
         found = _find(lines, server.name)
         if found and not force:
-            raise ZaxyError("conflict", f"mcp.ini already has [server.{server.name}]", "Use --force to replace it.")
+            raise Conflict(f"mcp.ini already has [server.{server.name}]", "Use --force to replace it.")
         if found:
             lines[found] = _section(server)
         else:
@@ -64,7 +64,7 @@ def _section(server: ServerEntry) -> list[str]:
     settings["startup_timeout_s"] = str(server.startup_timeout_s)
     section = [f"[server.{server.name}]", *(f"{name} = {value}" for name, value in settings.items())]
     if any("\n" in line or "\r" in line for line in section):
-        raise ZaxyError("invalid_request", "mcp.ini cannot hold a value of several lines", "Put it into one line.")
+        raise InvalidRequest("mcp.ini cannot hold a value of several lines", "Put it into one line.")
     return section
 
 
@@ -76,7 +76,7 @@ def _find(lines: list[str], name: str) -> slice | None:
     """The lines of a server's section up to its last setting: comments after that belong to what follows."""
     for number, line in enumerate(lines, start=1):
         if not LINE.fullmatch(line):
-            raise ZaxyError("invalid_request", f"mcp.ini is malformed in line {number}", "Mend the file, or move it.")
+            raise InvalidRequest(f"mcp.ini is malformed in line {number}", "Mend the file, or move it.")
     heads = [number for number, line in enumerate(lines) if line.lstrip().startswith("[")]
     start = next((head for head in heads if lines[head].strip() == f"[server.{name}]"), None)
     if start is None:

@@ -15,7 +15,7 @@ import secrets
 import textwrap
 from collections.abc import Iterator
 
-from zaxy.api import KeyPair, ProviderContext, ZaxyError
+from zaxy.api import InvalidRequest, KeyPair, ProviderContext
 
 TREES, HEIGHT, SIZE = 32, 10, 32  # SIZE is that of a hash, in bytes
 SIGNATURE_SIZE = SIZE + TREES * (1 + HEIGHT) * SIZE
@@ -94,7 +94,7 @@ def _opened(sealed: bytes, passphrase: bytes) -> bytes:
     seed, key = _veil(veiled, passphrase, salt)
     if hmac.compare_digest(hmac.digest(key, veiled, "sha256"), tag):
         return seed
-    raise ZaxyError("invalid_request", "the passphrase does not open the key", "Give the one it was made with.")
+    raise InvalidRequest("the passphrase does not open the key", "Give the one it was made with.")
 
 
 def _veil(seed: bytes, passphrase: bytes, salt: bytes) -> tuple[bytes, bytes]:
@@ -118,4 +118,4 @@ def _unwrapped(label: str, pem: bytes, size: int) -> bytes:
             content = b""
         if len(content) == size:
             return content
-    raise ZaxyError("invalid_request", f"that is not a PEM of a {label}", "Pass a file that this algorithm has made.")
+    raise InvalidRequest(f"that is not a PEM of a {label}", "Pass a file that this algorithm has made.")

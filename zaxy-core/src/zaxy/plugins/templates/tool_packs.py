@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from zaxy.api import Draft, Event, JsonObject, MemoryAccess, ProviderContext, Tool, ZaxyError
+from zaxy.api import Draft, Event, JsonObject, MemoryAccess, ProviderContext, Tool, UnknownTool
 
 ACTOR = "acme-notes"
 SESSION = {"type": "string", "minLength": 1, "maxLength": 128, "description": "The session to use."}
@@ -43,7 +43,7 @@ class Pack:
         if tool == "acme_recent":
             limit = arguments.get("limit", 10)
             return {"results": _recent(memory, session, limit if isinstance(limit, int) else 10)}
-        raise ZaxyError("unknown_tool", f"there is no tool {tool!r} here", "Call acme_note or acme_recent.")
+        raise UnknownTool(f"there is no tool {tool!r} here", "Call acme_note or acme_recent.")
 
 
 def _recent(memory: MemoryAccess, session: str, limit: int) -> list[dict[str, object]]:

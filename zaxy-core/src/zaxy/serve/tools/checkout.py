@@ -15,8 +15,8 @@ from zaxy.serve.served_tool import (
     CORE,
     COUNT,
     FULL,
-    LARGEST_NUMBER,
     LIMIT,
+    MAX_NUMBER,
     PURPOSE,
     QUERY,
     TEXT,
@@ -30,7 +30,7 @@ from zaxy.token_count import count_tokens
 
 ASSEMBLED = ("replay_from_seq", "limit", "max_recent_events", "max_tokens")
 TASK = text(longest=4096)
-MOST_TOKENS_OF_A_CHARACTER = 3
+MAX_TOKENS_PER_CHARACTER = 3
 
 
 def capabilities(call: Call) -> Mapping[str, Any]:
@@ -62,7 +62,7 @@ def after_turn(call: Call) -> Mapping[str, Any]:
 def cleanup(call: Call) -> Mapping[str, Any]:
     given = call.given("parent_session_id", "subagent_session_id", "summary", "outcome", "actor")
     reply = with_short_citations(call.memory.cleanup_subagent(**given))
-    return _within(reply, call.arguments.get("max_tokens", LARGEST_NUMBER))
+    return _within(reply, call.arguments.get("max_tokens", MAX_NUMBER))
 
 
 def _within(reply: dict[str, Any], budget: int) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def _within(reply: dict[str, Any], budget: int) -> dict[str, Any]:
         return {**reply, "tokens_used": used, "truncated": False}
     summary = str(reply["summary"])
     room = max(budget - (used - count_tokens(summary)), 0)
-    cut = {**reply, "summary": summary[: room // MOST_TOKENS_OF_A_CHARACTER]}
+    cut = {**reply, "summary": summary[: room // MAX_TOKENS_PER_CHARACTER]}
     return {**cut, "tokens_used": count_tokens(orjson.dumps(cut).decode()), "truncated": True}
 
 
@@ -99,7 +99,7 @@ TOOLS = (
                 ref=TEXT,
                 replay_from_seq=COUNT,
                 limit=LIMIT,
-                max_recent_events=whole(0, LARGEST_NUMBER),
+                max_recent_events=whole(0, MAX_NUMBER),
                 purpose={**PURPOSE, "description": "coding, review, release, security, research, coordinate"},
                 max_tokens=COUNT,
             ),
@@ -119,10 +119,10 @@ TOOLS = (
                 session_id=TEXT,
                 speaker=TEXT,
                 source=TEXT,
-                turn_index=whole(0, LARGEST_NUMBER),
+                turn_index=whole(0, MAX_NUMBER),
                 query=QUERY,
                 limit=LIMIT,
-                max_recent_events=whole(0, LARGEST_NUMBER),
+                max_recent_events=whole(0, MAX_NUMBER),
                 max_tokens=COUNT,
                 idempotency_key=TEXT,
             ),
@@ -150,7 +150,7 @@ TOOLS = (
                 session_id=TEXT,
                 replay_from_seq=COUNT,
                 limit=LIMIT,
-                max_recent_events=whole(0, LARGEST_NUMBER),
+                max_recent_events=whole(0, MAX_NUMBER),
                 max_tokens=COUNT,
             ),
             read_only=True,

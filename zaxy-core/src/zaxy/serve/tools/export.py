@@ -9,26 +9,26 @@ from typing import Any
 import orjson
 
 from zaxy.api.models import JsonObject, Tool
-from zaxy.errors import ZaxyError
-from zaxy.export.selector import ENTRY_AXES, GRAINS, LARGEST_QUERY_LIMIT, Selector
+from zaxy.errors import TooLarge
+from zaxy.export.selector import ENTRY_AXES, GRAINS, MAX_QUERY_LIMIT, Selector
 from zaxy.export.signing import configured, signer_of
-from zaxy.serve.served_tool import COUNT, FULL, LARGEST_NUMBER, QUERY, TEXT, Call, ServedTool, one_of, schema, whole
+from zaxy.serve.served_tool import COUNT, FULL, MAX_NUMBER, QUERY, TEXT, Call, ServedTool, one_of, schema, whole
 from zaxy.settings import Settings
 
-LARGEST_REPLY = 4 << 20
+MAX_REPLY = 4 << 20
 """Bytes of a bundle in a reply. A larger one belongs into a file."""
 TEXTS: JsonObject = {"type": "array", "items": TEXT, "minItems": 1}
 OF_ENTRIES: dict[str, JsonObject] = {
     "grains": {"type": "array", "items": one_of(*GRAINS), "minItems": 1},
     "kinds": TEXTS,
-    "since_seq": whole(0, LARGEST_NUMBER),
+    "since_seq": whole(0, MAX_NUMBER),
     "max_seq": COUNT,
     "since_time": TEXT,
     "until_time": TEXT,
 }
 OF_EVENTS: dict[str, JsonObject] = {
     "query": QUERY,
-    "query_limit": whole(1, LARGEST_QUERY_LIMIT),
+    "query_limit": whole(1, MAX_QUERY_LIMIT),
     "exclude_sensitivities": TEXTS,
     "limit": COUNT,
 }
@@ -38,10 +38,9 @@ class BoundedReply(BytesIO):
     """Holds a bundle as long as it is small enough for a reply."""
 
     def write(self, data: Any) -> int:
-        if self.tell() + len(data) > LARGEST_REPLY:
-            raise ZaxyError(
-                "too_large",
-                f"the bundle has more than {LARGEST_REPLY:,} bytes",
+        if self.tell() + len(data) > MAX_REPLY:
+            raise TooLarge(
+                f"the bundle has more than {MAX_REPLY:,} bytes",
                 "Narrow the selector, page with since_seq and limit, or write a file: zaxy export --out FILE.",
             )
         return super().write(data)

@@ -26,7 +26,7 @@ from zaxy.serve.served_tool import (
 )
 from zaxy.token_count import count_tokens
 
-MOST_EVENTS = 1000
+MAX_EVENTS = 1000
 READ_TOGETHER = 50
 DEFAULT_PAGE = 100
 DEFAULT_TOKENS = 3000
@@ -135,7 +135,7 @@ TOOLS = (
                 events={
                     "type": "array",
                     "minItems": 1,
-                    "maxItems": MOST_EVENTS,
+                    "maxItems": MAX_EVENTS,
                     "items": schema("event_type actor payload", **EVENT),
                 },
                 session_id=TEXT,
@@ -172,7 +172,7 @@ TOOLS = (
                 "",
                 session_id=TEXT,
                 from_seq=COUNT,
-                limit=whole(1, MOST_EVENTS),
+                limit=whole(1, MAX_EVENTS),
                 max_tokens=COUNT,
                 cursor=TEXT,
                 include_housekeeping={"type": "boolean"},

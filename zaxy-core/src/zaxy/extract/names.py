@@ -1,0 +1,12 @@
+"""The key of an entity: one text for its type and for its name in the form in which names match."""
+
+from __future__ import annotations
+
+import orjson
+
+from zaxy.api.models import EntityRef
+from zaxy.api.names import folded_name
+
+
+def entity_key(entity: EntityRef) -> str:
+    return orjson.dumps([entity.entity_type, folded_name(entity.name)]).decode()

@@ -1,0 +1,1 @@
+"""The graph: its versions, and how SQLite keeps them."""

@@ -1,0 +1,57 @@
+"""How the graph lies in its file, and the number by which a name is looked up."""
+
+from __future__ import annotations
+
+import hashlib
+
+FORMAT = 1
+SCHEMA = """
+CREATE TABLE sessions (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
+    seq INTEGER NOT NULL DEFAULT 0, hash TEXT, offset INTEGER, fed_by TEXT,
+    entities INTEGER NOT NULL DEFAULT 0, edges INTEGER NOT NULL DEFAULT 0,
+    open_entities INTEGER NOT NULL DEFAULT 0, open_edges INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE events (
+    session INTEGER NOT NULL, seq INTEGER NOT NULL, hash TEXT NOT NULL,
+    first_entity INTEGER NOT NULL, end_of_entities INTEGER NOT NULL,
+    first_edge INTEGER NOT NULL, end_of_edges INTEGER NOT NULL,
+    PRIMARY KEY (session, seq)
+) WITHOUT ROWID;
+CREATE TABLE things (
+    id INTEGER PRIMARY KEY, session INTEGER NOT NULL, key INTEGER NOT NULL, type TEXT NOT NULL, name TEXT NOT NULL,
+    spelled TEXT
+);
+CREATE INDEX things_by_key ON things (key);
+CREATE TABLE entities (
+    id INTEGER PRIMARY KEY, session INTEGER NOT NULL, thing INTEGER NOT NULL, type TEXT NOT NULL, spelled TEXT,
+    summary TEXT NOT NULL, properties TEXT NOT NULL, told_from TEXT NOT NULL,
+    valid_from TEXT NOT NULL, valid_to TEXT NOT NULL, opened INTEGER NOT NULL, closed INTEGER
+);
+CREATE INDEX entities_by_thing ON entities (thing, valid_from);
+CREATE INDEX entities_by_type ON entities (session, type, valid_to = '', opened);
+CREATE TABLE edges (
+    id INTEGER PRIMARY KEY, source INTEGER NOT NULL, target INTEGER NOT NULL, relation TEXT NOT NULL,
+    source_spelled TEXT, target_spelled TEXT, confidence REAL NOT NULL, inferred INTEGER NOT NULL, method TEXT NOT NULL,
+    evidence TEXT NOT NULL, told_to TEXT NOT NULL, told_from TEXT NOT NULL,
+    valid_from TEXT NOT NULL, valid_to TEXT NOT NULL, opened INTEGER NOT NULL, closed INTEGER
+);
+CREATE INDEX edges_by_ends ON edges (max(source, target), min(source, target), relation, source, valid_from);
+CREATE INDEX edges_by_source ON edges (source, relation, valid_to = '', opened);
+CREATE INDEX edges_by_target ON edges (target, relation, valid_to = '', opened);
+"""
+"""A thing is what entities are versions of and what edges join: a type and a folded name, told of or only pointed to.
+Its name is as it was first spelled; a row that spells it in another way says so itself.
+
+The rows of an event have consecutive ids, so that the event finds them without an index.
+
+The versions of a thing, and those of an edge, never overlap: only the last that begins by a moment can hold at it, and
+only the last of all can be open. So what holds is found without going through the others.
+
+An edge is found by its younger end first: mostly that is the event's own entity, and the index then grows at its end.
+"""
+
+
+def name_key(session: int, name: str) -> int:
+    """A number by which a folded name is looked up: an index of texts is ten times as large, and slower to add to."""
+    return int.from_bytes(hashlib.blake2b(b"%d/%b" % (session, name.encode()), digest_size=8).digest(), signed=True)

@@ -1,0 +1,329 @@
+"""A server's own client, pumped line by line through the owner's socket; when the owner dies, this may take over.
+
+Nothing heavy is imported here: a server that only pumps is small and starts at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+from time import monotonic
+
+from zaxy.errors import ZaxyError
+from zaxy.owner.handshake import PING, Caller
+from zaxy.owner.lines import ClientLines, Connection, Lost
+from zaxy.owner.owner import Owner, connect, silent, try_to_own, unreachable
+from zaxy.tuples import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from zaxy.owner.owner import Serve
+    from zaxy.workspace import Workspace
+
+READ_AT_ONCE = 64 << 10
+MAX_WAITING = 8 << 20
+"""Bytes that wait for the owner or for the client before no more are read from the other side."""
+BETWEEN_TRIES = 0.03
+BETWEEN_LOOKS = 0.25
+PATIENCE = 5.0
+"""Seconds that a request waits for an owner to be there; a take-over needs about one of them."""
+QUIET = 3.0
+"""Seconds without a word from the owner, while a request waits, before it is asked whether it lives."""
+UNANSWERED = 4.0
+"""Seconds that it then has to say so."""
+TO_FINISH = 1.0
+TO_CLOSE = 1.2
+FAILED = -32000
+ERA_MARK = "io.modelcontextprotocol/protocolVersion"
+
+
+class Waiting(NamedTuple):
+    """A request that is not answered yet."""
+
+    line: bytes
+    id: object
+    since: float
+    is_call: bool
+    is_stateless: bool
+
+
+class Pump:
+    """`client_in` and `client_out` are the client's ends; `serve` is for the case that this process is the owner."""
+
+    def __init__(self, workspace: Workspace, caller: Caller, client_in: int, client_out: int, serve: Serve) -> None:
+        self._workspace = workspace
+        self._caller = caller
+        self._in = client_in
+        self._out = client_out
+        self._serve = serve
+        self._from_client = ClientLines()
+        self._to_client = bytearray()
+        self._owner: Owner | None = None
+        self._connection: Connection | None = None
+        self._ping: Connection | None = None
+        self._pinged = 0.0
+        """Since when the owner is being asked whether it lives; 0 while it is not."""
+        self._heard = monotonic()
+        self._waiting: dict[str, Waiting] = {}
+        self._sent: set[str] = set()
+        """Which of those that wait were sent to the owner that there is now."""
+        self._given_up: set[str] = set()
+        """Those that were sent and are not waited for any more."""
+        self._initialize = b""
+        self._initialize_key = ""
+        self._initialized = b""
+        self._introducing = False
+        """Whether the new owner has yet to answer the handshake, which the client knows nothing of."""
+        self._leaving = 0.0
+        """When the client closed its end, or this process was told to stop; 0 before."""
+
+    def run(self) -> None:
+        """Pump until the client has gone. An error of this process's own as the owner is raised."""
+        told_to_stop, tell = os.pipe()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: os.write(tell, b"x"))
+        try:
+            while not self._has_ended():
+                self._turn(told_to_stop)
+        except BrokenPipeError:
+            pass  # the client reads no more, so there is nobody to serve
+        finally:
+            if self._owner is not None:
+                self._owner.close(TO_CLOSE)
+
+    def _has_ended(self) -> bool:
+        if not self._leaving:
+            return False
+        return (self._connection is None and not self._to_client) or monotonic() > self._leaving + TO_FINISH
+
+    def _turn(self, told_to_stop: int) -> None:
+        if self._connection is None and not self._leaving:
+            self._reach_owner()
+        ready = self._ready(told_to_stop)
+        if told_to_stop in ready:
+            self._leave()
+        if self._out in ready:
+            self._write_to_client(ready[self._out])
+        if self._in in ready and not self._leaving:
+            self._read_client()
+        for connection in (self._connection, self._ping):
+            if connection is not None and connection.fileno() in ready:
+                self._attend(connection)
+        self._look_after(monotonic())
+
+    def _ready(self, told_to_stop: int) -> dict[int, int]:
+        """Descriptors that can be read or written, after waiting for one."""
+        poll = select.poll()
+        poll.register(told_to_stop, select.POLLIN)
+        poll.register(self._out, select.POLLOUT if self._to_client else 0)
+        if not self._leaving and self._has_room():
+            poll.register(self._in, select.POLLIN)
+        for connection in (self._connection, self._ping):
+            if connection is not None:
+                reading = select.POLLIN if len(self._to_client) < MAX_WAITING else 0
+                poll.register(connection.fileno(), reading | (select.POLLOUT if connection.unsent else 0))
+        wait: float | None = None
+        if self._connection is None and not self._leaving:
+            wait = BETWEEN_TRIES
+        elif self._waiting or self._leaving:
+            wait = BETWEEN_LOOKS
+        return dict(poll.poll(None if wait is None else wait * 1000))
+
+    def _has_room(self) -> bool:
+        unsent = self._connection.unsent if self._connection else 0
+        return max(unsent, sum(len(waiting.line) for waiting in self._waiting.values())) < MAX_WAITING
+
+    # The client
+
+    def _read_client(self) -> None:
+        data = os.read(self._in, READ_AT_ONCE)
+        if not data:
+            self._leave()
+            return
+        for line, whole in self._from_client.split(data, self._connection):
+            if whole:
+                self._take(line)
+            elif self._connection is not None:
+                self._connection.send(line)  # a part of a line that is too long for anybody: the owner says so
+
+    def _leave(self) -> None:
+        """What was asked is still answered, for a moment."""
+        self._leaving = self._leaving or monotonic()
+        if self._connection is not None and not self._introducing:
+            self._connection.finish()
+
+    def _take(self, line: bytes) -> None:
+        message = _parsed(line)
+        method, key = message.get("method"), _key(message.get("id"))
+        if method == "initialize":
+            self._initialize, self._initialize_key, self._initialized = line, key, b""
+        elif method == "notifications/initialized":
+            self._initialized = line
+        elif method == "notifications/cancelled":
+            cancelled = _key(_params(message).get("requestId"))
+            self._waiting.pop(cancelled, None)
+            self._sent.discard(cancelled)
+        if isinstance(method, str) and message.get("id") is not None:
+            is_stateless = ERA_MARK in (_params(message).get("_meta") or ())
+            since, is_call = monotonic(), method == "tools/call"
+            self._waiting[key] = Waiting(line, message["id"], since, is_call, is_stateless)
+            self._sent.discard(key)
+            self._send_waiting()
+        elif self._connection is not None and not self._introducing:
+            self._connection.send(line)
+
+    def _write_to_client(self, ready: int) -> None:
+        if ready & (select.POLLERR | select.POLLNVAL):
+            raise BrokenPipeError
+        if self._to_client:
+            # So much can be written without blocking when the descriptor is ready.
+            del self._to_client[: os.write(self._out, self._to_client[: select.PIPE_BUF])]
+
+    # The owner
+
+    def _reach_owner(self) -> None:
+        """Connect to the owner, or become it."""
+        if self._owner is not None and not self._owner.serving:
+            raise self._owner.failure or RuntimeError("the owner's thread has ended")
+        connection = connect(self._workspace)
+        if connection is None and self._owner is None:
+            self._owner = try_to_own(self._workspace, self._serve)
+            connection = connect(self._workspace) if self._owner else None
+        if connection is None:
+            return
+        self._connection = Connection(connection, self._caller.line)
+        self._heard = monotonic()
+        self._given_up.clear()
+        self._introducing = bool(self._initialize) and self._initialize_key not in self._waiting
+        if self._introducing:
+            self._connection.send(self._initialize)
+        self._send_waiting()
+
+    def _send_waiting(self) -> None:
+        """Send what the owner has not been sent yet, if it can be asked."""
+        if self._connection is None or self._introducing or self._is_silent():
+            return
+        for key, waiting in self._waiting.items():
+            if key not in self._sent:
+                self._sent.add(key)
+                self._connection.send(waiting.line)
+
+    def _attend(self, connection: Connection) -> None:
+        try:
+            for line in connection.exchange():
+                self._heard = monotonic()
+                if connection is not self._ping:
+                    self._pass_on(line)
+                self._stop_ping()
+                self._send_waiting()
+        except Lost:
+            if connection is self._ping:
+                self._stop_ping()
+            else:
+                self._lose_owner()
+
+    def _lose_owner(self) -> None:
+        assert self._connection is not None
+        self._connection.close()
+        self._connection = None
+        self._introducing = False
+        self._sent.clear()
+        self._stop_ping()
+
+    def _pass_on(self, line: bytes) -> None:
+        message = _parsed(line)
+        if "id" in message and "method" not in message:
+            key = _key(message["id"])
+            if self._introducing and key == self._initialize_key:
+                self._introduced()
+                return
+            if key in self._given_up:
+                self._given_up.discard(key)
+                return
+            self._waiting.pop(key, None)
+            self._sent.discard(key)
+        self._to_client += line
+
+    def _introduced(self) -> None:
+        assert self._connection is not None
+        self._introducing = False
+        if self._initialized:
+            self._connection.send(self._initialized)
+        self._send_waiting()
+        if self._leaving:
+            self._connection.finish()
+
+    # An owner that is not there, or does not answer
+
+    def _look_after(self, now: float) -> None:
+        if not self._waiting:
+            return
+        oldest = next(iter(self._waiting.values())).since
+        if self._connection is None:
+            if now - oldest > PATIENCE:
+                self._give_up(unreachable(self._workspace), now - PATIENCE)
+        elif now - max(self._heard, oldest) > QUIET:
+            self._ask_for_life(now)
+        if self._is_silent():
+            self._give_up(silent(self._workspace), now)
+
+    def _is_silent(self) -> bool:
+        return self._pinged > 0 and monotonic() - self._pinged > UNANSWERED
+
+    def _ask_for_life(self, now: float) -> None:
+        self._pinged = self._pinged or now
+        if self._ping is None and (connection := connect(self._workspace)) is not None:
+            self._ping = Connection(connection, Caller(PING).line + b"?\n")
+
+    def _stop_ping(self) -> None:
+        if self._ping is not None:
+            self._ping.close()
+        self._ping, self._pinged = None, 0.0
+
+    def _give_up(self, error: ZaxyError, asked_before: float) -> None:
+        """Answer what has waited too long; should the owner's own answer come after all, it is left out."""
+        for key, waiting in list(self._waiting.items()):
+            if waiting.since <= asked_before:
+                del self._waiting[key]
+                if key in self._sent:
+                    self._sent.discard(key)
+                    self._given_up.add(key)
+                self._to_client += _refusal(waiting, error)
+                if key == self._initialize_key:
+                    self._initialize = b""
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    """A message; empty for a line that is none, which is passed on all the same."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return message if isinstance(message, dict) else {}
+
+
+def _params(message: dict[str, Any]) -> dict[str, Any]:
+    params = message.get("params")
+    return params if isinstance(params, dict) else {}
+
+
+def _key(id_: object) -> str:
+    """An id as a key: 1 and "1" are two."""
+    return json.dumps(id_)
+
+
+def _refusal(waiting: Waiting, error: ZaxyError) -> bytes:
+    told = error.as_dict()
+    reply: dict[str, Any] = {"jsonrpc": "2.0", "id": waiting.id}
+    if waiting.is_call:
+        text = {"type": "text", "text": json.dumps(told)}
+        reply["result"] = {"content": [text], "structuredContent": told, "isError": True}
+        if waiting.is_stateless:
+            reply["result"]["resultType"] = "complete"
+    else:
+        reply["error"] = {"code": FAILED, "message": f"{error.message}. {error.remediation}", "data": told}
+    return json.dumps(reply).encode() + b"\n"

@@ -1,1 +1,0 @@
-"""What runs around memory: pages for people, and the demonstration."""

@@ -1,0 +1,1 @@
+"""Setting up a project, and finding out what is wrong with it."""

@@ -1,0 +1,256 @@
+"""What the doctor looks at in the workspace itself: Python, disk, files, log, followers, plugins and the owner."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from shlex import quote
+
+from zaxy.eventloom.admission import admit_own
+from zaxy.eventloom.loom import Eventloom
+from zaxy.eventloom.verify import Report
+from zaxy.observe import hook_events
+from zaxy.owner.client import memory_of, owner_answers
+from zaxy.owner.owner import clear_left_over, has_left_over, is_held, needs_owner, unreachable
+from zaxy.plugins.check import check_plugin
+from zaxy.plugins.host import PluginHost
+from zaxy.plugins.roster import chosen_graph, load_roster
+from zaxy.settings import Settings
+from zaxy.setup.doctor import ERROR, OK, WARNING, DoctorCheck, DoctorContext, Finding
+from zaxy.workspace import default_session
+
+MIN_SPACE, LITTLE_SPACE = 16 << 20, 256 << 20
+MANY_BEHIND = 5000
+"""Events that a read may have to follow before it answers: about a second's work."""
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+PYTHON = (3, 11)
+
+
+def check_python(_: DoctorContext) -> list[Finding]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info < PYTHON:
+        wanted = ".".join(map(str, PYTHON))
+        return [
+            Finding("python", ERROR, f"Python {version} is too old", f"Install Zaxy with Python {wanted} or later.")
+        ]
+    return [Finding("python", OK, f"Python {version}, {sys.executable}")]
+
+
+def check_sqlite(_: DoctorContext) -> list[Finding]:
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute("CREATE VIRTUAL TABLE trial USING fts5(words)")
+    except sqlite3.Error:
+        action = "Use a Python whose SQLite has FTS5, such as those of python.org."
+        return [Finding("sqlite", ERROR, f"SQLite {sqlite3.sqlite_version} has no full-text search (FTS5)", action)]
+    finally:
+        connection.close()
+    return [Finding("sqlite", OK, f"SQLite {sqlite3.sqlite_version} with full-text search")]
+
+
+def check_workspace(context: DoctorContext) -> list[Finding]:
+    workspace = context.workspace
+    workspace.stored_settings()
+    if not context.has_memory:
+        return [Finding("workspace", WARNING, f"{workspace.root} has no memory yet", context.command("init --yes"))]
+    message = f"{workspace.root}, by {workspace.chosen_by}; session {default_session(workspace)}"
+    return [Finding("workspace", OK, message)]
+
+
+def check_disk(context: DoctorContext) -> list[Finding]:
+    folder = context.eventloom if context.has_memory else context.workspace.root
+    free = shutil.disk_usage(folder).free
+    told = f"{free / (1 << 30):.1f} GB free" if free >= 1 << 30 else f"{free / (1 << 20):.0f} MB free"
+    if free < LITTLE_SPACE:
+        status = ERROR if free < MIN_SPACE else WARNING
+        return [Finding("disk_space", status, f"only {told} where the log is", f"Make room on the disk of {folder}.")]
+    return [Finding("disk_space", OK, told)]
+
+
+# Files
+
+
+def check_modes(context: DoctorContext) -> list[Finding]:
+    if sys.platform == "win32":
+        return [Finding("file_modes", OK, "not checked: Windows keeps the folder to its user in another way")]
+    found = list(_open_to_others(context.eventloom))
+    if found:
+        first = os.path.relpath(found[0], context.workspace.root)
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        action = f"chmod -R go-rwx {quote(context.eventloom)}"
+        return [Finding("file_modes", WARNING, f"{first}{more} has a mode for others than you", action)]
+    return [Finding("file_modes", OK, "only you can read the memory")]
+
+
+def fix_modes(context: DoctorContext) -> None:
+    for path in _open_to_others(context.eventloom):
+        os.chmod(path, stat.S_IMODE(os.lstat(path).st_mode) & ~OTHERS)
+
+
+def _open_to_others(folder: str) -> Iterator[str]:
+    """The folder and the log's own files, if they have a mode for others; if the folder has one, all that is in it.
+
+    What followers and plugins keep in a folder that only its user can enter need not have such modes itself.
+    """
+    places = os.walk(folder) if _has_mode_for_others(folder) else islice(os.walk(folder), 1)
+    paths = [folder, *(os.path.join(place, name) for place, _, files in places for name in files)]
+    yield from filter(_has_mode_for_others, paths)
+
+
+def _has_mode_for_others(path: str) -> bool:
+    try:
+        status = os.lstat(path)
+    except FileNotFoundError:
+        return False
+    return not stat.S_ISLNK(status.st_mode) and bool(status.st_mode & OTHERS)
+
+
+# The log
+
+
+def check_log(context: DoctorContext) -> list[Finding]:
+    loom = Eventloom(context.eventloom)
+    try:
+        states = [(loom.state(session), loom.verify(session)) for session in loom.sessions()]
+    finally:
+        loom.close()
+    wrong = [row for state, report in states if (row := _wrong_log(context, state, report))]
+    if wrong:
+        return wrong
+    if not states:
+        return [Finding("log_chain", OK, "nothing is recorded yet")]
+    events = sum(report.events for _, report in states)
+    sessions = f"{len(states)} sessions" if len(states) > 1 else "1 session"
+    return [Finding("log_chain", OK, f"{events:,} events in {sessions}: every byte, hash and link proven")]
+
+
+def _wrong_log(context: DoctorContext, state: str, report: Report) -> Finding | None:
+    session = report.session
+    if report.damage is not None:
+        told = f"{session} is damaged at event {report.damage.seq}: {report.damage.reason}"
+        return Finding(
+            "log_chain", ERROR, told, f"Restore {session}.jsonl from a copy; {context.command('verify')} proves it."
+        )
+    if state != "ok":
+        told = f"{session} is whole, but marked as {state} and so not written to"
+        return Finding("log_chain", ERROR, told, context.command(f"repair {session}"))
+    if report.torn:
+        told = f"{session} ends in {report.torn} bytes of a write that was interrupted"
+        return Finding("log_chain", WARNING, told, context.command(f"repair {session}"))
+    return None
+
+
+def fix_log(context: DoctorContext) -> None:
+    loom = Eventloom(context.eventloom)
+    try:
+        for session in loom.sessions():
+            report, state = loom.verify(session), loom.state(session)
+            if report.ok and (report.torn or state != "ok"):
+                loom.repair(session)
+    finally:
+        loom.close()
+
+
+def check_write_path(context: DoctorContext) -> list[Finding]:
+    """A heartbeat is appended and read back: it proves the write path, and means nothing else."""
+    if not context.has_memory:
+        return [Finding("write_path", OK, "not tried: there is no memory yet")]
+    loom = Eventloom(context.eventloom)
+    try:
+        session = default_session(context.workspace)
+        payload = hook_events.payload_of("heartbeat", {"source": "doctor"})
+        entry = admit_own(hook_events.TRIGGERS["heartbeat"].type, hook_events.ACTOR, payload)
+        written = loom.append(session, [entry])[0]
+        read = loom.get(session, written.seq)
+    finally:
+        loom.close()
+    if read is None or read.hash != written.hash:
+        told = f"a heartbeat was written to {session} as event {written.seq}, and is not there"
+        return [Finding("write_path", ERROR, told, context.command(f"verify {session}"))]
+    return [Finding("write_path", OK, f"a heartbeat was written to {session} and read back as event {written.seq}")]
+
+
+# Followers and plugins
+
+
+def check_followers(context: DoctorContext) -> list[Finding]:
+    if not context.has_memory:
+        return [Finding("followers", OK, "not tried: there is no memory yet")]
+    with memory_of(context.workspace) as memory:
+        states = [state for session in memory.sessions() for state in memory.followers_status(session)]
+    rows = []
+    for state in states:
+        if state.problem:
+            rebuild = context.command(f"followers rebuild {state.follower} --session-id {state.session}")
+            rows.append(Finding("followers", ERROR, state.warning, state.remediation or rebuild))
+        elif state.behind > MANY_BEHIND:
+            action = context.command(f"followers digest --session-id {state.session}")
+            rows.append(Finding("followers", WARNING, state.warning, action))
+    if rows:
+        return rows
+    behind = max((state.behind for state in states), default=0)
+    late = f"at most {behind} events behind; the next read takes them" if behind else "up to the log"
+    return [Finding("followers", OK, late)]
+
+
+def fix_followers(context: DoctorContext) -> None:
+    with memory_of(context.workspace) as memory:
+        for session in memory.sessions():
+            broken = [state.follower for state in memory.followers_status(session) if state.problem]
+            if broken:
+                memory.rebuild_followers(session, broken)
+
+
+def check_plugins(context: DoctorContext) -> list[Finding]:
+    settings = Settings(stored=context.workspace.stored_settings())
+    roster = load_roster(settings)
+    with tempfile.TemporaryDirectory(prefix="zaxy-doctor-") as scratch:
+        host = PluginHost(roster, settings.lenient(), Path(scratch), "doctor")
+        found = [finding for row in roster.rows for finding in check_plugin(host, row) if not finding.is_note]
+    rows = [
+        Finding(f"plugin:{finding.plugin}", ERROR, f"{finding.stage}: {finding.error}", finding.hint)
+        for finding in found
+    ]
+    rows += [Finding("plugins", WARNING, notice, "zaxy config list") for notice in roster.notices]
+    if rows:
+        return rows
+    working = [row.name for row in roster.rows if row.state != "disabled"]
+    return [Finding("plugins", OK, f"{', '.join(working)}: all work; the graph is {chosen_graph(settings)}")]
+
+
+# The owner of a graph that one process holds
+
+
+def check_owner(context: DoctorContext) -> list[Finding]:
+    name, workspace = "embedded_mcp_runtime", context.workspace
+    if is_held(workspace):
+        if not owner_answers(workspace):
+            error = unreachable(workspace)
+            return [Finding(name, ERROR, error.message, error.remediation)]
+        return [Finding(name, OK, "a server owns the graph and answers")]
+    if has_left_over(workspace) and clear_left_over(workspace):
+        return [Finding(name, OK, "what an owner that is no more had left was cleared away")]
+    if needs_owner(workspace):
+        return [Finding(name, OK, "nobody owns the graph; the next server will")]
+    return [Finding(name, OK, "not needed: every process can open the graph")]
+
+
+CHECKS = (
+    DoctorCheck("python", check_python),
+    DoctorCheck("sqlite", check_sqlite),
+    DoctorCheck("workspace", check_workspace),
+    DoctorCheck("disk_space", check_disk),
+    DoctorCheck("file_modes", check_modes, fix_modes),
+    DoctorCheck("log_chain", check_log, fix_log),
+    DoctorCheck("write_path", check_write_path),
+    DoctorCheck("followers", check_followers, fix_followers),
+    DoctorCheck("plugins", check_plugins),
+    DoctorCheck("embedded_mcp_runtime", check_owner),
+)

@@ -1,0 +1,7 @@
+"""All that the doctor looks at, in order: what the rest stands on comes first."""
+
+from __future__ import annotations
+
+from zaxy.setup import doctor_checks, doctor_clients
+
+CHECKS = (*doctor_checks.CHECKS, *doctor_clients.CHECKS)

@@ -1,0 +1,307 @@
+"""`zaxy init`: what is there is found, what would be written is planned as text, and only then is anything written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from zaxy.api.models import Event, ServerEntry
+from zaxy.clients.files import ConfigFile, read_file, write_file
+from zaxy.clients.installing import client_writers
+from zaxy.errors import InvalidRequest, NotFound, ZaxyError
+from zaxy.eventloom.loom import Eventloom
+from zaxy.eventloom.store import event_of
+from zaxy.owner.owner import clear_left_over, has_left_over, is_held
+from zaxy.plugins.roster import chosen_graph, install_advice, load_roster, owner_of
+from zaxy.security.session_ids import check_session_id
+from zaxy.settings import Settings
+from zaxy.setup.genesis import Identity, Missing, missing_records, record
+from zaxy.setup.init_clients import (
+    Found,
+    Piece,
+    Site,
+    chosen_clients,
+    may_write,
+    offer_of,
+    own_pieces,
+    server_of,
+    take_out,
+    will_be_watched,
+)
+from zaxy.setup.init_record import (
+    Part,
+    Record,
+    SettingChange,
+    bytes_of,
+    change_of,
+    kept_path,
+    read_record,
+    write_record,
+)
+from zaxy.setup.init_undo import Undone, undo
+from zaxy.setup.server_trial import Trial, try_server
+from zaxy.workspace import Workspace, named_domain
+
+QUESTION = "Which workspace is this?"
+BACKENDS = ("sqlite", "kuzu", "neo4j")
+NO_CLIENT = "Set up a client: zaxy init --client NAME, such as claude-code, codex or cursor."
+NOBODY = "undo"
+"""Stands for the domain where only the places of files are asked for."""
+
+
+class PlannedFile(NamedTuple):
+    """A file that is to be written, as it is and as it will be."""
+
+    read: ConfigFile
+    after: str
+    parts: tuple[Part, ...]
+
+    @property
+    def path(self) -> Path:
+        return self.read.path
+
+
+class LeftAlone(NamedTuple):
+    """What was asked for and cannot be done, and why; everything else is."""
+
+    client: str
+    what: str
+    reason: str
+    action: str
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What was asked for on the command line."""
+
+    preset: str = ""
+    clients: tuple[str, ...] = ()
+    backend: str = ""
+    domain: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    workspace: Workspace
+    wish: Wish
+    session: str
+    identity: Identity
+    clients: tuple[Found, ...]
+    settings: tuple[SettingChange, ...]
+    files: tuple[PlannedFile, ...]
+    unchanged: tuple[Path, ...]
+    """Files that say already what they should."""
+    left_alone: tuple[LeftAlone, ...]
+    missing: Missing
+    stale_owner: bool
+    server: ServerEntry
+    """The server as a client will start it."""
+    next_steps: tuple[str, ...]
+
+    @property
+    def changes(self) -> bool:
+        return bool(self.settings or self.files or self.missing.any or self.stale_owner)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a plan."""
+
+    files: tuple[str, ...] = ()
+    events: tuple[Event, ...] = ()
+    trial: Trial | None = None
+    failure: ZaxyError | None = None
+    """Why the server did not answer."""
+    left_alone: tuple[LeftAlone, ...] = field(default=())
+
+    @property
+    def ok(self) -> bool:
+        return self.failure is None and not self.left_alone
+
+
+def make_plan(workspace: Workspace, wish: Wish, environ: Mapping[str, str] = os.environ) -> Plan:
+    """What init would do. Nothing is written."""
+    settings = _setting_changes(workspace, wish)
+    wanted = {**workspace.stored_settings(), **{change.env: change.after for change in settings}}
+    stored = {env: value for env, value in wanted.items() if value is not None}
+    domain = _domain(workspace, wish) or f"ws-{_identity_so_far(workspace)[:8]}"
+    thread = Settings(stored=stored)["EVENTLOOM_THREAD"]
+    session = check_session_id(str(thread) if thread else f"{domain}-default")
+    clients = chosen_clients(wish.preset, wish.clients, workspace, environ)
+    pieces = [("", piece) for piece in own_pieces(workspace)]
+    with client_writers(stored) as host:
+        watched = will_be_watched(workspace, [found.name for found in clients])
+        site = Site(workspace, session, domain, environ, host, watched)
+        offers = [(found.name, offer_of(found.name, site)) for found in clients]
+        files = _planned_files([*pieces, *((client, piece) for client, offer in offers for piece in offer.pieces)])
+        server = server_of(site)
+    refused = [LeftAlone(client, *refusal) for client, offer in offers for refusal in offer.refused]
+    loom = Eventloom(workspace.eventloom)
+    try:
+        missing = missing_records(loom, session, workspace.root)
+    finally:
+        loom.close()
+    return Plan(
+        workspace=workspace,
+        wish=wish,
+        session=session,
+        identity=Identity(domain, chosen_graph(Settings(stored=stored))),
+        clients=clients,
+        settings=settings,
+        files=files.changed,
+        unchanged=files.unchanged,
+        left_alone=(*refused, *files.left_alone),
+        missing=missing,
+        stale_owner=has_left_over(workspace) and not is_held(workspace),
+        server=server,
+        next_steps=tuple(step for _, offer in offers for step in offer.steps) if offers else (NO_CLIENT,),
+    )
+
+
+def settled(plan: Plan, environ: Mapping[str, str] = os.environ) -> Plan:
+    """The plan as it is carried out: a folder whose name gives no domain is named by its id, which is made now."""
+    if _domain(plan.workspace, plan.wish) or os.path.exists(plan.workspace.identity_file):
+        return plan
+    plan.workspace.identity()
+    return make_plan(plan.workspace, plan.wish, environ)
+
+
+def _domain(workspace: Workspace, wish: Wish) -> str:
+    return named_domain(workspace, {"ZAXY_DOMAIN": wish.domain} if wish.domain else None)
+
+
+def _identity_so_far(workspace: Workspace) -> str:
+    """The workspace's id without making one: a plan writes nothing."""
+    return workspace.identity() if os.path.exists(workspace.identity_file) else "0" * 32
+
+
+def _setting_changes(workspace: Workspace, wish: Wish) -> tuple[SettingChange, ...]:
+    stored = workspace.stored_settings()
+    wanted: dict[str, Any] = {}
+    if wish.backend:
+        now = Settings(stored=stored)
+        _refuse_unknown_backend(wish.backend, now)
+        if chosen_graph(now) != wish.backend:
+            embedded = wish.backend != "neo4j"
+            wanted["PROJECTION_BACKEND"] = None if embedded else wish.backend
+            if embedded:
+                wanted["ZAXY_EMBEDDED_ENGINE"] = wish.backend
+    if wish.domain and named_domain(workspace) != _domain(workspace, wish):
+        wanted["ZAXY_DOMAIN"] = wish.domain
+    changes = (SettingChange(env, stored.get(env), value) for env, value in wanted.items())
+    return tuple(change for change in changes if change.before != change.after)
+
+
+def _refuse_unknown_backend(backend: str, settings: Settings) -> None:
+    if backend not in BACKENDS:
+        known = ", ".join(BACKENDS)
+        raise InvalidRequest(f"there is no backend {backend!r:.40}", f"Choose one of {known}.")
+    if owner_of(load_roster(settings), "projection_backends", backend) is None:
+        raise NotFound(f"the graph store {backend} is not installed", install_advice(backend))
+
+
+class _Files(NamedTuple):
+    changed: tuple[PlannedFile, ...]
+    unchanged: tuple[Path, ...]
+    left_alone: tuple[LeftAlone, ...]
+
+
+def _planned_files(pieces: Sequence[tuple[str, Piece]]) -> _Files:
+    """What all pieces together make of the files; a piece that cannot be placed leaves the others as they are."""
+    planned: dict[Path, PlannedFile] = {}
+    left_alone = []
+    for client, piece in pieces:
+        try:
+            planned[piece.path] = _with_piece(planned.get(piece.path), piece)
+        except ZaxyError as error:
+            named = error.message if str(piece.path) in error.message else f"{piece.path}: {error.message}"
+            left_alone.append(LeftAlone(client, piece.what, named, error.remediation))
+    changed = tuple(file for file in planned.values() if file.parts)
+    unchanged = tuple(path for path, file in planned.items() if not file.parts)
+    return _Files(changed, unchanged, tuple(left_alone))
+
+
+def _with_piece(so_far: PlannedFile | None, piece: Piece) -> PlannedFile:
+    if so_far is None:
+        read = read_file(piece.path, piece.inside)
+        so_far = PlannedFile(read if read.exists else ConfigFile(piece.path, None, piece.mode), read.text, ())
+    after = piece.install(so_far.after)
+    if after == so_far.after:
+        return so_far
+    return so_far._replace(after=after, parts=(*so_far.parts, piece.part))
+
+
+# Writing
+
+
+def carry_out(plan: Plan) -> Done:
+    """Write what was planned: the log first, since without it nothing else is of use. Each change is recorded first."""
+    workspace = plan.workspace
+    events = _recorded(plan)
+    kept = read_record(workspace)
+    for change in plan.settings:
+        kept = kept._replace(settings=(*kept.settings, change))
+        write_record(workspace, kept)
+        workspace.store_setting(change.env, change.after)
+    written, left_alone = list[str](), list(plan.left_alone)
+    for file in plan.files:
+        try:
+            kept = _written(workspace, kept, file)
+            written.append(str(file.path))
+        except ZaxyError as error:
+            write_record(workspace, kept)
+            left_alone.append(LeftAlone("", str(file.path), error.message, error.remediation))
+    if plan.stale_owner:
+        clear_left_over(workspace)
+    trial, failure = try_plan(plan, plan.changes)
+    return Done(tuple(written), events, trial, failure, tuple(left_alone))
+
+
+def _recorded(plan: Plan) -> tuple[Event, ...]:
+    if not plan.missing.any:
+        return ()
+    loom = Eventloom(plan.workspace.eventloom)
+    try:
+        lines = record(loom, plan.session, plan.workspace, plan.missing, plan.identity)
+    finally:
+        loom.close()
+    return tuple(map(event_of, lines))
+
+
+def _written(workspace: Workspace, kept: Record, file: PlannedFile) -> Record:
+    """Write one file and record it before: if the machine stops in between, undo finds the file as it was."""
+    after = bytes_of(file.after)
+    root = workspace.root
+    folders = tuple(kept_path(folder, root) for folder in _missing_folders(file.path))
+    change = change_of(kept_path(file.path, root), file.read.content, after, file.parts, folders)
+    longer = kept._replace(files=(*kept.files, change))
+    write_record(workspace, longer)
+    write_file(file.read, file.after, keep_backup=False)
+    return longer
+
+
+def _missing_folders(path: Path) -> list[Path]:
+    """The folders that must be made for a file, the outermost first."""
+    return [folder for folder in reversed(path.parents) if not folder.exists()]
+
+
+def try_plan(plan: Plan, checkout: bool) -> tuple[Trial | None, ZaxyError | None]:
+    """Start the server as the clients will; ask it for a checkout, or for what leaves no trace in the log."""
+    server = plan.server
+    tool, arguments = ("memory_checkout", {"query": QUESTION}) if checkout else ("memory_capabilities", {})
+    try:
+        command = (server.command, *server.args)
+        return try_server(command, plan.workspace.root, server.env, tool, arguments), None
+    except ZaxyError as error:
+        return None, error
+
+
+def undo_init(workspace: Workspace, dry_run: bool = False, environ: Mapping[str, str] = os.environ) -> list[Undone]:
+    """Take out what init has written in a workspace; the log stays."""
+    with client_writers(workspace.stored_settings()) as host:
+        site = Site(workspace, f"{NOBODY}-default", NOBODY, environ, host)
+        return undo(workspace, partial(take_out, site), partial(may_write, site), dry_run)

@@ -1,0 +1,164 @@
+"""What `zaxy init` wrote, kept so that it can be taken out again: each change of a file as an edit of its text."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from zaxy.errors import Unavailable, ZaxyError
+from zaxy.security.paths import own_folder, unusable_folder
+from zaxy.workspace import Workspace
+
+FILE = os.path.join("runtime", "init.json")
+FORMAT = 1
+
+
+class Part(NamedTuple):
+    """One thing of ours in a file: the entry of the server, the hooks, the capture or the list of ignored files."""
+
+    kind: str
+    client: str = ""
+
+
+class FileChange(NamedTuple):
+    """A file before and after, as hashes and as the one place where the texts differ; nothing else of it is kept."""
+
+    path: str
+    """Within the project relative to it, so that it may be moved."""
+    before: str
+    """The hash of the file as it was; empty where there was none."""
+    after: str
+    at: int
+    """The character where the texts begin to differ."""
+    removed: str
+    inserted: str
+    parts: tuple[Part, ...]
+    folders: tuple[str, ...] = ()
+    """The folders that were made for it, the outermost first."""
+
+
+class SettingChange(NamedTuple):
+    env: str
+    before: Any
+    after: Any
+
+
+class Record(NamedTuple):
+    """All that init has written in a workspace, in the order in which it was written."""
+
+    files: tuple[FileChange, ...] = ()
+    settings: tuple[SettingChange, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        return not self.files and not self.settings
+
+
+def change_of(
+    path: str, before: bytes | None, after: bytes, parts: tuple[Part, ...], folders: tuple[str, ...]
+) -> FileChange:
+    """The change from one text to the other, as the shortest piece that was put in place of another."""
+    old, new = text_of(before or b""), text_of(after)
+    at = _common(old, new)
+    ending = _common(old[at:][::-1], new[at:][::-1])
+    removed, inserted = old[at : len(old) - ending], new[at : len(new) - ending]
+    # An entry begins as what follows it does, with a quote: told from its line's start, the same change reads well.
+    while not removed and inserted[:1] not in ("", "\n") and at and old[at - 1] == inserted[-1]:
+        at, inserted = at - 1, old[at - 1] + inserted[:-1]
+    return FileChange(path, hash_of(before), hash_of(after), at, removed, inserted, parts, folders)
+
+
+def undone(change: FileChange, now: bytes) -> bytes:
+    """The file as it was before a change that is the last one it saw."""
+    text = text_of(now)
+    return bytes_of(text[: change.at] + change.removed + text[change.at + len(change.inserted) :])
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters two texts begin alike with."""
+    length = min(len(one), len(other))
+    return next((at for at in range(length) if one[at] != other[at]), length)
+
+
+def kept_path(path: Path | str, root: str) -> str:
+    """A path as the record keeps it."""
+    inside = Path(root) in Path(path).parents
+    return str(Path(path).relative_to(root)) if inside else str(path)
+
+
+def hash_of(data: bytes | None) -> str:
+    return "" if data is None else hashlib.sha256(data).hexdigest()
+
+
+def text_of(data: bytes) -> str:
+    """The bytes as text that can be turned back into the same bytes, whatever they are."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def bytes_of(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def read_record(workspace: Workspace) -> Record:
+    path = os.path.join(workspace.eventloom, FILE)
+    try:
+        with open(path, encoding="utf-8") as file:
+            return _parsed(json.load(file))
+    except (FileNotFoundError, NotADirectoryError):
+        return Record()
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise _unreadable(path, f"it is not a record of this version ({error})") from None
+
+
+def write_record(workspace: Workspace, record: Record) -> None:
+    """Keep the record; one that holds nothing any more is removed."""
+    path = os.path.join(workspace.eventloom, FILE)
+    if record.empty and not os.path.lexists(path):
+        return
+    folder = own_folder(os.path.dirname(path), create=True)
+    partial = f"{path}.{os.getpid()}"
+    try:
+        if record.empty:
+            os.unlink(path)
+            return
+        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            json.dump(_told(record), file, indent=2)
+            file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except OSError as error:
+        raise unusable_folder(folder, error) from None
+
+
+def _told(record: Record) -> dict[str, Any]:
+    files = [{**change._asdict(), "parts": [part._asdict() for part in change.parts]} for change in record.files]
+    return {"format": FORMAT, "files": files, "settings": [change._asdict() for change in record.settings]}
+
+
+def _parsed(told: Any) -> Record:
+    if told["format"] != FORMAT:
+        raise ValueError(f"format {told['format']!r:.20}")
+    files = tuple(
+        FileChange(
+            **{
+                **change,
+                "parts": tuple(Part(**part) for part in change["parts"]),
+                "folders": tuple(map(str, change["folders"])),
+            }
+        )
+        for change in told["files"]
+    )
+    return Record(files, tuple(SettingChange(**change) for change in told["settings"]))
+
+
+def _unreadable(path: str, reason: str) -> ZaxyError:
+    return Unavailable(
+        f"{path} cannot be read: {reason}",
+        "Move it away; what init wrote is then taken out by hand: 'zaxy ide-config CLIENT --remove'.",
+    )

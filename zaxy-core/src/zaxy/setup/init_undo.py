@@ -1,0 +1,143 @@
+"""`zaxy init --undo`: what init wrote is taken out, byte for byte; what was changed since stays."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from zaxy.clients.files import ConfigFile, delete_file, read_file, write_file
+from zaxy.errors import ZaxyError
+from zaxy.setup.init_record import (
+    FileChange,
+    Part,
+    Record,
+    SettingChange,
+    hash_of,
+    read_record,
+    text_of,
+    undone,
+    write_record,
+)
+from zaxy.workspace import Workspace
+
+RESTORED, REMOVED, CUT, NOTHING, KEPT = "restored", "removed", "entry taken out", "nothing to do", "left as it is"
+TakeOut = Callable[[Part, str], str]
+"""A file's text without one of our parts, or a refusal."""
+MayWrite = Callable[[Path], bool]
+"""Whether a path is one that init writes: a record could have been tampered with."""
+
+
+class Undone(NamedTuple):
+    what: str
+    outcome: str
+    reason: str = ""
+    difference: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.outcome != KEPT
+
+
+def undo(workspace: Workspace, take_out: TakeOut, may_write: MayWrite, dry_run: bool = False) -> list[Undone]:
+    """Take out what is on record, the last thing first; what could not be taken out stays on record."""
+    kept = read_record(workspace)
+    outcomes = list[Undone]()
+    files, settings = list[FileChange](), list[SettingChange]()
+    for change in reversed(kept.files):
+        outcome = _undone_file(_placed(change, workspace.root), take_out, may_write, dry_run)
+        outcomes.append(outcome)
+        files = files if outcome.ok else [change, *files]
+    for setting in reversed(kept.settings):
+        outcome = _undone_setting(workspace, setting, dry_run)
+        outcomes.append(outcome)
+        settings = settings if outcome.ok else [setting, *settings]
+    if not dry_run:
+        write_record(workspace, Record(tuple(files), tuple(settings)))
+    return outcomes
+
+
+def _placed(change: FileChange, root: str) -> FileChange:
+    """The change with whole paths; within the project they are kept relative to it."""
+    folders = tuple(os.path.join(root, folder) for folder in change.folders)
+    return change._replace(path=os.path.join(root, change.path), folders=folders)
+
+
+def _undone_file(change: FileChange, take_out: TakeOut, may_write: MayWrite, dry_run: bool) -> Undone:
+    path = Path(change.path)
+    if not may_write(path):
+        return Undone(change.path, KEPT, "init does not write this file, so its record is not followed")
+    try:
+        now = read_file(path)
+        if hash_of(now.content) == change.before:
+            if not change.before and not dry_run:
+                _drop_folders(change)  # init may have been interrupted after it had made them
+            return Undone(change.path, NOTHING, "it is as it was before")
+        if now.content is None:
+            return Undone(change.path, NOTHING, "it is gone")
+        if hash_of(now.content) == change.after:
+            before = text_of(undone(change, now.content))
+        else:
+            before = _without_parts(change, now, take_out)
+            if before == now.text:
+                return Undone(change.path, NOTHING, "it was changed since, and holds nothing of Zaxy any more")
+        return _put_back(change, now, before, dry_run)
+    except ZaxyError as error:
+        return Undone(change.path, KEPT, f"{error.message}. {error.remediation}", _difference(change))
+
+
+def _without_parts(change: FileChange, now: ConfigFile, take_out: TakeOut) -> str:
+    """The file as somebody has changed it since, without what is ours in it."""
+    text = now.text
+    for part in reversed(change.parts):
+        text = take_out(part, text)
+    return text
+
+
+def _put_back(change: FileChange, now: ConfigFile, before: str, dry_run: bool) -> Undone:
+    created = not change.before
+    exact = hash_of(now.content) == change.after
+    if created and not before.strip():
+        if not dry_run:
+            delete_file(now)
+            _drop_folders(change)
+        return Undone(change.path, REMOVED)
+    if not dry_run:
+        write_file(now, before, keep_backup=False)
+    return Undone(change.path, RESTORED if exact else CUT, "" if exact else "it was changed since, and that is kept")
+
+
+def _drop_folders(change: FileChange) -> None:
+    """Remove the folders that were made for a file, unless something else is in them by now."""
+    for folder in reversed(change.folders):
+        try:
+            os.rmdir(folder)
+        except OSError:
+            return
+
+
+def _undone_setting(workspace: Workspace, change: SettingChange, dry_run: bool) -> Undone:
+    now = workspace.stored_settings().get(change.env)
+    if now == change.before:
+        return Undone(change.env, NOTHING, "it is as it was before")
+    if now != change.after:
+        return Undone(change.env, NOTHING, f"it was set to {now!s:.40} since, and that is kept")
+    if not dry_run:
+        workspace.store_setting(change.env, change.before)
+    return Undone(change.env, RESTORED)
+
+
+def _difference(change: FileChange) -> str:
+    """How the file differs from what init wrote, or what init put into it where it wrote only a part."""
+    if change.before:
+        return "\n".join(f"+{line}" for line in change.inserted.splitlines())
+    try:
+        now = text_of(read_file(Path(change.path)).content or b"")
+    except ZaxyError:
+        return ""
+    lines = difflib.unified_diff(
+        change.inserted.splitlines(), now.splitlines(), "as init wrote it", "as it is now", lineterm=""
+    )
+    return "\n".join(lines)

@@ -1,0 +1,207 @@
+"""A checkout as a person reads it: the verdict first, then what it rests on, and what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from zaxy.assemble.quality import ANSWER, ASK, REFRESH
+from zaxy.eventloom.citation import parse_citation
+from zaxy.extract.texts import cut
+from zaxy.terminal.screen import BOLD, DIM, GREEN, RED, YELLOW, Terminal, cells, plain, wrapped
+
+
+class Verdict(NamedTuple):
+    """An answerability in plain words."""
+
+    meaning: str
+    colour: str
+
+
+VERDICTS = {
+    ANSWER: Verdict("Memory answers this", GREEN),
+    REFRESH: Verdict("Not enough to rely on yet", YELLOW),
+    ASK: Verdict("Memory does not know", RED),
+}
+OF_EACH_KIND = 2
+MAX_STATE = 160
+
+Reply = Mapping[str, Any]
+Lines = list[str]
+
+
+def checkout_page(reply: Reply, width: int, colour: bool) -> str:
+    """`reply` is the object that every surface gives for a checkout."""
+    terminal = Terminal(width, colour)
+    parts = (
+        verdict_lines(reply, terminal),
+        fact_lines(reply, terminal),
+        _conflicts(reply, terminal),
+        _warnings(reply, terminal),
+        _related(reply, terminal),
+        _working_state(reply, terminal),
+        _skills(reply, terminal),
+        _next(reply, terminal),
+    )
+    return "\n\n".join("\n".join(lines) for lines in parts if lines)
+
+
+def verdict_lines(reply: Reply, terminal: Terminal) -> Lines:
+    """What the verdict means, how sure it is, and why."""
+    quality = reply["quality"]
+    verdict = quality["answerability"]
+    meaning, colour = VERDICTS[verdict]
+    told = f"{meaning}: {verdict}, confidence {quality['confidence']:.2f}."
+    lines = [terminal.painted(line, BOLD, colour) for line in wrapped(told, terminal.width)]
+    for reason in quality["reasons"]:
+        lines += wrapped(plain(reason), terminal.width, "  ")
+    return lines
+
+
+def fact_lines(reply: Reply, terminal: Terminal) -> Lines:
+    """Each fact with its source, and how much was left out."""
+    lines = list[str]()
+    for fact in reply["current_facts"]:
+        lines += wrapped(plain(fact["content"]), terminal.width, "  ")
+        kind = fact.get("entity_type", "").replace("_", " ")
+        by = f"by {plain(fact['actor'])}" if fact.get("actor") else ""
+        lines += _source(f"{kind} {by}".strip(), fact.get("valid_from", ""), fact["citation"], terminal)
+        if origin := fact.get("metadata", {}).get("origin_citation"):
+            lines.append(terminal.painted(f"    imported from {parse_citation(origin).short}", DIM))
+    left_out = _left_out(reply)
+    if left_out:
+        lines += [terminal.painted(line, DIM) for line in wrapped(left_out, terminal.width, "  ")]
+    return [terminal.painted("Facts" if reply["current_facts"] else "No facts", BOLD), *lines] if lines else []
+
+
+def _source(whose: str, time: str, citation: str, terminal: Terminal) -> Lines:
+    """Who said it and when, with the citation on the same line where that fits."""
+    told = ", ".join(filter(None, (whose, f"{time[:10]} {time[11:16]} UTC" if time else "")))
+    line = f"    {told}  {citation}" if told else f"    {citation}"
+    if cells(line) <= terminal.width:
+        return [terminal.painted(line, DIM)]
+    return [terminal.painted(line, DIM) for line in (*wrapped(told, terminal.width, "    "), f"    {citation}")]
+
+
+def _left_out(reply: Reply) -> str:
+    counted = reply["diagnostics"]
+    policy = counted.get("purpose_policy", {})
+    reasons = [f"{count} as {reason.replace('_', ' ')}" for reason, count in policy.get("by_reason", {}).items()]
+    told = [
+        f"{counted['superseded_contexts_excluded']} superseded" if counted["superseded_contexts_excluded"] else "",
+        f"{counted['duplicates_removed']} repeated" if counted["duplicates_removed"] else "",
+        f"for the purpose {', '.join(reasons)}" if reasons else "",
+    ]
+    left_out = "; ".join(filter(None, told))
+    cut_off = "Some of it did not fit: --max-tokens gives it more room." if reply["truncated"] else ""
+    return " ".join(filter(None, (f"Left out: {left_out}." if left_out else "", cut_off)))
+
+
+def _conflicts(reply: Reply, terminal: Terminal) -> Lines:
+    lines = list[str]()
+    for conflict in reply["conflicts"]:
+        lines += wrapped(f"{plain(conflict['about'])}:", terminal.width, "  ")
+        for claim in conflict["claims"]:
+            lines += wrapped(f"- {plain(claim['content'])}", terminal.width, "  ", "    ")
+            lines += _source("", claim["valid_from"], claim["citation"], terminal)
+    return [terminal.painted("Conflicts", BOLD, YELLOW), *lines] if lines else []
+
+
+def _warnings(reply: Reply, terminal: Terminal) -> Lines:
+    """Warnings and notices; of two facts that disagree the conflicts tell more."""
+    pairs = [[claim["citation"] for claim in conflict["claims"]] for conflict in reply["conflicts"]]
+    warned = [said for said in reply["warnings"] if not any(all(cited in said for cited in pair) for pair in pairs)]
+    told = [f"warning: {said}" for said in warned] + [f"notice: {said}" for said in reply["notices"]]
+    lines = [line for said in told for line in wrapped(plain(said), terminal.width, "  ", "    ")]
+    return [terminal.painted("Warnings" if warned else "Notices", BOLD, YELLOW), *lines] if lines else []
+
+
+def _related(reply: Reply, terminal: Terminal) -> Lines:
+    """What shares words with the question; worth a look only where the facts are not enough."""
+    if reply["quality"]["answerability"] == ANSWER or not reply["evidence"]:
+        return []
+    lines = [terminal.painted("Related, but no answer", BOLD)]
+    for found in reply["evidence"]:
+        lines += wrapped(plain(found["content"]), terminal.width, "  ")
+        lines += _source(found["event_type"], "", found["citation"], terminal)
+    return lines
+
+
+def _working_state(reply: Reply, terminal: Terminal) -> Lines:
+    kinds = {name: items for name, items in reply["working_set"].items() if name != "source_anchors" and items}
+    lines = list[str]()
+    across = max(map(len, kinds), default=0) + 4
+    for name, items in kinds.items():
+        for number, item in enumerate(items[:OF_EACH_KIND]):
+            start = f"  {'' if number else name}".ljust(across)
+            status = f" ({item['status']})" if item.get("status") else ""
+            text = cut(plain(item["text"]), MAX_STATE) + status
+            lines += wrapped(text, terminal.width, start, " " * across)
+        if len(items) > OF_EACH_KIND:
+            lines.append(f"{' ' * across}and {len(items) - OF_EACH_KIND} more")
+    return [terminal.painted("Working state", BOLD), *lines] if lines else []
+
+
+def _skills(reply: Reply, terminal: Terminal) -> Lines:
+    found = reply["diagnostics"].get("skills", {}).get("items", [])
+    lines = list[str]()
+    for skill in found:
+        lines += wrapped(
+            f"{plain(skill['skill_id'])} {plain(skill['version'])}, {skill['status']}", terminal.width, "  "
+        )
+        for number, step in enumerate(skill["procedure"], 1):
+            lines += wrapped(f"{number}. {plain(step)}", terminal.width, "    ", "       ")
+        lines += _source("", "", skill["citation"], terminal)
+    return [terminal.painted("Skills that apply", BOLD), *lines] if lines else []
+
+
+def _next(reply: Reply, terminal: Terminal) -> Lines:
+    """What to do now, with the commands as they are typed."""
+    lines = [terminal.painted("Next", BOLD)]
+    for told, command in _steps(reply):
+        lines += wrapped(told, terminal.width, "  ")
+        if command:
+            lines.append(f"    {command}")
+    return lines
+
+
+def _steps(reply: Reply) -> Iterable[tuple[str, str]]:
+    verdict, guidance = reply["quality"]["answerability"], reply["guidance"]
+    action = reply["quality"]["required_action"] or {}
+    if "reminder" in guidance:
+        yield plain(guidance["reminder"]), ""
+    if verdict == ASK:
+        yield (
+            "Ask somebody who knows instead of guessing, then record what they say:",
+            command_line("zaxy", "append", "fact.recorded", "--payload", '{"fact": "..."}'),
+        )
+        return
+    if "correct" in guidance:
+        yield guidance["correct"], ""
+    if verdict == REFRESH:
+        wanted = action.get("suggested_queries") or [action.get("query", "")]
+        yield "Look further before you rely on it:", ""
+        for query in wanted:
+            yield "", command_line("zaxy", "checkout", plain(query))
+    if reply["current_facts"]:
+        cited = reply["current_facts"][0]["citation"]
+        yield "See the event behind a fact:", command_line("zaxy", "show", cited)
+    for payload in guidance.get("feedback", {}).get("payloads", [])[:1]:
+        yield "If it was of use, say so:", _feedback(payload)
+
+
+def _feedback(payload: Mapping[str, str]) -> str:
+    name, kind = plain(payload["entity_name"]), payload["entity_type"]
+    options = ("--type", kind, "--feedback", payload["feedback"], "--citation", payload["citation"])
+    return command_line("zaxy", "memory", "feedback", name, *options)
+
+
+def command_line(*words: str) -> str:
+    """Words as one types them. Double quotes, where they do: every shell knows them, also those of Windows."""
+    return " ".join(_typed(word) for word in words)
+
+
+def _typed(word: str) -> str:
+    quoted = shlex.quote(word)
+    return f'"{word}"' if quoted != word and not set(word) & set('"$`\\!%') else quoted

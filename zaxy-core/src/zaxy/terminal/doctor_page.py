@@ -1,0 +1,26 @@
+"""What the doctor says: a line for each row, and below it the command that mends what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from zaxy.setup.doctor import ERROR, OK, WARNING, Finding
+from zaxy.terminal.screen import BOLD, DIM, GREEN, RED, YELLOW, Terminal, plain
+
+COLOURS = {OK: GREEN, WARNING: YELLOW, ERROR: RED}
+WIDTH = 25
+
+
+def row_lines(row: Finding, terminal: Terminal) -> list[str]:
+    status = terminal.painted(row.status.ljust(len(WARNING)), COLOURS[row.status])
+    lines = [f"{status}  {row.name.ljust(WIDTH)}  {plain(row.message)}"]
+    return [*lines, terminal.painted(f"{' ' * (len(WARNING) + 2)}{plain(row.action)}", DIM)] if row.action else lines
+
+
+def closing_line(rows: Sequence[Finding], terminal: Terminal) -> str:
+    errors, warnings = (sum(row.status == status for row in rows) for status in (ERROR, WARNING))
+    if errors:
+        return terminal.painted(f"{errors} of {len(rows)} are wrong, and {warnings} warn.", BOLD, RED)
+    if warnings:
+        return terminal.painted(f"Memory works; {warnings} of {len(rows)} warn.", BOLD, YELLOW)
+    return terminal.painted("Memory works: nothing is wrong.", BOLD, GREEN)

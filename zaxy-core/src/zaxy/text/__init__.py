@@ -1,0 +1,1 @@
+"""Words: passages, tokens, the text index and its ranking."""

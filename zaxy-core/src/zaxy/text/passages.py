@@ -1,0 +1,92 @@
+"""What the text index holds of an event: its words in passages of readable length, with who, when and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from zaxy.api.models import Event, Extraction, JsonObject
+from zaxy.eventloom.admission import IMPORTED_FROM
+from zaxy.extract.rules import ERASED
+from zaxy.extract.texts import readable_text
+from zaxy.extract.times import utc_text
+
+LONGEST = 1200
+"""Characters of a passage. Longer texts are cut where a line or a sentence ends."""
+MIN_CUT = 600
+OBSERVED = frozenset(("command.completed", "file.edit.applied", "tool.call.completed"))
+NOT_SAID = frozenset(("occurred_at", "sensitivity", "source", "supersedes", "turn_index", IMPORTED_FROM))
+"""Fields that say when, where and how, beside what was said."""
+
+PLACE = ("source", "turn_index", "path", "title", "start_line", "end_line")
+HEADING = ("title", "path", "source")
+ORIGIN = "origin_citation"
+"""What an imported event was cited by where it came from."""
+KINDS = {"transcript.turn": "transcript", "document.indexed": "document"}
+
+
+class Passage(NamedTuple):
+    text: str
+    kind: str
+    """`transcript`, `document` or `event`."""
+    speaker: str
+    """Who said it: the speaker of a turn, else the event's actor."""
+    source: str
+    """Where it was said: what is of one source and close in time belongs together."""
+    time: str
+    """When it happened, as far as is known."""
+    heading: str
+    """What it stands under: the title and path of a document, the name of a channel."""
+    metadata: JsonObject
+
+
+def passages(event: Event, rows: Extraction) -> Iterator[Passage]:
+    """The passages of an event, in order; an erased one has none, nor has the record of its erasure."""
+    if event.payload is None or event.type == ERASED:
+        return
+    kind = KINDS.get(event.type, "event")
+    payload = event.payload
+    text = _text(payload, "content", "text") if kind != "event" else ""
+    if event.type in OBSERVED and rows.entities:
+        text = rows.entities[0].summary  # without what a file or an argument holds
+    text = text or readable_text({key: value for key, value in payload.items() if key not in NOT_SAID})
+    speaker = (_text(payload, "speaker", "role") if kind == "transcript" else "") or event.actor
+    place: dict[str, object] = {
+        key: payload[key] for key in PLACE if key in payload and isinstance(payload[key], (str, int))
+    }
+    origin = payload.get(IMPORTED_FROM)
+    if isinstance(origin, dict) and isinstance(origin.get("citation"), str):
+        place[ORIGIN] = origin["citation"]
+    source = _text(payload, "source", "path") if kind != "event" else _text(payload, "source")
+    first_line = payload.get("start_line")
+    line = first_line if type(first_line) is int else 1
+    heading = " ".join([str(place[key]) for key in HEADING if key in place])
+    time = ("occurred_at" in payload and utc_text(payload["occurred_at"])) or event.time
+    for part in _cut(text):
+        metadata = place
+        if kind == "document":
+            first, last = line + len(part) - len(part.lstrip("\n")), line + part.rstrip("\n").count("\n")
+            metadata = {"path": source, **place, "start_line": first, "end_line": last}
+            line += part.count("\n")
+        if not part.strip():
+            continue
+        yield Passage(part.strip("\n"), kind, speaker, source, time, heading, metadata)
+
+
+def _text(payload: JsonObject, *keys: str) -> str:
+    for key in keys:
+        value = payload.get(key)
+        if isinstance(value, str) and value.strip():
+            return value
+    return ""
+
+
+def _cut(text: str) -> Iterator[str]:
+    """The text in pieces that end with a line, a sentence or a word, in this order of preference."""
+    while len(text) > LONGEST:
+        ends = (text.rfind(mark, MIN_CUT, LONGEST) + len(mark) for mark in ("\n", ". ", "。", " "))
+        end = next((end for end in ends if end > MIN_CUT), LONGEST)
+        yield text[:end]
+        text = text[end:]
+    if text.strip():
+        yield text
