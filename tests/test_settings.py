@@ -8,7 +8,7 @@ import pytest
 from conftest import Zaxy
 from installed import install_plugin
 from zaxy.errors import ZaxyError
-from zaxy.settings import MASK, Setting, Settings, parse
+from zaxy.settings import MASK, SETTINGS, Setting, Settings, parse
 
 SECRET = Setting("ACME_TOKEN", "string", None, "A token.", secret=True)
 
@@ -151,3 +151,30 @@ def test_a_setting_that_no_plugin_declares_any_more_can_be_unset(zaxy: Zaxy, tmp
     assert zaxy("config", "set", "ACME_LIMIT", "3", site=tmp_path / "site").returncode == 0
     assert zaxy("config", "unset", "ACME_LIMIT").returncode == 0
     assert json.loads((tmp_path / "here" / ".eventloom" / "workspace.json").read_text())["settings"] == {}
+
+
+TYPES = {"string": str, "path": str, "integer": int, "number": float, "boolean": bool, "list": tuple}
+GIVEN = {"string": "lamp", "path": "lamp", "integer": "7", "number": "7", "boolean": "yes", "list": "lamp, oil"}
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.env)
+def test_every_setting_of_the_core_is_an_attribute_named_as_its_variable(setting: Setting) -> None:
+    name = setting.env.lower().removeprefix("zaxy_").removeprefix("mcp_")
+    given = Settings({setting.env: GIVEN[setting.kind]})
+    assert type(getattr(given, name)) is TYPES[setting.kind]
+    assert getattr(given, name) == given[setting.env]
+    assert getattr(Settings({}), name) == Settings({})[setting.env]
+
+
+def test_the_type_of_an_attribute_is_the_one_that_its_kind_has() -> None:
+    declared = {attribute.env: attribute for attribute in vars(Settings).values() if hasattr(attribute, "env")}
+    assert list(declared) == [setting.env for setting in SETTINGS]
+    names = {str: "str", tuple: "tuple[str, ...]", int: "int", float: "float", bool: "bool"}
+    for setting in SETTINGS:
+        unset = " | None" if setting.default is None else ""
+        assert type(declared[setting.env]).__get__.__annotations__["return"] == names[TYPES[setting.kind]] + unset
+
+
+def test_a_malformed_value_is_refused_by_its_attribute_too() -> None:
+    with pytest.raises(ZaxyError, match="ZAXY_PLUGINS_BUDGET is 'soon', which is not a number"):
+        _ = Settings({"ZAXY_PLUGINS_BUDGET": "soon"}).plugins_budget

@@ -97,7 +97,7 @@ class Workspace(NamedTuple):
     def _damaged(self, reason: str) -> ZaxyError:
         return Unavailable(
             f"{self.identity_file} cannot be read: {reason}",
-            "Mend the file, or move it away: Zaxy then makes a new one with a new workspace id.",
+            "Fix the file, or move it away: Zaxy then makes a new one with a new workspace id.",
         )
 
 
@@ -155,8 +155,8 @@ def _too_wide(folder: str) -> bool:
 
 def default_session(workspace: Workspace, environ: Mapping[str, str] | None = None) -> str:
     """The session that every surface uses when none is named."""
-    named = Settings(environ, workspace.stored_settings())["EVENTLOOM_THREAD"]
-    return str(named) if named else f"{domain_of(workspace, environ)}-default"
+    named = Settings(environ, workspace.stored_settings()).eventloom_thread
+    return named or f"{domain_of(workspace, environ)}-default"
 
 
 def domain_of(workspace: Workspace, environ: Mapping[str, str] | None = None) -> str:
@@ -166,8 +166,7 @@ def domain_of(workspace: Workspace, environ: Mapping[str, str] | None = None) ->
 
 def named_domain(workspace: Workspace, environ: Mapping[str, str] | None = None) -> str:
     """The domain as set or made from the folder's name; empty where that has no letter to make one of."""
-    named = Settings(environ, workspace.stored_settings())["ZAXY_DOMAIN"]
-    return _slug(str(named) if named else os.path.basename(workspace.root))
+    return _slug(Settings(environ, workspace.stored_settings()).domain or os.path.basename(workspace.root))
 
 
 def _slug(name: str) -> str:

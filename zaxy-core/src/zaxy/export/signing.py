@@ -90,10 +90,10 @@ def public_key_of(path: str) -> PublicKey:
 
 def configured(settings: Settings) -> KeyFiles:
     """The keys that a server signs with."""
-    names = ("PRIVATE_KEY_FILE", "PUBLIC_KEY_FILE", "ALGORITHM", "PASSPHRASE_FILE")
-    private, public, algorithm, passphrase = (str(settings[f"MCP_EXPORT_SIGNING_{name}"] or "") for name in names)
+    private, public = settings.export_signing_private_key_file, settings.export_signing_public_key_file
     if private and public:
-        return KeyFiles(private, public, algorithm, passphrase)
+        passphrase = settings.export_signing_passphrase_file or ""
+        return KeyFiles(private, public, settings.export_signing_algorithm, passphrase)
     raise Unavailable(
         "this server has no key to sign with",
         "Make keys with 'zaxy export-keygen', and name their files in MCP_EXPORT_SIGNING_PRIVATE_KEY_FILE and "

@@ -44,10 +44,10 @@ class PluginHost:
         self._settings = settings
         self._state_root = state_root
         self._workspace_id = workspace_id
-        self._budget = float(settings["ZAXY_PLUGINS_BUDGET"])  # type: ignore[arg-type]
+        self._budget = settings.plugins_budget
         if self._budget <= 0:
             raise InvalidRequest("ZAXY_PLUGINS_BUDGET must be above 0", "Set it to seconds, such as 10.")
-        self._strict = bool(settings["ZAXY_PLUGINS_STRICT"])
+        self._strict = settings.plugins_strict
         self._manager = pluggy.PluginManager(hookspecs.PROJECT)
         self._manager.add_hookspecs(hookspecs)
         self._runners: dict[str, Runner] = {}

@@ -98,8 +98,8 @@ class Roster(NamedTuple):
 def load_roster(settings: Settings, announcements: Sequence[Announcement] | None = None) -> Roster:
     """Read every manifest and decide each plugin's state. No plugin is imported."""
     found = announced() if announcements is None else announcements
-    disabled = _words(settings, "ZAXY_PLUGINS_DISABLE")
-    preferred = _preferences(_words(settings, "ZAXY_PLUGINS_PREFER"))
+    disabled = frozenset(settings.plugins_disable)
+    preferred = _preferences(settings.plugins_prefer)
     rows = [_row(CORE, frozenset())]
     rows += [_row(announcement, disabled) for announcement in found]
     rows = _settle_plugin_names(rows)
@@ -216,8 +216,8 @@ def owner_of(roster: Roster, point: str, name: str) -> tuple[InstalledPlugin, Pr
 
 def chosen_graph(settings: Settings) -> str:
     """The name of the graph store that the workspace chose."""
-    name = str(settings["PROJECTION_BACKEND"])
-    return str(settings["ZAXY_EMBEDDED_ENGINE"]) if name == "embedded" else name
+    name = settings.projection_backend
+    return settings.embedded_engine if name == "embedded" else name
 
 
 def same_package(one: str, other: str) -> bool:
@@ -238,14 +238,9 @@ def may_provide(row: InstalledPlugin, point: str, name: str) -> bool:
     return any((provided.point, provided.name) == (point, name) for provided in row.manifest.provides)
 
 
-def _words(settings: Settings, env: str) -> frozenset[str]:
-    words = settings[env]
-    return frozenset(words) if isinstance(words, tuple) else frozenset()
-
-
-def _preferences(words: frozenset[str]) -> dict[tuple[str, str], str]:
+def _preferences(words: Sequence[str]) -> dict[tuple[str, str], str]:
     preferred = {}
-    for word in sorted(words):
+    for word in sorted(set(words)):
         claim, _, package = word.partition("=")
         point, _, name = claim.partition(":")
         if point not in POINTS or not name or not package:

@@ -79,11 +79,11 @@ class Application:
     def __init__(self, workspace: Workspace, profile: str = "") -> None:
         settings = Settings(stored=workspace.stored_settings())
         self.workspace = workspace
-        self.profile = profile or str(settings["ZAXY_TOOL_PROFILE"])
-        self.production = settings["ZAXY_ENV"] == PRODUCTION
-        self._admin_token = str(settings["MCP_ADMIN_TOKEN"] or "")
-        self._limit = CallLimit(int(str(settings["ZAXY_MAX_CALLS_PER_MINUTE"])))
-        self._lifecycle = Lifecycle(self._record) if settings["MCP_LIFECYCLE_CAPTURE_ENABLED"] else None
+        self.profile = profile or settings.tool_profile
+        self.production = settings.env == PRODUCTION
+        self._admin_token = settings.admin_token or ""
+        self._limit = CallLimit(settings.max_calls_per_minute)
+        self._lifecycle = Lifecycle(self._record) if settings.lifecycle_capture_enabled else None
         self._own = Catalog(own_tools())
         self._own.listed(self.profile)  # an unknown profile is told at the start
         self._all: Catalog | None = None

@@ -83,10 +83,8 @@ def http_app(application: Application, transport: str) -> ASGIApp:
     """The ASGI application of one transport, behind the gate."""
     server = make_server(application)
     settings = Settings(stored=application.workspace.stored_settings())
-    origins = settings["ZAXY_HTTP_ALLOWED_ORIGINS"]
-    assert isinstance(origins, tuple)
     inner = _sse_app(server) if transport == "sse" else _streamable_app(server)
-    return Gate(inner, origins, bool(settings["ZAXY_HTTP_REQUIRE_ORIGIN"]))
+    return Gate(inner, settings.http_allowed_origins, settings.http_require_origin)
 
 
 def _streamable_app(server: Server[Any]) -> ASGIApp:

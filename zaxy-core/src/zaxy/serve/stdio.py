@@ -59,7 +59,7 @@ def serve_through_owner(workspace: Workspace, profile: str, read: int, write: in
     from zaxy.settings import Settings
     from zaxy.workspace import default_session
 
-    profile = profile or str(Settings(stored=workspace.stored_settings())["ZAXY_TOOL_PROFILE"])
+    profile = profile or Settings(stored=workspace.stored_settings()).tool_profile
     Catalog(()).listed(profile)  # an unknown one is told at the start
 
     def serve(listener: socket, stop: Event) -> None:

@@ -129,8 +129,7 @@ def make_plan(workspace: Workspace, wish: Wish, environ: Mapping[str, str] = os.
     wanted = {**workspace.stored_settings(), **{change.env: change.after for change in settings}}
     stored = {env: value for env, value in wanted.items() if value is not None}
     domain = _domain(workspace, wish) or f"ws-{_identity_so_far(workspace)[:8]}"
-    thread = Settings(stored=stored)["EVENTLOOM_THREAD"]
-    session = check_session_id(str(thread) if thread else f"{domain}-default")
+    session = check_session_id(Settings(stored=stored).eventloom_thread or f"{domain}-default")
     clients = chosen_clients(wish.preset, wish.clients, workspace, environ)
     pieces = [("", piece) for piece in own_pieces(workspace)]
     with client_writers(stored) as host:
