@@ -188,7 +188,7 @@ def _once(results: Iterable[Result]) -> list[Result]:
     """Each text once, the first one of it."""
     found: dict[str, Result] = {}
     for result in results:
-        found.setdefault(" ".join(tokens.folded(result.told).split()), result)
+        found.setdefault(" ".join(tokens.folded(result.statement).split()), result)
     return list(found.values())
 
 
@@ -329,7 +329,7 @@ def _frame(reading: Reading, found: Findings, verdict: Verdict) -> dict[str, Any
 
 def _fact(fact: Result, longest: int) -> dict[str, Any]:
     shown = {
-        "content": cut(fact.told, longest),
+        "content": cut(fact.statement, longest),
         "citation": fact.citation,
         "source_lane": fact.source_lane,
         "entity_name": cut(fact.entity_name, 80),
@@ -343,7 +343,7 @@ def _fact(fact: Result, longest: int) -> dict[str, Any]:
 
 def _evidence(result: Result) -> dict[str, Any]:
     return {
-        "content": cut(" ".join(result.told.split()), MAX_EVIDENCE_CHARS),
+        "content": cut(" ".join(result.statement.split()), MAX_EVIDENCE_CHARS),
         "citation": result.citation,
         "source_lane": result.source_lane,
         "event_type": result.event_type,

@@ -34,7 +34,7 @@ class Conflict:
         return {
             "about": cut(self.about, LONGEST),
             "claims": [
-                {"content": cut(result.told, LONGEST), "citation": result.citation, "valid_from": result.valid_from}
+                {"content": cut(result.statement, LONGEST), "citation": result.citation, "valid_from": result.valid_from}
                 for result in (self.first, self.second)
             ],
         }
@@ -59,7 +59,7 @@ def _subject(one: Result, other: Result) -> str:
     told, told_again = _told_in_parts(one), _told_in_parts(other)
     if told and told_again:
         return told[0] if told[0] == told_again[0] and told[1] != told_again[1] else ""
-    return _shared_beginning(*([word.lower() for word in _WORDS.findall(result.told)] for result in (one, other)))
+    return _shared_beginning(*([word.lower() for word in _WORDS.findall(result.statement)] for result in (one, other)))
 
 
 def _told_in_parts(result: Result) -> tuple[str, str] | None:

@@ -152,7 +152,7 @@ def _composed(reading: Reading, gathered: Gathered, limit: int, max_tokens: int,
 
 def _item(result: Result, lane: str) -> dict[str, Any]:
     return {
-        "content": cut(result.told, MAX_CONTENT_CHARS),
+        "content": cut(result.statement, MAX_CONTENT_CHARS),
         "citation": result.citation,
         "event_type": result.event_type,
         "actor": result.actor,

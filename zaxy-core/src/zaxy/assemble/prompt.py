@@ -60,7 +60,7 @@ def _guidance(advice: dict[str, Any], purpose: Purpose) -> list[str]:
 
 def fact_line(fact: Result, longest: int) -> str:
     whose = f"{fact.entity_type or fact.event_type}{f' by {name_in_line(fact.actor)}' if fact.actor else ''}"
-    return f"- {quoted(fact.told, longest)} ({whose}, {fact.valid_from[:10]}) [{fact.citation}]"
+    return f"- {quoted(fact.statement, longest)} ({whose}, {fact.valid_from[:10]}) [{fact.citation}]"
 
 
 def conflict_line(conflict: Conflict) -> str:

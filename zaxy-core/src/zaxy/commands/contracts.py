@@ -20,7 +20,7 @@ from zaxy.contracts.check import (
     shipped_folder,
     write_contract,
 )
-from zaxy.contracts.diff import BREAKING, Change
+from zaxy.contracts.diff import BREAKING, ContractChange
 from zaxy.contracts.pin import pin as make_pin, plugin_of_project
 from zaxy.contracts.snapshot import Contract, live_contracts, plugin_contract
 from zaxy.errors import Unavailable, ZaxyError, error_of
@@ -140,11 +140,11 @@ def _grades(contract: Contract) -> str:
     return f"{len(contract['items'])} items: " + ", ".join(f"{n} {grade}" for grade, n in sorted(grades.items()))
 
 
-def _breaks_stable(changes: dict[str, list[Change]]) -> bool:
+def _breaks_stable(changes: dict[str, list[ContractChange]]) -> bool:
     return any(c.verdict == BREAKING and c.stability == "stable" for found in changes.values() for c in found)
 
 
-def _print_changes(changes: dict[str, list[Change]], as_json: bool, broken: bool, advice: str) -> None:
+def _print_changes(changes: dict[str, list[ContractChange]], as_json: bool, broken: bool, advice: str) -> None:
     if as_json:
         listed = {name: [change.as_dict() for change in found] for name, found in changes.items()}
         typer.echo(json.dumps({"ok": not broken, "changes": listed}, indent=2, ensure_ascii=False))

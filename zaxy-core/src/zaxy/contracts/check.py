@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from zaxy.api.catalog import API_CURRENT, API_FLOOR, version_text
-from zaxy.contracts.diff import BREAKING, Change, compare
+from zaxy.contracts.diff import BREAKING, ContractChange, compare
 from zaxy.contracts.snapshot import FORMAT, Contract, Items, live_contracts, plugin_contract
 from zaxy.errors import InvalidRequest, NotFound, TooLarge, Unavailable
 from zaxy.plugins.roster import Roster
@@ -65,7 +65,7 @@ def write_contract(path: Path, contract: Contract) -> None:
         raise Unavailable(f"{path} cannot be written: {error.strerror}", "Name another place.") from None
 
 
-def compare_all(old: dict[str, Contract], new: dict[str, Contract]) -> dict[str, list[Change]]:
+def compare_all(old: dict[str, Contract], new: dict[str, Contract]) -> dict[str, list[ContractChange]]:
     """The changes of each contract that differs."""
     empty: Contract = {"items": {}}
     changes = {
@@ -75,7 +75,7 @@ def compare_all(old: dict[str, Contract], new: dict[str, Contract]) -> dict[str,
     return {name: found for name, found in changes.items() if found}
 
 
-def check_snapshots(roster: Roster, folder: Path) -> dict[str, list[Change]]:
+def check_snapshots(roster: Roster, folder: Path) -> dict[str, list[ContractChange]]:
     """How the live code differs from the snapshots. A plugin's snapshot counts only where it is installed."""
     published = read_contracts(folder)
     live = live_contracts()
@@ -97,7 +97,7 @@ def read_pin(path: Path) -> Contract:
     return pin
 
 
-def check_pin(pin: Contract) -> list[Change]:
+def check_pin(pin: Contract) -> list[ContractChange]:
     """What changed in the live code of all that was pinned; items that were not pinned do not matter."""
     live = live_items()
     pinned: Items = pin["items"]
@@ -106,7 +106,7 @@ def check_pin(pin: Contract) -> list[Change]:
     if version and version < API_FLOOR:
         window = f"{version_text(API_FLOOR)} to {version_text(API_CURRENT)}"
         what = f"plugin API {version_text(version)} was pinned; this core accepts {window}"
-        changes.insert(0, Change("plugin API", BREAKING, what, "stable"))
+        changes.insert(0, ContractChange("plugin API", BREAKING, what, "stable"))
     return changes
 
 

@@ -16,7 +16,7 @@ WORDING = ("summary", "since")
 BREAKING, ADDITIVE = "breaking", "additive"
 
 
-class Change(NamedTuple):
+class ContractChange(NamedTuple):
     item: str
     verdict: str
     what: str
@@ -26,24 +26,24 @@ class Change(NamedTuple):
         return self._asdict()
 
 
-def compare(old: Items, new: Items) -> list[Change]:
+def compare(old: Items, new: Items) -> list[ContractChange]:
     """Every change from old to new, breaking ones first."""
     changes = [
-        *(Change(name, BREAKING, "removed", old[name]["stability"]) for name in old.keys() - new.keys()),
+        *(ContractChange(name, BREAKING, "removed", old[name]["stability"]) for name in old.keys() - new.keys()),
         *(_added(name, new[name], old) for name in new.keys() - old.keys()),
     ]
     for name in old.keys() & new.keys():
         grade = old[name]["stability"]
-        changes += [Change(name, verdict, what, grade) for verdict, what in _differences(old[name], new[name])]
+        changes += [ContractChange(name, verdict, what, grade) for verdict, what in _differences(old[name], new[name])]
     return sorted(changes, key=lambda change: (change.verdict != BREAKING, change.item, change.what))
 
 
-def _added(name: str, item: Item, old: Items) -> Change:
+def _added(name: str, item: Item, old: Items) -> ContractChange:
     """A new method breaks those who implement its Protocol already; a required field, those who write such files."""
     family = name.partition(".")[0] + "."
     implemented = "method " in family and any(known.startswith(family) for known in old)
     demanded = item["side"] == "plugin" and (implemented or item.get("required", False))
-    return Change(name, BREAKING if demanded else ADDITIVE, "added", item["stability"])
+    return ContractChange(name, BREAKING if demanded else ADDITIVE, "added", item["stability"])
 
 
 def _differences(old: Item, new: Item) -> Iterator[tuple[str, str]]:

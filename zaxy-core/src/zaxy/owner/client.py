@@ -21,7 +21,7 @@ from zaxy.memory import Memory
 from zaxy.owner.handshake import MEMORY, PING, Caller
 from zaxy.owner.lines import Connection, Lost
 from zaxy.owner.owner import connect, needs_owner, silent
-from zaxy.retrieve.results import Answer, Result, Step
+from zaxy.retrieve.results import Answer, Result, ScoreStep
 from zaxy.workspace import Workspace
 
 SECONDS_TO_ANSWER_A_PING = 5.0
@@ -31,7 +31,7 @@ QUESTIONS = (
 )
 """Methods of `Memory` that need the graph. The others need the log and the text index, which all processes share."""
 PATIENT = ("query", "checkout", "context", "invalidate")
-TOLD = {kind.__name__: kind for kind in (Answer, Result, Step, Event, Cursor, State)}
+TOLD = {kind.__name__: kind for kind in (Answer, Result, ScoreStep, Event, Cursor, State)}
 
 
 def memory_of(workspace: Workspace, progress: Progress | None = None) -> Memory:

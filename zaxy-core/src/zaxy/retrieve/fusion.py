@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import TypeVar
 
 from zaxy.extract.names import entity_key
-from zaxy.retrieve.lanes import Found
+from zaxy.retrieve.lanes import LaneHit
 from zaxy.retrieve.profiles import Profile
-from zaxy.retrieve.results import Step
+from zaxy.retrieve.results import ScoreStep
 from zaxy.text.ranking import Hit
 from zaxy.text.store import Text
 
@@ -27,7 +27,7 @@ class Proposal:
     text: Text
     """Its best passage."""
     hit: Hit | None = None
-    steps: list[Step] = field(default_factory=list)
+    steps: list[ScoreStep] = field(default_factory=list)
 
     @property
     def score(self) -> float:
@@ -47,27 +47,27 @@ def of_words(hits: Sequence[Hit], profile: Profile) -> dict[int, Proposal]:
     for hit in hits:  # best first, so that an event keeps its best passage
         if hit.text.seq not in proposals:
             lane, weight = ("keyword", profile.keyword) if hit.text.kind == "event" else ("verbatim", profile.verbatim)
-            steps = [Step(lane, hit.score, hit.score / best, weight)]
+            steps = [ScoreStep(lane, hit.score, hit.score / best, weight)]
             proposals[hit.text.seq] = Proposal(hit.text.seq, hit.text, hit, steps)
     return proposals
 
 
-def add(proposals: dict[int, Proposal], lane: str, weight: float, found: Sequence[Found], best: float) -> None:
+def add(proposals: dict[int, Proposal], hits: Sequence[LaneHit], *, lane: str, weight: float, best: float) -> None:
     """Let one more lane speak for the events that are proposed; `best` is the score that counts as 1."""
-    for seq, score, entity in found:
+    for seq, score, entity in hits:
         if seq in proposals and score > 0 and (entity is None or entity_key(entity) == proposals[seq].text.entity):
-            proposals[seq].steps.append(Step(lane, score, min(score / best, 1.0), weight))
+            proposals[seq].steps.append(ScoreStep(lane, score, min(score / best, 1.0), weight))
 
 
 def weigh(proposals: Iterable[Proposal], profile: Profile, newest: str, feedback: Mapping[int, float]) -> None:
     """Add what time and feedback add."""
     for proposal in proposals:
         months = max(_seconds(newest) - _seconds(proposal.text.time), 0.0) / MONTH
-        proposal.steps.append(Step("recency", months, 0.5**months, profile.recency))
+        proposal.steps.append(ScoreStep("recency", months, 0.5**months, profile.recency))
         if proposal.seq in feedback:
             said = feedback[proposal.seq]
             share = min(said / ENOUGH_FEEDBACK, 1.0)
-            proposal.steps.append(Step("reinforced", said, share, profile.reinforced))
+            proposal.steps.append(ScoreStep("reinforced", said, share, profile.reinforced))
 
 
 def ordered(proposals: Iterable[Proposal]) -> list[Proposal]:

@@ -21,7 +21,7 @@ BACKGROUND = frozenset(("actor", "session", "user", "workspace", "source_group")
 _WORDS = re.compile(r"[^\s,;:!?()\[\]{}\"“”«»]+")
 
 
-class Found(NamedTuple):
+class LaneHit(NamedTuple):
     """An event that a lane proposes, with its score on the lane's own scale."""
 
     seq: int
@@ -30,13 +30,13 @@ class Found(NamedTuple):
     """What it must be about for the score to count."""
 
 
-class Named(NamedTuple):
+class NamedRow(NamedTuple):
     row: EntityRow
     share: float
     """How much of the question its name is."""
 
 
-def entities_named(backend: ProjectionBackend, session: str, question: str, as_of: AsOf) -> list[Named]:
+def entities_named(backend: ProjectionBackend, session: str, question: str, as_of: AsOf) -> list[NamedRow]:
     """The entities whose whole names stand in the question."""
     words = [word.strip(".'’") for word in _WORDS.findall(question)][:64]
     plain = [word.casefold() for word in words]
@@ -52,13 +52,13 @@ def entities_named(backend: ProjectionBackend, session: str, question: str, as_o
     if not names:
         return []
     rows = backend.entities(session, list(names), as_of, MAX_ROWS)
-    return [Named(row, names.get(row.entity.name.strip().casefold(), 1) / len(words)) for row in rows]
+    return [NamedRow(row, names.get(row.entity.name.strip().casefold(), 1) / len(words)) for row in rows]
 
 
-def exact(named: Iterable[Named]) -> list[Found]:
+def exact(named: Iterable[NamedRow]) -> list[LaneHit]:
     """Events that tell of something which the question calls by its name."""
     return [
-        Found(row.opened_seq, share, EntityRef(row.entity.entity_type, row.entity.name))
+        LaneHit(row.opened_seq, share, EntityRef(row.entity.entity_type, row.entity.name))
         for row, share in named
         if row.entity.entity_type not in BACKGROUND
     ]
@@ -66,7 +66,7 @@ def exact(named: Iterable[Named]) -> list[Found]:
 
 def traversal(
     backend: ProjectionBackend, session: str, starts: Sequence[tuple[EntityRef, float]], as_of: AsOf
-) -> list[Found]:
+) -> list[LaneHit]:
     """Events that relate something to what was found: the nearer and the surer, the better."""
     worth: dict[EntityRef, float] = {}
     for ref, score in starts:
@@ -78,7 +78,7 @@ def traversal(
     for row in backend.neighbours(session, list(worth), [], 1, as_of, MAX_EDGES):
         start = max(worth.get(_matched(end), 0.0) for end in (row.edge.source, row.edge.target))
         best[row.opened_seq] = max(row.edge.confidence * start, best.get(row.opened_seq, 0.0))
-    return [Found(seq, score) for seq, score in best.items()]
+    return [LaneHit(seq, score) for seq, score in best.items()]
 
 
 def _matched(ref: EntityRef) -> EntityRef:

@@ -71,7 +71,7 @@ class Recall:
         return self._ask(session, self.loop, ask)
 
     def _ask(self, session: str, loop: Loop, ask: Callable[[int, list[State]], T]) -> tuple[T, list[State]]:
-        """Ask again if a follower was built anew meanwhile, as after an erasure."""
+        """Ask again if a follower was rebuilt meanwhile, as after an erasure."""
         for _ in range(ATTEMPTS):
             states = loop.catch_up(session, self.patience, self.progress)
             answer = ask(min(reached(states, TEXT), self.loom.end(session).seq), states)
@@ -90,8 +90,8 @@ class Recall:
     def doubts(self, session: str, states: Iterable[State]) -> list[str]:
         """Why an answer may not be trusted: followers that are not up to the log, and a log that is damaged."""
         damaged = self.loom.state(session) == "damaged"
-        told = f"the log of {session} is damaged: 'zaxy verify {session}' tells where"
-        return warnings(states) + ([told] if damaged else [])
+        damage = f"the log of {session} is damaged: 'zaxy verify {session}' tells where"
+        return warnings(states) + ([damage] if damaged else [])
 
     @property
     def notices(self) -> list[str]:
@@ -187,7 +187,7 @@ def warnings(states: Iterable[State]) -> list[str]:
 
 
 def _goes_on(state: State, *cursors: Cursor | None) -> bool:
-    """Whether a follower has not gone back behind where it was, nor begun anew, by what its cursors tell."""
+    """Whether a follower has not gone back behind where it was, nor begun again, by what its cursors say."""
     fed_by = {cursor.fed_by for cursor in cursors if cursor}
     return bool(state.problem) or (
         len(fed_by) < 2 and all((cursor.seq if cursor else 0) >= state.seq for cursor in cursors)

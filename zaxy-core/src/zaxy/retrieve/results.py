@@ -18,7 +18,7 @@ GRAPH_LANES = ("exact", "keyword", "traversal")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ScoreStep:
     """One part of a score: `raw` divided by the lane's best is `normalised`, times `weight` is what it adds."""
 
     lane: str
@@ -43,7 +43,7 @@ class Result:
     lane: str
     """The lane that weighs most in its score."""
     score: float
-    steps: tuple[Step, ...]
+    steps: tuple[ScoreStep, ...]
     profile: str
     event_type: str
     actor: str
@@ -64,8 +64,8 @@ class Result:
         return "graph" if self.lane in GRAPH_LANES else self.lane
 
     @property
-    def told(self) -> str:
-        """What it says in a sentence: of an event that was told in fields the summary, else its content."""
+    def statement(self) -> str:
+        """What it says in a sentence: of an event whose payload is fields the summary, else its content."""
         return self.summary if self.summary and self.metadata.get("kind") == "event" else self.content
 
     def as_dict(self) -> dict[str, Any]:
@@ -117,25 +117,25 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where the next page begins: after so many results, of the log as it was at the first page."""
+class Position:
+    """Where the next page begins: after how many results, of the log as it was at the first page."""
 
     offset: int
     known_at: int
 
 
-def cursor_text(place: Place, asked: str) -> str:
+def cursor_text(position: Position, asked: str) -> str:
     """A cursor as callers see it. It fits the question that it came with, and no other."""
-    fields = [place.offset, place.known_at, _fingerprint(asked)]
+    fields = [position.offset, position.known_at, _fingerprint(asked)]
     return base64.urlsafe_b64encode(json.dumps(fields).encode()).decode().rstrip("=")
 
 
-def place_of(cursor: str, asked: str) -> Place:
+def position_of(cursor: str, asked: str) -> Position:
     try:
         offset, known_at, fingerprint = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         fits = fingerprint == _fingerprint(asked) and type(offset) is type(known_at) is int
         if fits and 0 <= offset <= FARTHEST and 0 <= known_at <= FARTHEST:
-            return Place(offset, known_at)
+            return Position(offset, known_at)
     except (ValueError, TypeError, RecursionError):
         pass
     raise InvalidRequest("the cursor does not belong to this question", "Send it with the question that gave it.")

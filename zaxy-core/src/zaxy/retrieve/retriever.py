@@ -16,7 +16,7 @@ from zaxy.plugins.host import BoundProvider
 from zaxy.retrieve import lanes
 from zaxy.retrieve.fusion import Proposal, add, copies_last, of_words, ordered, weigh
 from zaxy.retrieve.profiles import profile_named
-from zaxy.retrieve.results import Answer, Place, Result, cursor_text, place_of
+from zaxy.retrieve.results import Answer, Position, Result, cursor_text, position_of
 from zaxy.retrieve.router import asks_for_relations, route
 from zaxy.text import tokens
 from zaxy.text.index import TextIndex
@@ -26,7 +26,7 @@ from zaxy.token_count import count_tokens
 
 NOW = AsOf()
 UNBOUNDED = 1 << 40
-"""Tokens: so many are not even counted."""
+"""Tokens: a budget that is not even counted."""
 MAX_QUESTION_CHARS = 4096
 MAX_RESULTS = 100
 SECONDS_FOR_A_LANE = 0.5
@@ -36,7 +36,7 @@ FOR_THE_REPLY = 40
 ROW_TOKENS, STEP_TOKENS, PART_TOKENS = 160, 34, 11
 """Tokens of a row besides what it says: its fields, and the parts of its score."""
 STARTS = 3
-"""From so many of the best the graph is walked."""
+"""How many of the best results the graph is walked from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +89,8 @@ class Retriever:
 
         `hits`: what the words find, if the caller knows it already.
         """
-        place = place_of(question.cursor, question.asked) if question.cursor else Place(0, head)
-        known_at = min(place.known_at, head, head if question.as_of.known_at is None else question.as_of.known_at)
+        position = position_of(question.cursor, question.asked) if question.cursor else Position(0, head)
+        known_at = min(position.known_at, head, head if question.as_of.known_at is None else question.as_of.known_at)
         as_of = AsOf(question.as_of.valid_at, known_at)
         wanted = tokens.wanted(question.text)
         profile = route(question.text, wanted, profile_named(question.profile))
@@ -103,10 +103,11 @@ class Retriever:
         others = [*own.items(), *outside]
         self._propose(question.session, proposals, {found.seq for _, of in others for found in of}, as_of)
         for lane, found in own.items():
-            add(proposals, lane, getattr(profile, lane), found, 1.0)
+            add(proposals, found, lane=lane, weight=getattr(profile, lane), best=1.0)
         for lane, found in outside:
             # Our own lanes' scores are shares already; a plugin's have a scale of their own.
-            add(proposals, lane, profile.outside, found, max((item.score for item in found), default=1.0))
+            top = max((item.score for item in found), default=1.0)
+            add(proposals, found, lane=lane, weight=profile.outside, best=top)
         texts = [proposal.text for proposal in proposals.values()]
         feedback = self._texts.reinforcement(question.session, texts, known_at)
         newest = as_of.valid_at or self._texts.newest(question.session, known_at)
@@ -116,23 +117,24 @@ class Retriever:
             notices.append("the query has nothing but common words and punctuation: name what you look for")
         ended: list[Proposal] = []
         graph = head if graph is None else graph
-        held = self._holding(question, ordered(proposals.values()), as_of, notices, graph, ended)
+        best = ordered(proposals.values())
+        held = self._holding(question, best, as_of=as_of, notices=notices, graph=graph, ended=ended)
         rows = self._results(question, copies_last(held, profile))
-        answer = _page(question, islice(rows, place.offset, None), Place(place.offset, known_at), notices)
+        answer = _page(question, islice(rows, position.offset, None), Position(position.offset, known_at), notices)
         last = min((result.score for result in answer.results), default=0.0) if answer.truncated else 0.0
         before = [(proposal, None) for proposal in ended if proposal.score >= last][:MAX_RESULTS]
         return replace(answer, superseded=tuple(self._results(question, before)))
 
     def verbatim(self, question: Question, head: int, hits: Sequence[Hit] | None = None) -> Answer:
         """The passages whose words fit, as they stand in the log: no graph, no lane but the words."""
-        place = place_of(question.cursor, question.asked) if question.cursor else Place(0, head)
-        as_of = AsOf(question.as_of.valid_at, min(place.known_at, head))
+        position = position_of(question.cursor, question.asked) if question.cursor else Position(0, head)
+        as_of = AsOf(question.as_of.valid_at, min(position.known_at, head))
         if hits is None:
             hits = self._texts.hits(Query(question.text, question.session, question.limit, as_of))
         profile = profile_named(question.profile)
         found = of_words(hits, profile._replace(keyword=1.0, verbatim=1.0)).values()
         rows = self._results(question, ((proposal, None) for proposal in found))
-        return _page(question, islice(rows, place.offset, None), place, [])
+        return _page(question, islice(rows, position.offset, None), position, [])
 
     def _results(self, question: Question, found: Iterable[tuple[Proposal, EntityRow | None]]) -> Iterator[Result]:
         """The rows with their content; what was erased in this very moment has none."""
@@ -143,7 +145,7 @@ class Retriever:
 
     def _of_graph(
         self, question: Question, as_of: AsOf, hits: Sequence[Hit], notices: list[str]
-    ) -> dict[str, list[lanes.Found]]:
+    ) -> dict[str, list[lanes.LaneHit]]:
         if self._backend is None:
             return {}
         try:
@@ -165,7 +167,7 @@ class Retriever:
 
     def _of_plugins(
         self, question: Question, as_of: AsOf, notices: list[str]
-    ) -> Iterator[tuple[str, list[lanes.Found]]]:
+    ) -> Iterator[tuple[str, list[lanes.LaneHit]]]:
         query = Query(question.text, question.session, PROPOSED_BY_OTHERS, as_of)
         for lane in self._outside:
             try:
@@ -182,7 +184,7 @@ class Retriever:
             best: dict[int, float] = {}
             for item in fitting:
                 best[item.seq] = max(float(item.score), best.get(item.seq, 0.0))
-            yield lane.name, [lanes.Found(seq, score) for seq, score in best.items()]
+            yield lane.name, [lanes.LaneHit(seq, score) for seq, score in best.items()]
 
     def _propose(self, session: str, proposals: dict[int, Proposal], seqs: Iterable[int], as_of: AsOf) -> None:
         """Take up events that words did not find."""
@@ -194,6 +196,7 @@ class Retriever:
         self,
         question: Question,
         best: Sequence[Proposal],
+        *,
         as_of: AsOf,
         notices: list[str],
         graph: int,
@@ -262,7 +265,7 @@ def _result(question: Question, proposal: Proposal, row: EntityRow | None, conte
     )
 
 
-def _page(question: Question, rows: Iterator[Result], place: Place, notices: Sequence[str]) -> Answer:
+def _page(question: Question, rows: Iterator[Result], position: Position, notices: Sequence[str]) -> Answer:
     """As many rows as were asked for and fit into the budget; the first one always does."""
     results: list[Result] = []
     used = FOR_THE_REPLY
@@ -276,14 +279,14 @@ def _page(question: Question, rows: Iterator[Result], place: Place, notices: Seq
         used += cost
     cursor = ""
     if more:
-        cursor = cursor_text(Place(place.offset + len(results), place.known_at), question.asked)
+        cursor = cursor_text(Position(position.offset + len(results), position.known_at), question.asked)
     return Answer(tuple(results), used, more, cursor, notices=tuple(dict.fromkeys(notices)))
 
 
 def _cost(row: Result) -> int:
     """The tokens of a row as JSON, near enough: counting all its figures would take longer than finding it."""
-    told = count_tokens(f"{row.content} {row.entity_name} {row.citation}")
-    return told + ROW_TOKENS + STEP_TOKENS * len(row.steps) + PART_TOKENS * len(row.parts)
+    text = count_tokens(f"{row.content} {row.entity_name} {row.citation}")
+    return text + ROW_TOKENS + STEP_TOKENS * len(row.steps) + PART_TOKENS * len(row.parts)
 
 
 def _invalid(message: str, remediation: str) -> ZaxyError:

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from zaxy.api.models import Draft, Event, Tool
-from zaxy.retrieve.results import Place, cursor_text, place_of
+from zaxy.retrieve.results import Position, cursor_text, position_of
 from zaxy.serve.results import appended, short_citation
 from zaxy.serve.served_tool import (
     COMPACT,
@@ -73,7 +73,7 @@ def replay(call: Call) -> Mapping[str, Any]:
     housekeeping = bool(given.get("include_housekeeping", False))
     asked = orjson.dumps(["replay", session, housekeeping]).decode()
     cursor = given.get("cursor")
-    start = place_of(cursor, asked).offset if cursor else given.get("from_seq", 1)
+    start = position_of(cursor, asked).offset if cursor else given.get("from_seq", 1)
     budget = given.get("max_tokens", DEFAULT_TOKENS)
     rows: list[dict[str, Any]] = []
     used = 0
@@ -87,7 +87,7 @@ def replay(call: Call) -> Mapping[str, Any]:
             break
         rows.append(row)
         used += cost
-    next_cursor = cursor_text(Place(more, 0), asked) if more else None
+    next_cursor = cursor_text(Position(more, 0), asked) if more else None
     return {"results": rows, "tokens_used": used, "truncated": bool(more), "next_cursor": next_cursor}
 
 
