@@ -200,7 +200,7 @@ def bundle_bytes(
     disclosed: Selector | None = None,
 ) -> bytes:
     file = BytesIO()
-    written = memory.export(file, selector, session, signer, disclosed)
+    written = memory.export(file, selector, session=session, signer=signer, disclosed=disclosed)
     assert isinstance(written, Written)
     assert written.size == len(file.getvalue())
     return file.getvalue()

@@ -20,26 +20,34 @@ _CITATION = re.compile(r"eventloom://[A-Za-z0-9_.-]+/events/[1-9][0-9]*#(?:[0-9a
 
 
 def fact(memory: Memory, text: str, session: str = SESSION, actor: str = "ada", **fields: object) -> Event:
-    return memory.append("fact.recorded", {"fact": text, **fields}, actor, session)
+    return memory.append("fact.recorded", {"fact": text, **fields}, actor=actor, session=session)
 
 
 def decision(memory: Memory, text: str, session: str = SESSION, **fields: object) -> Event:
-    return memory.append("decision.made", {"decision": text, **fields}, "ada", session)
+    return memory.append("decision.made", {"decision": text, **fields}, actor="ada", session=session)
 
 
 def turn(memory: Memory, text: str, session: str = SESSION, **fields: object) -> Event:
-    return memory.append("transcript.turn", {"role": "user", "content": text, **fields}, "ada", session)
+    return memory.append("transcript.turn", {"role": "user", "content": text, **fields}, actor="ada", session=session)
 
 
 def project(memory: Memory, session: str = SESSION) -> dict[str, Event]:
     """Goals, decisions, tasks, an issue, an edit and facts, by short names."""
     return {
-        "goal": memory.append("goal.created", {"goal": "Ship the billing release in May"}, "ada", session),
+        "goal": memory.append(
+            "goal.created", {"goal": "Ship the billing release in May"}, actor="ada", session=session
+        ),
         "decision": decision(memory, "The billing service uses Postgres.", session, key="database"),
-        "open task": memory.append("task.proposed", {"task": "Write the restore drill"}, "grace", session),
-        "done task": memory.append("task.completed", {"task": "Rename the ledger tables"}, "grace", session),
-        "issue": memory.append("issue.diagnosed", {"issue": "Nightly export times out"}, "ada", session),
-        "edit": memory.append("file.edit.applied", {"path": "src/ledger.py", "summary": "new index"}, "ada", session),
+        "open task": memory.append(
+            "task.proposed", {"task": "Write the restore drill"}, actor="grace", session=session
+        ),
+        "done task": memory.append(
+            "task.completed", {"task": "Rename the ledger tables"}, actor="grace", session=session
+        ),
+        "issue": memory.append("issue.diagnosed", {"issue": "Nightly export times out"}, actor="ada", session=session),
+        "edit": memory.append(
+            "file.edit.applied", {"path": "src/ledger.py", "summary": "new index"}, actor="ada", session=session
+        ),
         "port": fact(memory, "The label printer listens on port 8443.", session),
         "lamp": fact(memory, "The harbour lamp burns whale oil.", session),
         "turn": turn(memory, "My cat is called Biscuit and she sleeps on the scanner.", session),

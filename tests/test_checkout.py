@@ -134,7 +134,7 @@ def test_feedback_payloads_can_be_sent_as_they_are(empty: Memory) -> None:
     for payload in feedback["payloads"]:
         assert payload.keys() == {"entity_name", "entity_type", "feedback", "actor", "citation"}
         citation = payload.pop("citation")
-        event = empty.feedback(**payload, session=SESSION, details={"citation": citation})
+        event = empty.feedback(**payload, session=SESSION, citation=citation)
         assert (event.type, event.payload and event.payload["citation"]) == ("memory.reinforced", citation)
 
 
@@ -297,7 +297,7 @@ def test_a_checkout_at_a_ref_sees_what_was_known_then(empty: Memory) -> None:
     loom = empty.recall.loom
     loom.set_ref("refs/heads/main", loom.last_event(SESSION))
     decision(empty, "The billing service uses Postgres.", key="database")
-    empty.append("goal.created", {"goal": "Move to Oslo"}, "ada", SESSION)
+    empty.append("goal.created", {"goal": "Move to Oslo"}, actor="ada", session=SESSION)
     then = checked_out(empty, DATABASE, ref="refs/heads/main")
     assert told(then) == ["The billing service uses SQLite."]
     assert then["ref"] == "refs/heads/main"
@@ -362,7 +362,7 @@ def test_a_limit_bounds_the_facts(memory: Memory, events: dict[str, Event]) -> N
 def test_a_checkout_writes_one_marker_and_nothing_else(memory: Memory, events: dict[str, Event]) -> None:
     before, told_before = memory.head(SESSION), memory.replay(SESSION)
     reply = checked_out(memory, DATABASE)
-    (marker,) = memory.replay(SESSION, before + 1, housekeeping=True)
+    (marker,) = memory.replay(SESSION, before + 1, include_housekeeping=True)
     assert (marker.type, marker.actor) == ("memory.checkout.completed", "zaxy")
     assert marker.payload == {"answerability": reply["quality"]["answerability"]}
     assert memory.replay(SESSION) == told_before
@@ -390,14 +390,18 @@ def test_zaxys_own_bookkeeping_never_comes_back(tmp_path: Path) -> None:
         told_first = {event.seq for event in project(memory).values()}
         for number in range(200):
             memory.checkout(questions[number % 4], SESSION, max_tokens=100_000)
-            memory.record_tool_call("memory_checkout", "ok", ["query"], "answer_from_memory, 1 fact", SESSION)
+            memory.record_tool_call(
+                "memory_checkout", "ok", argument_keys=["query"], summary="answer_from_memory, 1 fact", session=SESSION
+            )
         memory.bootstrap(SESSION)
         for question in (*questions, "where are we?"):
             reply = checked_out(memory, question, max_recent_events=100, limit=100, max_tokens=100_000)
             shown = [*reply["current_facts"], *reply["evidence"], *reply["recent"]]
             assert {memory.resolve(one["citation"]).seq for one in shown} <= told_first
             assert {one["seq"] for one in reply["recent"]} == told_first
-            context = memory.context(question, SESSION, None, 100, 100, 100_000)
+            context = memory.context(
+                question, SESSION, replay_from_seq=None, limit=100, max_recent_events=100, max_tokens=100_000
+            ).as_dict()
             assert {memory.resolve(one["citation"]).seq for one in context["context"]} <= told_first
             assert {one["seq"] for one in context["replay"]} == told_first
             assert not any(name in str([context, reply["prompt"]]) for name in HOUSEKEEPING)

@@ -49,17 +49,19 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     with Memory.open(tmp_path_factory.mktemp("crowded")) as memory:
         for number in range(30):
             text = f"harbour crane {number} {LONG if number % 2 else MARKED}"
-            memory.append("goal.created", {"goal": f"goal of {text}"}, "ada", SESSION)
+            memory.append("goal.created", {"goal": f"goal of {text}"}, actor="ada", session=SESSION)
             decision(memory, f"decision on {text}", key=f"decision {number}")
-            memory.append("task.proposed", {"task": f"task for {text}"}, "ada", SESSION)
-            memory.append("issue.diagnosed", {"issue": f"issue with {text}"}, "ada", SESSION)
-            memory.append("file.edit.applied", {"path": f"src/{number}/{'folder/' * 20}crane.py"}, "ada", SESSION)
+            memory.append("task.proposed", {"task": f"task for {text}"}, actor="ada", session=SESSION)
+            memory.append("issue.diagnosed", {"issue": f"issue with {text}"}, actor="ada", session=SESSION)
+            memory.append(
+                "file.edit.applied", {"path": f"src/{number}/{'folder/' * 20}crane.py"}, actor="ada", session=SESSION
+            )
             fact(memory, f"The harbour crane {number} lifts {number} tons {text}")
             fact(memory, f"港のクレーン {number} は重い。" * 30, key=f"港 {number}")
         steps = {"procedure": [f"Step {number}: {LONG}" for number in range(9)], "summary": "Move the harbour crane"}
-        memory.skill("propose", "move-crane", session=SESSION, details=steps)
+        memory.skill("propose", "move-crane", session=SESSION, **steps)
         for score in (0.9, 0.8):
-            memory.skill("record_outcome", "move-crane", session=SESSION, details={"success_score": score})
+            memory.skill("record_outcome", "move-crane", session=SESSION, success_score=score)
         yield memory
 
 

@@ -30,7 +30,7 @@ def append(zaxy: Zaxy, tmp_path: Path) -> Append:
 
     def write(event_type: str, session: str = "", **payload: object) -> str:
         with Memory.open(tmp_path / "here") as memory:
-            return memory.append(event_type, payload, "ada", session).citation
+            return memory.append(event_type, payload, actor="ada", session=session).citation
 
     return write
 
@@ -107,7 +107,9 @@ def test_every_option_reaches_memory(zaxy: Zaxy, append: Append, tmp_path: Path)
     expected = of_memory(
         tmp_path,
         lambda memory: memory.checkout(
-            *("which server port?", "work", "refs/heads/before"),
+            "which server port?",
+            "work",
+            ref="refs/heads/before",
             replay_from_seq=1,
             limit=4,
             max_recent_events=1,
@@ -287,7 +289,7 @@ def test_a_word_in_a_proposed_command_reaches_the_program_as_it_is(word: str) ->
 def test_capabilities_are_what_memory_itself_gives(zaxy: Zaxy, append: Append, tmp_path: Path) -> None:
     append("note.taken", text="lamp")
     reply = replied(zaxy, "memory", "capabilities", "--current-task", "mend the lamp")
-    assert reply == of_memory(tmp_path, lambda memory: memory.capabilities(current_task="mend the lamp"))
+    assert reply == of_memory(tmp_path, lambda memory: memory.capabilities(current_task="mend the lamp").as_dict())
     page = zaxy("memory", "capabilities", "--current-task", "mend the lamp").stdout
     assert page.startswith("here-default: log ok, 1 events")
     assert 'zaxy checkout "mend the lamp" --session-id here-default' in page
@@ -297,7 +299,7 @@ def test_a_bootstrap_is_recorded_and_tells_what_to_trust_and_the_first_call(
     zaxy: Zaxy, append: Append, tmp_path: Path
 ) -> None:
     append("note.taken", text="lamp")
-    expected = of_memory(tmp_path, lambda memory: memory.bootstrap("work", "mend the lamp"))
+    expected = of_memory(tmp_path, lambda memory: memory.bootstrap("work", current_task="mend the lamp").as_dict())
     append("note.taken", "other", text="lamp")
     reply = replied(zaxy, "memory", "bootstrap", "--session-id", "other", "--current-task", "mend the lamp")
     assert reply.keys() == expected.keys()
@@ -305,7 +307,7 @@ def test_a_bootstrap_is_recorded_and_tells_what_to_trust_and_the_first_call(
     page = zaxy("memory", "bootstrap").stdout
     assert "What to trust\n  Trust current_facts that carry a citation" in page
     with Memory.open(tmp_path / "here") as memory:
-        assert memory.replay("other", housekeeping=True)[-1].type == "memory.bootstrap.shown"
+        assert memory.replay("other", include_housekeeping=True)[-1].type == "memory.bootstrap.shown"
 
 
 def test_a_question_to_a_session_that_is_not_there_does_not_begin_it(

@@ -65,8 +65,8 @@ def test_a_damaged_log_is_read_with_a_warning_and_not_answered_from(copied: Path
             assert any("damaged" in warning for warning in reply["warnings"])
             assert reply["quality"]["answerability"] != "answer_from_memory"
             assert what[::-1].decode() not in str(reply)
-        assert memory.capabilities(SESSION)["eventloom"]["status"] == "damaged"
-        assert memory.bootstrap(SESSION)["capabilities"]["warnings"]
+        assert memory.capabilities(SESSION).as_dict()["eventloom"]["status"] == "damaged"
+        assert memory.bootstrap(SESSION).as_dict()["capabilities"]["warnings"]
 
 
 def test_damage_that_nobody_has_noticed_yet_is_noticed_where_a_fact_rests_on_it(copied: Path) -> None:

@@ -43,7 +43,7 @@ def empty(tmp_path: Path) -> Iterator[Memory]:
 def test_context_is_retrieval_and_recent_replay_with_counts_and_policy(
     memory: Memory, events: dict[str, Event]
 ) -> None:
-    reply = memory.context(QUESTION, SESSION)
+    reply = memory.context(QUESTION, SESSION).as_dict()
     assert any(memory.resolve(item["citation"]) == events["decision"] for item in reply["context"])
     assert [one["seq"] for one in reply["replay"]] == [event.seq for event in events.values()]
     counted = {lane: [item["metadata"]["assembly_lane"] for item in reply["context"]].count(lane) for lane in LANES}
@@ -58,7 +58,7 @@ LANES = ("graph", "verbatim")
 def test_the_verbatim_lane_has_its_place_beside_the_graph(empty: Memory) -> None:
     for number in range(30):
         fact(empty, f"The harbour lamp number {number} burns oil.")
-    reply = empty.context("harbour lamp oil", SESSION, limit=5)
+    reply = empty.context("harbour lamp oil", SESSION, limit=5).as_dict()
     assert reply["context_counts"]["graph"] == 5
     assert 0 < reply["context_counts"]["verbatim"] <= 3
     shown = [item["citation"] for item in reply["context"]]
@@ -66,14 +66,14 @@ def test_the_verbatim_lane_has_its_place_beside_the_graph(empty: Memory) -> None
 
 
 def test_the_prompt_starts_with_the_working_set(memory: Memory, events: dict[str, Event]) -> None:
-    lines = memory.context(QUESTION, SESSION)["prompt"].splitlines()
+    lines = memory.context(QUESTION, SESSION).as_dict()["prompt"].splitlines()
     assert lines[0] == "# Active Memory Working Set"
     assert [line for line in lines if line.startswith("#")][1:] == ["## Retrieved", "## Recent"]
     assert any("Ship the billing release in May" in line for line in lines[: lines.index("## Retrieved")])
 
 
 def test_an_empty_memory_has_a_prompt_too(empty: Memory) -> None:
-    reply = empty.context(QUESTION, SESSION)
+    reply = empty.context(QUESTION, SESSION).as_dict()
     assert reply["prompt"].splitlines()[0] == "# Active Memory Working Set"
     assert reply["prompt"].splitlines()[-1] == "- nothing is open"
     assert reply["context_counts"] == {"graph": 0, "verbatim": 0, "replay": 0}
@@ -82,19 +82,19 @@ def test_an_empty_memory_has_a_prompt_too(empty: Memory) -> None:
 
 
 def test_every_citation_in_a_context_resolves(memory: Memory, events: dict[str, Event]) -> None:
-    cited = citations_in(memory.context("billing label printer harbour cat", SESSION))
+    cited = citations_in(memory.context("billing label printer harbour cat", SESSION).as_dict())
     assert len(cited) == len(events)
     assert all(memory.resolve(citation) for citation in cited)
 
 
 def test_the_replay_is_bounded_and_may_begin_anywhere(memory: Memory, events: dict[str, Event]) -> None:
     last = [event.seq for event in events.values()][-2:]
-    reply = memory.context(QUESTION, SESSION, max_recent_events=2)
+    reply = memory.context(QUESTION, SESSION, max_recent_events=2).as_dict()
     assert [one["seq"] for one in reply["replay"]] == last
     assert reply["truncated"] is True
-    reply = memory.context(QUESTION, SESSION, replay_from_seq=3, max_recent_events=2)
+    reply = memory.context(QUESTION, SESSION, replay_from_seq=3, max_recent_events=2).as_dict()
     assert [one["seq"] for one in reply["replay"]] == [3, 4]
-    assert memory.context(QUESTION, SESSION, max_recent_events=0)["replay"] == []
+    assert memory.context(QUESTION, SESSION, max_recent_events=0).as_dict()["replay"] == []
 
 
 def test_a_context_writes_nothing(memory: Memory, events: dict[str, Event]) -> None:
@@ -126,7 +126,9 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
                 ("task.proposed", "task"),
                 ("issue.diagnosed", "issue"),
             ):
-                memory.append(event_type, {field: f'{field} {number} of the "harbour"\n{LONG}'}, "ada", SESSION)
+                memory.append(
+                    event_type, {field: f'{field} {number} of the "harbour"\n{LONG}'}, actor="ada", session=SESSION
+                )
             decision(memory, f"decision {number}\\ on the harbour {LONG}", key=f"d{number}")
             fact(memory, f"The harbour crane {number} lifts {number} tons {LONG}")
         yield memory
@@ -135,20 +137,20 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
 @pytest.mark.parametrize("budget", (600, 1000, 1500, 2000, 3000, 6000))
 @pytest.mark.parametrize("question", ("What does the harbour crane lift?", "lighthouse", "why " * 1000))
 def test_a_context_keeps_to_its_budget(crowded: Memory, question: str, budget: int) -> None:
-    reply = crowded.context(question, SESSION, max_tokens=budget)
+    reply = crowded.context(question, SESSION, max_tokens=budget).as_dict()
     assert reply["tokens_used"] <= budget
     assert tokens_of(reply) <= reply["tokens_used"]
     assert reply["truncated"] is True
 
 
 def test_a_large_working_set_leaves_room_for_what_was_asked_and_what_happened(crowded: Memory) -> None:
-    reply = crowded.context("What does the harbour crane lift?", SESSION)
+    reply = crowded.context("What does the harbour crane lift?", SESSION).as_dict()
     assert all(reply["context_counts"][part] for part in ("graph", "verbatim", "replay"))
     assert all(reply["working_set"][kind] for kind in ("goals", "decisions", "tasks", "blockers"))
 
 
 def test_what_one_part_does_not_need_the_others_get(crowded: Memory) -> None:
-    used = crowded.context("lighthouse", SESSION, max_recent_events=0)
+    used = crowded.context("lighthouse", SESSION, max_recent_events=0).as_dict()
     assert used["context_counts"] == {"graph": 0, "verbatim": 0, "replay": 0}
     assert used["tokens_used"] > 2500
 
@@ -191,7 +193,9 @@ def test_a_reply_that_came_out_too_large_is_made_again_of_less() -> None:
 
 
 def test_a_turn_is_recorded_before_context_is_assembled(empty: Memory) -> None:
-    reply = empty.after_turn("user", "My cat is called Biscuit.", SESSION, "ada", "chat", 4)
+    reply = empty.after_turn(
+        "user", "My cat is called Biscuit.", session=SESSION, speaker="ada", source="chat", turn_index=4
+    ).as_dict()
     event = empty.resolve(reply["event"]["citation"])
     assert (event.type, event.actor, event.seq) == ("transcript.turn", "user", reply["event"]["seq"])
     assert event.payload == {
@@ -208,21 +212,23 @@ def test_a_turn_is_recorded_before_context_is_assembled(empty: Memory) -> None:
 def test_the_context_after_a_turn_is_on_what_was_said_or_what_is_asked(
     memory: Memory, events: dict[str, Event]
 ) -> None:
-    said = memory.after_turn("user", "Tell me about the harbour lamp", SESSION)
+    said = memory.after_turn("user", "Tell me about the harbour lamp", session=SESSION).as_dict()
     assert said["query"] == "Tell me about the harbour lamp"
     assert any("whale oil" in item["content"] for item in said["context"])
-    asked = memory.after_turn("user", "Thanks.", SESSION, query=QUESTION)
+    asked = memory.after_turn("user", "Thanks.", session=SESSION, query=QUESTION).as_dict()
     assert any("Postgres" in item["content"] for item in asked["context"])
 
 
 def test_a_turn_that_is_sent_twice_with_one_key_is_recorded_once(empty: Memory) -> None:
-    first, again = (empty.after_turn("user", "Hello there.", SESSION, idempotency_key="t1") for _ in range(2))
+    first, again = (
+        empty.after_turn("user", "Hello there.", session=SESSION, idempotency_key="t1").as_dict() for _ in range(2)
+    )
     assert first["event"] == again["event"]
     assert empty.head(SESSION) == 1
 
 
 def test_a_turn_keeps_to_its_budget(crowded: Memory) -> None:
-    reply = crowded.after_turn("user", "What does the harbour crane lift?", SESSION, max_tokens=1200)
+    reply = crowded.after_turn("user", "What does the harbour crane lift?", session=SESSION, max_tokens=1200).as_dict()
     assert tokens_of(reply) <= reply["tokens_used"] <= 1200
 
 
@@ -238,7 +244,9 @@ def test_a_turn_whose_context_cannot_be_made_is_not_recorded(empty: Memory, aske
 
 def test_a_subagents_end_is_recorded_in_both_sessions_and_handed_over(empty: Memory) -> None:
     turn(empty, "I looked into it.", "helper")
-    bundle = empty.cleanup_subagent("parent", "helper", "The lamp needs oil.", "done", "grace")
+    bundle = empty.cleanup_subagent(
+        "parent", "helper", summary="The lamp needs oil.", outcome="done", actor="grace"
+    ).as_dict()
     assert (bundle["summary"], bundle["outcome"], bundle["events"]) == ("The lamp needs oil.", "done", 1)
     assert bundle["integrity"]["status"] == "ok"
     cleaned, completed = empty.resolve(bundle["cleaned"]), empty.resolve(bundle["completed"])
@@ -257,7 +265,7 @@ def test_a_subagents_end_that_cannot_be_is_refused_and_nothing_is_written(
 ) -> None:
     turn(empty, "I looked into it.", "helper")
     with pytest.raises(ZaxyError):
-        empty.cleanup_subagent(parent, subagent, "Done.")
+        empty.cleanup_subagent(parent, subagent, summary="Done.")
     assert (empty.sessions(), empty.head("helper")) == (["helper"], 1)
 
 
@@ -268,7 +276,7 @@ def test_capabilities_tell_what_memory_is_what_to_call_and_what_is_captured(
     memory: Memory, events: dict[str, Event]
 ) -> None:
     before = memory.head(SESSION)
-    told = memory.capabilities(SESSION, "mend the lamp")
+    told = memory.capabilities(SESSION, current_task="mend the lamp").as_dict()
     assert (told["name"], told["version"], told["session_id"]) == ("zaxy", __version__, SESSION)
     assert told["tools"] == TOOLS
     assert told["next"] == {
@@ -286,12 +294,12 @@ def test_capabilities_tell_what_memory_is_what_to_call_and_what_is_captured(
 
 
 def test_the_rhythm_of_calls_is_told_in_order(memory: Memory) -> None:
-    called = [step.split()[0] for step in memory.capabilities(SESSION)["call_rhythm"]]
+    called = [step.split()[0] for step in memory.capabilities(SESSION).as_dict()["call_rhythm"]]
     assert called == ["memory_bootstrap", "memory_checkout", "memory_append", "memory_feedback"]
 
 
 def test_an_empty_session_has_capabilities_too(empty: Memory) -> None:
-    told = empty.capabilities("fresh")
+    told = empty.capabilities("fresh").as_dict()
     assert told["eventloom"] == {"status": "empty", "events": 0}
     assert told["capture"]["status"] == "nothing captured lately"
     assert told["next"]["arguments"]["query"] == DEFAULT_TASK
@@ -301,27 +309,27 @@ def test_an_empty_session_has_capabilities_too(empty: Memory) -> None:
 def test_bootstrap_embeds_capabilities_and_leaves_a_marker(empty: Memory) -> None:
     project(empty)
     before = empty.head(SESSION)
-    packet = empty.bootstrap(SESSION, "mend the lamp")
+    packet = empty.bootstrap(SESSION, current_task="mend the lamp").as_dict()
     assert packet["startup_sequence"] == ["memory_bootstrap", "memory_checkout", "memory_feedback"]
     assert packet["recommended_next"] == packet["capabilities"]["next"]
     assert packet["recommended_next"]["arguments"]["query"] == "mend the lamp"
     assert packet["capture_status"] == "capturing"
     assert len(packet["trust_policy"]) == 3
-    (marker,) = empty.replay(SESSION, before + 1, housekeeping=True)
+    (marker,) = empty.replay(SESSION, before + 1, include_housekeeping=True)
     assert (marker.type, marker.actor) == ("memory.bootstrap.shown", "zaxy")
 
 
 def test_the_first_call_that_bootstrap_recommends_can_be_made_as_it_is(
     memory: Memory, events: dict[str, Event]
 ) -> None:
-    arguments = memory.bootstrap(SESSION)["recommended_next"]["arguments"]
+    arguments = memory.bootstrap(SESSION).as_dict()["recommended_next"]["arguments"]
     reply = memory.checkout(arguments["query"], arguments["session_id"]).as_dict()
     assert reply["quality"]["answerability"] == "answer_from_memory"
 
 
 def test_what_a_server_keeps_of_a_call_is_bookkeeping(empty: Memory) -> None:
-    empty.record_tool_call("memory_query", "ok", ["query", "limit"], "3 results", SESSION)
-    (event,) = empty.replay(SESSION, housekeeping=True)
+    empty.record_tool_call("memory_query", "ok", argument_keys=["query", "limit"], summary="3 results", session=SESSION)
+    (event,) = empty.replay(SESSION, include_housekeeping=True)
     assert (event.type, event.actor) == ("tool.call.completed", "zaxy")
     assert event.payload == {
         "tool_name": "memory_query",
@@ -334,7 +342,7 @@ def test_what_a_server_keeps_of_a_call_is_bookkeeping(empty: Memory) -> None:
 
 def test_the_end_of_a_session_is_recorded_and_is_no_fact(empty: Memory) -> None:
     empty.end_session("shutdown", SESSION)
-    (event,) = empty.replay(SESSION, housekeeping=True)
+    (event,) = empty.replay(SESSION, include_housekeeping=True)
     assert (event.type, event.actor, event.payload) == ("session.ended", "zaxy", {"reason": "shutdown"})
     reply = empty.checkout("Why did the session end with a shutdown?", SESSION).as_dict()
     assert reply["current_facts"] == []
@@ -351,7 +359,7 @@ def test_without_a_session_the_workspaces_own_is_meant(empty: Memory) -> None:
     assert empty.head() == 1
     assert empty.checkout(QUESTION).as_dict()["session_id"] == empty.session
     assert empty.checkout(QUESTION).quality.answerability == "answer_from_memory"
-    assert empty.context(QUESTION)["session_id"] == empty.bootstrap()["session_id"] == empty.session
+    assert empty.context(QUESTION).as_dict()["session_id"] == empty.bootstrap().as_dict()["session_id"] == empty.session
 
 
 def test_a_damaged_log_is_told_of_in_context(empty: Memory, tmp_path: Path) -> None:
@@ -359,6 +367,6 @@ def test_a_damaged_log_is_told_of_in_context(empty: Memory, tmp_path: Path) -> N
     empty.context(QUESTION, SESSION)
     log = log_of(tmp_path)
     log.write_bytes(log.read_bytes().replace(b"whale oil", b"snake oil", 1))
-    reply = empty.context("What does the harbour lamp burn?", SESSION)
+    reply = empty.context("What does the harbour lamp burn?", SESSION).as_dict()
     assert any("damaged" in warning for warning in reply["warnings"])
     assert "snake" not in str(reply)

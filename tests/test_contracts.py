@@ -13,10 +13,15 @@ import pytest
 import zaxy.api
 from conftest import Zaxy
 from installed import install_plugin
+from zaxy.api import Event
 from zaxy.api.catalog import POINTS, STABILITIES
 from zaxy.contracts.check import check_snapshots, read_contracts, shipped_folder
 from zaxy.contracts.diff import ADDITIVE, BREAKING, compare
 from zaxy.contracts.snapshot import live_contracts
+from zaxy.errors import Forbidden
+from zaxy.eventloom.admission import RESERVED_FAMILIES, RESERVED_TYPES, admit
+from zaxy.extract import housekeeping
+from zaxy.extract.rules import ERASED, INVALIDATED, RULES, extract
 from zaxy.plugins.roster import load_roster
 from zaxy.settings import Settings
 
@@ -112,6 +117,52 @@ def test_a_change_is_judged_by_the_side_it_is_on(change: Change, verdict: str, w
     change(changed)
     found = compare(API, changed)
     assert [(c.verdict, c.what) for c in found] == [(verdict, what)]
+
+
+EVENT_TYPES = live_contracts()["event-types"]["items"]
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict", "what"),
+    [
+        ({"entities": ["decision"]}, BREAKING, "entity type actor removed"),
+        ({"entities": ["decision", "actor", "goal"]}, ADDITIVE, "entity type goal added"),
+        ({"relations": []}, BREAKING, "relation made_decision removed"),
+        ({"relations": ["made_decision", "about"]}, ADDITIVE, "relation about added"),
+        ({"reserved": True}, BREAKING, "reserved False became True"),
+        ({"housekeeping_by": ["zaxy"]}, BREAKING, "housekeeping_by [] became ['zaxy']"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_an_event_type_may_gain_rows_and_lose_none(values: dict[str, object], verdict: str, what: str) -> None:
+    changed = copy.deepcopy(EVENT_TYPES)
+    edit("event decision.made", **values)(changed)
+    assert [(c.verdict, c.what) for c in compare(EVENT_TYPES, changed)] == [(verdict, what)]
+
+
+def test_every_event_type_that_the_core_knows_is_in_the_contract() -> None:
+    types = {name.removeprefix("event ") for name in EVENT_TYPES if name.startswith("event ")}
+    assert types >= {*RULES, *housekeeping.TYPES, *RESERVED_TYPES, ERASED, INVALIDATED, housekeeping.IMPORTED_ERASED}
+    prefixes = {name.removeprefix("prefix ") for name in EVENT_TYPES if name.startswith("prefix ")}
+    assert prefixes == set(RESERVED_FAMILIES)
+
+
+def test_the_contract_says_of_each_event_type_what_the_code_does_with_it() -> None:
+    for name, item in EVENT_TYPES.items():
+        event_type = name.removeprefix("event ")
+        if event_type == name:
+            continue
+        try:
+            admit(event_type, "ada", {"text": "lamp"})
+            refused = False
+        except Forbidden:
+            refused = True
+        assert item["reserved"] is refused
+        for actor in ("ada", "zaxy", "zaxy-hook", "zaxy-import"):
+            event = Event("work", 9, "evt_9", event_type, actor, "2026-06-15T00:00:00Z", {"text": "lamp"}, "9", "8")
+            assert (actor in item["housekeeping_by"]) is housekeeping.is_housekeeping(event)
+            given = set() if item["housekeeping_by"] else {row.entity_type for row in extract(event).entities}
+            assert given <= {*item["entities"], *([] if item["entities"] else ["event"])}
 
 
 def test_a_lower_stability_breaks() -> None:

@@ -61,7 +61,7 @@ class Log:
 
     def fitting(self, query: str, limit: int) -> set[int]:
         """The events whose own words fit best, as a search shows them."""
-        results = self.memory.verbatim(query, SESSION, 100, max_tokens=100_000).results
+        results = self.memory.verbatim(query, SESSION, limit=100, max_tokens=100_000).results
         return set([one.seq for one in results if one.parts.get("words") or one.parts.get("named")][:limit])
 
 
@@ -197,7 +197,7 @@ def test_an_export_changes_nothing_in_the_log(log: Log) -> None:
 
 def test_what_is_written_is_told_with_its_size_and_digest(log: Log) -> None:
     file = BytesIO()
-    written = log.memory.export(file, EVERYTHING, SESSION)
+    written = log.memory.export(file, EVERYTHING, session=SESSION)
     assert written.entries == len(log.entries)
     assert written.size == len(file.getvalue())
     assert written.sha256 == sha256(file.getvalue()).hexdigest()
@@ -492,7 +492,7 @@ def print_memory_of_an_export(folder: str, out: str) -> None:
     import resource
 
     with Memory.open(folder) as memory, open(out, "wb") as file:
-        written = memory.export(file, EVERYTHING, SESSION)
+        written = memory.export(file, EVERYTHING, session=SESSION)
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20 if sys.platform == "darwin" else 1024)
     print(json.dumps({"entries": written.entries, "megabytes": most, "size": written.size}))
 

@@ -37,14 +37,14 @@ def test_good_words_reinforce_with_all_that_was_said(memory: Memory, lamp: Event
         "citation": lamp.citation,
         "reason": "it settled it",
     }
-    event = memory.feedback("lamp", "fact", word, "grace", SESSION, details)
+    event = memory.feedback("lamp", "fact", feedback=word, actor="grace", session=SESSION, **details)
     assert (event.type, event.actor) == ("memory.reinforced", "grace")
     assert event.payload == {"entity_name": "lamp", "entity_type": "fact", "feedback": word, **details}
 
 
 def test_irrelevant_is_kept_for_audit_and_changes_nothing(memory: Memory, lamp: Event) -> None:
     before = memory.checkout("What does the harbour lamp burn?", SESSION).as_dict()
-    event = memory.feedback("lamp", "fact", "irrelevant", session=SESSION, details={"citation": lamp.citation})
+    event = memory.feedback("lamp", "fact", feedback="irrelevant", session=SESSION, citation=lamp.citation)
     assert event.type == "memory.feedback"
     after = memory.checkout("What does the harbour lamp burn?", SESSION).as_dict()
     assert after["current_facts"] == before["current_facts"]
@@ -57,7 +57,7 @@ def test_what_was_reinforced_comes_first(memory: Memory) -> None:
     rows = memory.query("harbour lamp oil", SESSION).results
     last = rows[-1]
     for _ in range(3):
-        memory.feedback(last.entity_name, "fact", "helpful", session=SESSION, details={"citation": last.citation})
+        memory.feedback(last.entity_name, "fact", feedback="helpful", session=SESSION, citation=last.citation)
     reinforced = {row.citation: row.score for row in memory.query("harbour lamp oil", SESSION).results}
     assert reinforced.keys() >= {first.citation, second.citation}
     assert reinforced[last.citation] > last.score
@@ -65,7 +65,7 @@ def test_what_was_reinforced_comes_first(memory: Memory) -> None:
 
 def test_feedback_is_no_fact(memory: Memory, lamp: Event) -> None:
     details = {"citation": lamp.citation, "reason": "the harbour lamp burns whale oil, this settled it"}
-    memory.feedback("lamp", "fact", "used", session=SESSION, details=details)
+    memory.feedback("lamp", "fact", feedback="used", session=SESSION, **details)
     reply = memory.checkout("What does the harbour lamp burn?", SESSION).as_dict()
     shown = [*reply["current_facts"], *reply["evidence"]]
     assert [memory.resolve(one["citation"]).type for one in shown] == ["fact.recorded"]
@@ -73,7 +73,7 @@ def test_feedback_is_no_fact(memory: Memory, lamp: Event) -> None:
 
 def test_purpose_and_outcome_are_kept(memory: Memory, lamp: Event) -> None:
     details: dict[str, Any] = {"purpose": purpose_of("coordinate").as_dict(), "outcome": "handed over"}
-    event = memory.feedback("lamp", "fact", "used", session=SESSION, details=details)
+    event = memory.feedback("lamp", "fact", feedback="used", session=SESSION, **details)
     assert event.payload is not None
     assert {key: event.payload[key] for key in details} == details
     rows = memory.recall.backend
@@ -86,7 +86,7 @@ def test_purpose_and_outcome_are_kept(memory: Memory, lamp: Event) -> None:
 
 def test_feedback_on_a_packet_keeps_where_its_projection_came_from(memory: Memory) -> None:
     metadata = {"source": "packet_memory", "packet_id": "p-7", "projection": {"backend": "sqlite", "seq": 12}}
-    event = memory.feedback("p-7", "packet_memory", "used", session=SESSION, details={"metadata": metadata})
+    event = memory.feedback("p-7", "packet_memory", feedback="used", session=SESSION, metadata=metadata)
     assert event.payload is not None
     assert event.payload["metadata"] == metadata
     assert memory.replay(SESSION)[-1].payload == event.payload
@@ -116,7 +116,7 @@ def test_feedback_that_makes_no_sense_is_refused_and_nothing_is_written(
     memory: Memory, lamp: Event, entity_name: str, entity_type: str, word: str, details: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(ZaxyError) as refused:
-        memory.feedback(entity_name, entity_type, word, session=SESSION, details=details)
+        memory.feedback(entity_name, entity_type, feedback=word, session=SESSION, **details)
     assert refused.value.code == "invalid_request"
     assert says in f"{refused.value.message} {refused.value.remediation}"
     assert memory.head(SESSION) == 1
@@ -136,7 +136,7 @@ def test_a_citation_that_does_not_resolve_is_not_found_and_nothing_is_written(
     memory: Memory, lamp: Event, citation: str, word: str
 ) -> None:
     with pytest.raises(ZaxyError) as refused:
-        memory.feedback("lamp", "fact", word, session=SESSION, details={"citation": citation})
+        memory.feedback("lamp", "fact", feedback=word, session=SESSION, citation=citation)
     assert refused.value.code == "not_found"
     assert memory.head(SESSION) == 1
     assert memory.sessions() == [SESSION]
@@ -145,6 +145,6 @@ def test_a_citation_that_does_not_resolve_is_not_found_and_nothing_is_written(
 def test_a_long_and_a_short_citation_are_both_taken(memory: Memory, lamp: Event) -> None:
     short = f"{lamp.citation.partition('#')[0]}#{lamp.hash[:12]}"
     for citation in (lamp.citation, short):
-        event = memory.feedback("lamp", "fact", "used", session=SESSION, details={"citation": citation})
+        event = memory.feedback("lamp", "fact", feedback="used", session=SESSION, citation=citation)
         assert event.payload is not None
         assert event.payload["citation"] == citation

@@ -230,8 +230,8 @@ def test_an_erased_text_is_nowhere_under_the_folder(tmp_path: Path) -> None:
         assert len(memory.query("quixzbarq1", SESSION).results)
         memory.verbatim("quixzbarq0", SESSION)
         for event in secrets:
-            recorded, warnings = memory.forget(event.citation, "it was private")
-            assert recorded.type == "event.erased" and warnings == []
+            done = memory.forget(event.citation, "it was private")
+            assert (done.erased, done.event.type, done.warnings) == (event.citation, "event.erased", ())
         assert not text_under(tmp_path, "quixzbarq")
         for question in ("quixzbarq0", "private"):
             found = [*memory.query(question, SESSION).results, *memory.verbatim(question, SESSION).results]
@@ -255,7 +255,7 @@ def test_what_an_erased_version_had_closed_stays_closed_and_nothing_else(tmp_pat
         told = []
         for n in (1, 2, 3):
             payload = {"key": "port", "fact": f"port {n}", "subject": "gateway", "occurred_at": f"2026-01-0{n}"}
-            told.append(memory.append("fact.recorded", payload, "ada", SESSION))
+            told.append(memory.append("fact.recorded", payload, actor="ada", session=SESSION))
         memory.forget(told[erased - 1].citation, "private")
         assert facts(memory) == ([] if erased == 3 else ["port 3"])
         then = facts(memory, temporal_filter="2026-01-02T12:00:00Z")
@@ -287,10 +287,16 @@ def test_a_read_is_repeated_when_a_follower_is_built_anew_meanwhile(
 def test_what_was_superseded_or_invalidated_by_erased_events_stays_ended_and_is_not_named(tmp_path: Path) -> None:
     with Memory.open(tmp_path) as memory:
         said = ("port of quixzbarq is open", "port of wexyl is open", "port of plugh is open")
-        first, second, third = (memory.append("decision.made", {"decision": text}, "ada", SESSION) for text in said)
+        first, second, third = (
+            memory.append("decision.made", {"decision": text}, actor="ada", session=SESSION) for text in said
+        )
         enders = [
-            memory.append("decision.made", {"decision": "never mind", "supersedes": said[0]}, "ada", SESSION),
-            memory.append("decision.made", {"decision": "no more", "supersedes": second.citation}, "ada", SESSION),
+            memory.append(
+                "decision.made", {"decision": "never mind", "supersedes": said[0]}, actor="ada", session=SESSION
+            ),
+            memory.append(
+                "decision.made", {"decision": "no more", "supersedes": second.citation}, actor="ada", session=SESSION
+            ),
             memory.invalidate(said[2], "decision", session=SESSION),
         ]
         assert facts(memory) == []
@@ -336,8 +342,8 @@ def test_an_erasure_while_another_process_follows_leaves_no_text(tmp_path: Path)
         assert other.stdout and other.stdout.readline() == "ready\n"
         for number in range(1, 6):
             time.sleep(0.1)
-            _, warnings = memory.forget(event.citation, "private")
-            assert warnings == []
+            warnings = memory.forget(event.citation, "private").warnings
+            assert warnings == ()
             event = memory.append("note.taken", {"text": f"lamp quixzbarq{number}"}, session=SESSION)
         memory.forget(event.citation, "private")
         assert other.wait(30) == 0

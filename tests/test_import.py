@@ -56,7 +56,7 @@ class Pair:
 
     def carry(self, selector: Selector = EVERYTHING) -> Imported:
         """Export and import, with the key pinned."""
-        return self.target.import_bundle(self.bundle(selector), HERE, self.public_key)
+        return self.target.import_bundle(self.bundle(selector), HERE, expect_public_key=self.public_key)
 
     @property
     def log(self) -> Path:
@@ -75,7 +75,7 @@ def pair(tmp_path: Path) -> Iterator[Pair]:
 
 
 def events(memory: Memory, session: str = HERE) -> list[Event]:
-    return memory.replay(session, limit=100_000, housekeeping=True)
+    return memory.replay(session, limit=100_000, include_housekeeping=True)
 
 
 def origin(event: Event) -> str:
@@ -85,7 +85,7 @@ def origin(event: Event) -> str:
 
 def found(memory: Memory, session: str, question: str, **more: Any) -> set[str]:
     """What a question finds that holds now, or held at a moment."""
-    return {result.content for result in memory.query(question, session, 50, max_tokens=50_000, **more).results}
+    return {result.content for result in memory.query(question, session, limit=50, max_tokens=50_000, **more).results}
 
 
 def open_versions(memory: Memory, session: str, entity_type: str, name: str) -> list[str]:
@@ -94,16 +94,18 @@ def open_versions(memory: Memory, session: str, entity_type: str, name: str) -> 
 
 
 def note(memory: Memory, text: str, session: str = THERE, **more: Any) -> Event:
-    return memory.append("note.taken", {"text": text, **more}, "ada", session)
+    return memory.append("note.taken", {"text": text, **more}, actor="ada", session=session)
 
 
 # Citations
 
 
 def test_imported_facts_are_cited_here_and_say_what_they_were_cited_by_there(pair: Pair) -> None:
-    told = pair.source.append("decision.made", {"decision": "The harbour lamp burns whale oil."}, "ada", THERE)
+    told = pair.source.append(
+        "decision.made", {"decision": "The harbour lamp burns whale oil."}, actor="ada", session=THERE
+    )
     bundle = pair.bundle()
-    done = pair.target.import_bundle(bundle, HERE, pair.public_key)
+    done = pair.target.import_bundle(bundle, HERE, expect_public_key=pair.public_key)
     assert (done.new, done.known, done.as_data, done.session) == (1, 0, 0, HERE)
     assert pair.target.resolve(done.citation).type == "memory.imported"
     (result,) = pair.target.query("what does the harbour lamp burn", HERE).results
@@ -121,7 +123,9 @@ def test_imported_facts_are_cited_here_and_say_what_they_were_cited_by_there(pai
 def test_the_tool_and_the_command_show_the_origin_beside_the_local_citation(
     pair: Pair, zaxy: Zaxy, tmp_path: Path
 ) -> None:
-    told = pair.source.append("decision.made", {"decision": "The harbour lamp burns whale oil."}, "ada", THERE)
+    told = pair.source.append(
+        "decision.made", {"decision": "The harbour lamp burns whale oil."}, actor="ada", session=THERE
+    )
     (tmp_path / "b.json").write_bytes(pair.bundle().getvalue())
     into = pair.folders[1]
     done = zaxy(
@@ -155,13 +159,13 @@ def test_local_facts_have_no_origin_and_nobody_can_pretend_one(pair: Pair) -> No
     assert "metadata" not in reply["current_facts"][0]
     assert "origin_citation" not in results[0].metadata
     assert forged not in json.dumps(reply) + results[0].content
-    assert forged not in json.dumps(pair.target.context("scanner", HERE))
+    assert forged not in json.dumps(pair.target.context("scanner", HERE).as_dict())
 
 
 def test_where_it_came_from_is_no_part_of_what_it_says(pair: Pair) -> None:
     note(pair.source, "The scanner hums.")
-    pair.source.append("gadget.polished", {"surface": "brass"}, "ada", THERE)
-    pair.source.append("goal.created", {"goal": "Light the harbour."}, "ada", THERE)
+    pair.source.append("gadget.polished", {"surface": "brass"}, actor="ada", session=THERE)
+    pair.source.append("goal.created", {"goal": "Light the harbour."}, actor="ada", session=THERE)
     pair.carry()
     for words in (THERE, "imported_from", "imported", "citation", "occurred_at", "eventloom events"):
         assert not pair.target.verbatim(words, HERE).results, words
@@ -242,12 +246,14 @@ def test_what_was_forgotten_here_does_not_come_back(pair: Pair) -> None:
 def test_what_was_superseded_stays_so_by_key_by_name_and_by_citation(pair: Pair) -> None:
     source = pair.source
     for text in ("The database is Postgres.", "The database is SQLite."):
-        source.append("decision.made", {"decision": text, "key": "database"}, "ada", THERE)
-    source.append("decision.made", {"decision": "Ship on Monday"}, "ada", THERE)
-    source.append("decision.made", {"decision": "Ship on Friday", "supersedes": "Ship on Monday"}, "ada", THERE)
-    old = source.append("fact.recorded", {"fact": "The lamp burns whale oil."}, "ada", THERE)
+        source.append("decision.made", {"decision": text, "key": "database"}, actor="ada", session=THERE)
+    source.append("decision.made", {"decision": "Ship on Monday"}, actor="ada", session=THERE)
+    source.append(
+        "decision.made", {"decision": "Ship on Friday", "supersedes": "Ship on Monday"}, actor="ada", session=THERE
+    )
+    old = source.append("fact.recorded", {"fact": "The lamp burns whale oil."}, actor="ada", session=THERE)
     new = {"fact": "The lamp burns paraffin.", "supersedes": [old.citation]}
-    source.append("fact.recorded", new, "ada", THERE)
+    source.append("fact.recorded", new, actor="ada", session=THERE)
     note(pair.target, "Something that was here before, so that no event has the number it had.", HERE)
     pair.carry()
     for question in ("which database", "ship on which day", "what does the lamp burn"):
@@ -316,8 +322,8 @@ def test_a_citation_of_another_session_is_left_as_it_was(pair: Pair) -> None:
 
 
 def test_an_invalidation_holds_here_too(pair: Pair) -> None:
-    pair.source.append("goal.created", {"goal": "Light the harbour"}, "ada", THERE)
-    pair.source.append("goal.created", {"goal": "Paint the harbour"}, "ada", THERE)
+    pair.source.append("goal.created", {"goal": "Light the harbour"}, actor="ada", session=THERE)
+    pair.source.append("goal.created", {"goal": "Paint the harbour"}, actor="ada", session=THERE)
     pair.source.invalidate("Light the harbour", "goal", session=THERE, reason="done")
     pair.carry()
     assert open_versions(pair.target, HERE, "goal", "Light the harbour") == []
@@ -328,7 +334,7 @@ def test_what_held_at_a_moment_there_held_at_it_here(pair: Pair) -> None:
     decisions = (("red", "2020-01-01"), ("green", "2021-01-01"), ("blue", "2022-01-01T12:00:00+02:00"))
     for colour, since in decisions:
         told = {"decision": f"The door is {colour}.", "key": "door", "occurred_at": since}
-        pair.source.append("decision.made", told, "ada", THERE)
+        pair.source.append("decision.made", told, actor="ada", session=THERE)
     pair.carry()
     for moment in ("2019-06-01", "2020-06-01", "2021-06-01", "2022-01-01T09:59:00Z", "2022-01-01T10:01:00Z", ""):
         there = found(pair.source, THERE, "which colour is the door", temporal_filter=moment)
@@ -360,7 +366,7 @@ def test_what_only_zaxy_writes_comes_as_data_and_rules_over_nothing(pair: Pair) 
     loom.set_ref("refs/heads/release", loom.get(THERE, first.seq))  # type: ignore[arg-type]
     source.checkout("lamp", THERE)
     source.bootstrap(THERE)
-    source.record_tool_call("memory_query", "ok", ["query"], "1 results", THERE)
+    source.record_tool_call("memory_query", "ok", argument_keys=["query"], summary="1 results", session=THERE)
     source.end_session("quitting time", THERE)
     loom.append(THERE, [admit_own("coordination.claimed", "grace", {"claim": "swordfish", "actor": "grace"})])
     source.forget(note(source, "The vault code is herring.").citation, "mackerel wanted it gone")
@@ -415,7 +421,7 @@ def test_an_import_of_an_import_keeps_the_earlier_origin(pair: Pair, tmp_path: P
     (first,) = pair.imported()
     onward = BytesIO(bundle_bytes(pair.target, session=HERE, signer=pair.signer))
     with Memory.open(tmp_path / "third") as third:
-        third.import_bundle(onward, "last", pair.public_key)
+        third.import_bundle(onward, "last", expect_public_key=pair.public_key)
         came = events(third, "last")[0]
         assert came.payload is not None
         assert came.payload["imported_from"]["citation"] == first.citation
@@ -435,7 +441,7 @@ def test_a_subset_imports_what_was_disclosed_and_an_envelope_says_that_nobody_si
     for number in range(6):
         note(pair.source, f"note {number}")
     subset = pair.bundle(disclosed=Selector(grains=("event",), since_seq=2, max_seq=4))
-    done = pair.target.import_bundle(subset, HERE, pair.public_key)
+    done = pair.target.import_bundle(subset, HERE, expect_public_key=pair.public_key)
     assert (done.new, done.bundle.entries, done.bundle.of) == (2, 2, 12)
     (pair.folders[1] / "u.json").write_bytes(pair.bundle(signed=False).getvalue())
     told = zaxy("import", "u.json", "--session-id", HERE, cwd=pair.folders[1])
@@ -500,7 +506,7 @@ def test_the_wrong_pin_imports_nothing(pair: Pair, tmp_path: Path, zaxy: Zaxy) -
     assert "another key" in done.stderr
     for pin in ("00" * 32, "", "nonsense"):
         with pytest.raises(ZaxyError):
-            pair.target.import_bundle(pair.bundle(), HERE, pin)
+            pair.target.import_bundle(pair.bundle(), HERE, expect_public_key=pin)
     assert not pair.log.exists()
 
 
@@ -510,7 +516,7 @@ def test_what_stands_beside_a_signed_entry_changes_nothing_in_what_is_imported(p
     bundle = json.loads(pair.bundle(Selector(grains=("event",))).getvalue())
     bundle["entries"][0] |= {"schema_version": "zaxy.export.v1", "grain": "semantic"}
     bundle["entries"][1] |= {"schema_version": "zaxy.export.v1", "grain": "event", "citation": "forged", "type": "x.y"}
-    done = pair.target.import_bundle(BytesIO(json.dumps(bundle).encode()), HERE, pair.public_key)
+    done = pair.target.import_bundle(BytesIO(json.dumps(bundle).encode()), HERE, expect_public_key=pair.public_key)
     assert done.new == 2
     assert [event.payload["text"] for event in pair.imported() if event.payload] == ["one", "two"]
 
@@ -545,12 +551,19 @@ def test_an_envelope_with_one_bad_event_imports_none(pair: Pair, change: dict[st
 def test_sensitivities_are_kept(pair: Pair) -> None:
     tiers = ["public", "internal", "confidential", "restricted"]
     for tier in tiers:
-        pair.source.append("note.taken", {"text": tier}, "ada", THERE, tier)
+        pair.source.append("note.taken", {"text": tier}, actor="ada", session=THERE, sensitivity=tier)
     # What was said of the event counts, not what its payload says of itself.
-    pair.source.append("note.taken", {"text": "x", "sensitivity": "restricted"}, "ada", THERE, "internal")
-    pair.source.append("note.taken", {"text": "x", "sensitivity": "cosmic"}, "ada", THERE, "internal")
-    pair.source.append("note.taken", {"text": "x", "sensitivity": "confidential"}, "ada", THERE)
-    pair.source.forget(pair.source.append("note.taken", {"text": "y"}, "ada", THERE, "restricted").citation, "asked to")
+    pair.source.append(
+        "note.taken", {"text": "x", "sensitivity": "restricted"}, actor="ada", session=THERE, sensitivity="internal"
+    )
+    pair.source.append(
+        "note.taken", {"text": "x", "sensitivity": "cosmic"}, actor="ada", session=THERE, sensitivity="internal"
+    )
+    pair.source.append("note.taken", {"text": "x", "sensitivity": "confidential"}, actor="ada", session=THERE)
+    pair.source.forget(
+        pair.source.append("note.taken", {"text": "y"}, actor="ada", session=THERE, sensitivity="restricted").citation,
+        "asked to",
+    )
     pair.carry()
     kept = [event.sensitivity for event in pair.imported()]
     assert kept == [event.sensitivity for event in events(pair.source, THERE)]
@@ -560,7 +573,7 @@ def test_sensitivities_are_kept(pair: Pair) -> None:
 @pytest.mark.parametrize("less", [0, 1, 100, 300])
 def test_a_payload_as_large_as_there_is_comes_back_whole(pair: Pair, less: int) -> None:
     text = "é" * ((MAX_PAYLOAD - len('{"text":""}') - less) // 2)
-    pair.source.append("note.taken", {"text": text}, "ada", THERE)
+    pair.source.append("note.taken", {"text": text}, actor="ada", session=THERE)
     pair.carry()
     (event,) = pair.imported()
     assert event.payload is not None
@@ -569,7 +582,7 @@ def test_a_payload_as_large_as_there_is_comes_back_whole(pair: Pair, less: int) 
         note(pair.target, "x" * MAX_PAYLOAD, HERE)
     assert refused.value.code == "too_large", "the bound of an ordinary append is what it was"
     onward = bundle_bytes(pair.target, session=HERE, signer=pair.signer)
-    assert pair.source.import_bundle(BytesIO(onward), "back", pair.public_key).new == 2
+    assert pair.source.import_bundle(BytesIO(onward), "back", expect_public_key=pair.public_key).new == 2
 
 
 def test_every_payload_is_kept_as_it_was_but_for_its_origin_and_its_time(pair: Pair) -> None:
@@ -579,7 +592,7 @@ def test_every_payload_is_kept_as_it_was_but_for_its_origin_and_its_time(pair: P
         {},
     ]
     for payload in payloads:
-        pair.source.append("gadget.polished", payload, "Zoë", THERE)
+        pair.source.append("gadget.polished", payload, actor="Zoë", session=THERE)
     pair.carry()
     for event, payload, told in zip(pair.imported(), payloads, events(pair.source, THERE), strict=True):
         assert event.payload is not None

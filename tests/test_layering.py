@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -28,12 +29,25 @@ def core_modules() -> list[Path]:
     return sorted(CORE.rglob("*.py"))
 
 
-@pytest.mark.parametrize("path", core_modules(), ids=lambda path: str(path.relative_to(CORE)))
+PUBLIC_NAMES = CORE / "__init__.py"
+"""It names what is public for type checkers, and loads each only when it is asked for."""
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in core_modules() if path != PUBLIC_NAMES], ids=lambda path: str(path.relative_to(CORE))
+)
 def test_a_module_imports_only_from_folders_that_stand_above_its_own(path: Path) -> None:
     own = path.relative_to(CORE).parts[0].removesuffix(".py")
     names = {name for name in imported_modules(path.read_text()) if name.split(".")[0] == "zaxy"}
     below = {name for name in names if part_of(name) != own and ORDER.index(part_of(name)) > ORDER.index(own)}
     assert not below, f"{own} may not import {sorted(below)}"
+
+
+def test_the_core_takes_nothing_from_its_public_names_but_the_version() -> None:
+    for path in core_modules():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module == "zaxy":
+                assert [alias.name for alias in node.names] == ["__version__"], path
 
 
 def test_every_folder_of_the_core_has_its_place_in_the_order() -> None:

@@ -304,4 +304,4 @@ def test_the_server_ends_soon_after_it_is_told_to_and_records_it(tmp_path: Path)
         assert running.end() < 2.5
         assert running.process.returncode == 0
     with Memory.open(tmp_path / "demo") as memory:
-        assert memory.replay(housekeeping=True)[-1].type == "session.ended"
+        assert memory.replay(include_housekeeping=True)[-1].type == "session.ended"

@@ -250,7 +250,7 @@ def test_feedback_and_skills_are_recorded_with_their_details(talk: Talk) -> None
     steps = {"action": "propose", "skill_id": "deploy", "procedure": ["build", "push"], "version": "1"}
     talk.call("memory_skill", **steps, session_id="learning")
     with talk.memory() as memory:
-        feedback, skill = memory.replay("learning", seq, 2)
+        feedback, skill = memory.replay("learning", seq, limit=2)
     assert (feedback.type, (feedback.payload or {})["reason"]) == ("memory.reinforced", "it was asked for")
     assert (skill.type, (skill.payload or {})["procedure"]) == ("skill.proposed", ["build", "push"])
 
@@ -273,7 +273,7 @@ def test_a_secret_does_not_reach_the_log(talk: Talk) -> None:
 
 def recorded(folder: Path, session: str = "") -> list[Mapping[str, Any]]:
     with Memory.open(folder) as memory:
-        events = memory.replay(session, housekeeping=True)
+        events = memory.replay(session, include_housekeeping=True)
     return [event.payload or {} for event in events if event.type == "tool.call.completed"]
 
 
@@ -306,7 +306,7 @@ def test_the_end_of_the_session_is_recorded(tmp_path: Path) -> None:
     with Server(tmp_path / "demo") as server:
         server.close()
     with Memory.open(tmp_path / "demo") as memory:
-        assert memory.replay(housekeeping=True)[-1].type == "session.ended"
+        assert memory.replay(include_housekeeping=True)[-1].type == "session.ended"
 
 
 def test_recording_can_be_turned_off(tmp_path: Path) -> None:
@@ -314,7 +314,7 @@ def test_recording_can_be_turned_off(tmp_path: Path) -> None:
         server.call("memory_append", **fact("x"))
         server.close()
     with Memory.open(tmp_path / "demo") as memory:
-        assert [event.type for event in memory.replay(housekeeping=True)] == ["fact.recorded"]
+        assert [event.type for event in memory.replay(include_housekeeping=True)] == ["fact.recorded"]
 
 
 def test_a_record_that_cannot_be_written_fails_no_call(

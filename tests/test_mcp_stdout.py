@@ -116,7 +116,7 @@ def test_the_server_ends_soon_after_it_is_told_to(tmp_path: Path, number: signal
         assert server.process.wait(5) == 0
         assert time.monotonic() - began < 2.0
     with Memory.open(tmp_path / "demo") as memory:
-        assert memory.replay(housekeeping=True)[-1].type == "session.ended"
+        assert memory.replay(include_housekeeping=True)[-1].type == "session.ended"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills a process group")
@@ -143,7 +143,7 @@ time.sleep(60)
         time.sleep(0.02)
     assert not alive(server)
     with Memory.open(here) as memory:
-        assert memory.replay(housekeeping=True)[-1].type == "session.ended"
+        assert memory.replay(include_housekeeping=True)[-1].type == "session.ended"
 
 
 def alive(pid: int) -> bool:

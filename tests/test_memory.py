@@ -29,11 +29,13 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 def fact(memory: Memory, key: str, text: str, **fields: object) -> Event:
-    return memory.append("fact.recorded", {"key": key, "fact": text, **fields}, "ada", SESSION)
+    return memory.append("fact.recorded", {"key": key, "fact": text, **fields}, actor="ada", session=SESSION)
 
 
 def turn(memory: Memory, content: str, session: str = SESSION, **fields: object) -> Event:
-    return memory.append("transcript.turn", {"role": "user", "content": content, **fields}, "ada", session)
+    return memory.append(
+        "transcript.turn", {"role": "user", "content": content, **fields}, actor="ada", session=session
+    )
 
 
 def texts(answer: Answer) -> list[str]:
@@ -95,7 +97,7 @@ def test_replay_tells_events_in_order_without_housekeeping(memory: Memory) -> No
     memory.recall.loom.set_ref("refs/heads/main", next(memory.recall.loom.read(SESSION)))
     turn(memory, "oil")
     assert [event.seq for event in memory.replay(SESSION)] == [1, 3]
-    assert [event.seq for event in memory.replay(SESSION, housekeeping=True)] == [1, 2, 3]
+    assert [event.seq for event in memory.replay(SESSION, include_housekeeping=True)] == [1, 2, 3]
     assert memory.replay(SESSION, limit=1) == [event]
     assert [event.seq for event in memory.replay(SESSION, from_seq=2)] == [3]
     for answer in (memory.query("refs heads main", SESSION), memory.verbatim("refs heads main", SESSION)):
@@ -140,17 +142,19 @@ def test_a_back_dated_event_is_filed_in_its_place(memory: Memory) -> None:
 
 def test_what_is_superseded_by_name_or_citation_is_left_out(memory: Memory) -> None:
     for text in ("use Postgres", "use Redis"):
-        memory.append("decision.made", {"decision": text}, "ada", SESSION)
-    memory.append("decision.made", {"decision": "use SQLite", "supersedes": "use Postgres"}, "ada", SESSION)
+        memory.append("decision.made", {"decision": text}, actor="ada", session=SESSION)
+    memory.append(
+        "decision.made", {"decision": "use SQLite", "supersedes": "use Postgres"}, actor="ada", session=SESSION
+    )
     cited = memory.query("Redis", SESSION).results[0].citation
-    memory.append("decision.made", {"decision": "use files", "supersedes": [cited]}, "ada", SESSION)
+    memory.append("decision.made", {"decision": "use files", "supersedes": [cited]}, actor="ada", session=SESSION)
     assert set(texts(memory.query("what do we use", SESSION))) == {"use SQLite", "use files"}
     assert set(texts(memory.query("what do we use", SESSION, known_at=2))) == {"use Postgres", "use Redis"}
 
 
 def test_invalidating_ends_what_is_open_and_history_keeps_it(memory: Memory) -> None:
     fact(memory, "port", "the port is 8080", occurred_at="2026-01-01")
-    event = memory.invalidate("PORT", "fact", "2026-03-01", "moved", SESSION)
+    event = memory.invalidate("PORT", "fact", invalid_at="2026-03-01", reason="moved", session=SESSION)
     assert event.type == "memory.invalidated"
     assert "the port is 8080" not in texts(memory.query("port", SESSION))
     assert texts(memory.query("port", SESSION, temporal_filter="2026-02-01")) == ["the port is 8080"]
@@ -164,7 +168,7 @@ def test_what_never_held_cannot_end_before_it_began(memory: Memory) -> None:
     fact(memory, "port", "the port is 8080", occurred_at="2026-01-01")
     for moment in ("2025-01-01", "yesterday"):
         with pytest.raises(ZaxyError) as refused:
-            memory.invalidate("port", "fact", moment, session=SESSION)
+            memory.invalidate("port", "fact", invalid_at=moment, session=SESSION)
         assert refused.value.code == "invalid_request"
     assert len(memory.replay(SESSION)) == 1
 
@@ -181,7 +185,7 @@ def test_what_was_known_after_an_event_is_answered_as_it_was_then(memory: Memory
             fact(memory, f"lamp {number % 2}", f"the lamp {number % 2} burns {number} hours of oil")
         if number % 8 == 7:
             cited = memory.query("lamp", SESSION).results[0].citation
-            memory.append("memory.reinforced", {"citation": cited}, "ada", SESSION)
+            memory.append("memory.reinforced", {"citation": cited}, actor="ada", session=SESSION)
         then[memory.recall.loom.end(SESSION).seq] = memory.query("remark 3 on lamp oil", SESSION).as_dict()["results"]
     for seq, results in then.items():
         assert memory.query("remark 3 on lamp oil", SESSION, known_at=seq).as_dict()["results"] == results
@@ -251,14 +255,14 @@ def test_an_answer_fits_its_budget_and_says_when_there_is_more(memory: Memory) -
     "fields",
     [
         {"limit": 0}, {"limit": 101}, {"limit": True}, {"limit": "5"}, {"max_tokens": 0}, {"profile": "fast"},
-        {"known_at": -1}, {"known_at": "2"}, {"temporal_filter": "last year"}, {"text": ""}, {"text": " \n"},
-        {"text": "x" * 4097}, {"text": None}, {"text": "\ud800 lamp"}, {"session": "../x"},
+        {"known_at": -1}, {"known_at": "2"}, {"temporal_filter": "last year"}, {"query": ""}, {"query": " \n"},
+        {"query": "x" * 4097}, {"query": None}, {"query": "\ud800 lamp"}, {"session": "../x"},
     ],
 )  # fmt: skip
 def test_a_question_that_cannot_be_asked_is_refused_with_what_to_do(memory: Memory, fields: dict[str, object]) -> None:
     turn(memory, "lamp")
     with pytest.raises(ZaxyError) as refused:
-        memory.query(**{"text": "lamp", "session": SESSION, **fields})  # type: ignore[arg-type]
+        memory.query(**{"query": "lamp", "session": SESSION, **fields})  # type: ignore[arg-type]
     assert refused.value.code in ("invalid_request", "too_large") and refused.value.remediation
 
 
@@ -279,7 +283,7 @@ def test_the_score_of_every_result_is_the_sum_of_its_steps(memory: Memory, profi
     for number in range(12):
         turn(memory, f"remark {number} on lamp ZX-{number:04}", source="chat", speaker="Grace")
         fact(memory, f"lamp {number}", f"the lamp {number} burns oil", subject="lamp")
-    memory.append("memory.reinforced", {"entity_type": "fact", "entity_name": "lamp 3"}, "ada", SESSION)
+    memory.append("memory.reinforced", {"entity_type": "fact", "entity_name": "lamp 3"}, actor="ada", session=SESSION)
     answer = memory.query("lamp 3 of Grace, ZX-0007", SESSION, limit=50, profile=profile, max_tokens=10**6)
     lanes = set()
     for row in answer.as_dict()["results"]:
@@ -316,7 +320,12 @@ def test_feedback_that_something_helped_lifts_it(memory: Memory) -> None:
     first, second = (turn(memory, f"the lamp is {how}", source=how) for how in ("bright", "dimmed"))
     before = [row.seq for row in memory.query("lamp", SESSION).results]
     for _ in range(3):
-        memory.append("memory.reinforced", {"citation": (first if before[0] == 2 else second).citation}, "a", SESSION)
+        memory.append(
+            "memory.reinforced",
+            {"citation": (first if before[0] == 2 else second).citation},
+            actor="a",
+            session=SESSION,
+        )
     assert [row.seq for row in memory.query("lamp", SESSION).results][:2] == before[:2][::-1]
 
 
@@ -351,7 +360,7 @@ def test_many_sessions_can_be_asked_in_turn(memory: Memory) -> None:
 
 
 def test_what_is_named_with_accents_is_walked_from(memory: Memory) -> None:
-    memory.append("task.completed", {"task": "Überprüfung", "goal": "Qualität"}, "ada", SESSION)
+    memory.append("task.completed", {"task": "Überprüfung", "goal": "Qualität"}, actor="ada", session=SESSION)
     turn(memory, "unrelated")
     (row,) = (row for row in memory.query("what is related to Uberprufung?", SESSION).results if row.seq == 1)
     assert "traversal" in [step.lane for step in row.steps]

@@ -96,7 +96,7 @@ def test_a_preset_looks_wider_for_more_words_and_weighs_by_a_known_profile(name:
 
 def test_the_words_of_a_purpose_are_looked_for_behind_those_of_the_question(memory: Memory) -> None:
     gate = {"verification": "the long test run over everything, by that one command of ours", "command": "make"}
-    found_by_words = memory.append("verification.recorded", gate, "ada", "emphasis")
+    found_by_words = memory.append("verification.recorded", gate, actor="ada", session="emphasis")
     for number in range(30):
         turn(memory, f"The parser, remark {number}.", "emphasis")
 
@@ -142,7 +142,7 @@ def test_what_a_purpose_does_not_let_count_is_left_out_and_the_reason_told(
     memory: Memory, preset: str, rule: str, event_type: str, payload: dict[str, Any]
 ) -> None:
     session = f"{preset}-{rule}"
-    memory.append(event_type, payload, "ada", session)
+    memory.append(event_type, payload, actor="ada", session=session)
     turn(memory, "Good morning.", session)
     general = memory.checkout("When does the sluice gate open?", session).as_dict()
     assert len(general["current_facts"]) == 1
@@ -213,7 +213,7 @@ def test_a_release_without_a_gate_result_is_not_answered_from_memory(memory: Mem
     assert reply["quality"]["answerability"] == "refresh_recommended"
     assert any("no verification or command result" in reason for reason in reply["quality"]["reasons"])
     gate = {"verification": "The ferry timetable has four sailings: checked.", "command": "make check", "exit_code": 0}
-    memory.append("verification.recorded", gate, "ada", "ferry")
+    memory.append("verification.recorded", gate, actor="ada", session="ferry")
     reply = memory.checkout(question, "ferry", purpose="release").as_dict()
     assert reply["quality"]["answerability"] == "answer_from_memory"
 
@@ -221,6 +221,6 @@ def test_a_release_without_a_gate_result_is_not_answered_from_memory(memory: Mem
 def test_a_purpose_goes_into_feedback(memory: Memory) -> None:
     event = fact(memory, "The ferry leaves from pier two.", "ferry")
     details = {"citation": event.citation, "purpose": purpose_of("release").as_dict(), "outcome": "shipped"}
-    recorded = memory.feedback("ferry", "fact", "used", session="ferry", details=details)
+    recorded = memory.feedback("ferry", "fact", feedback="used", session="ferry", **details)
     assert recorded.payload is not None
     assert recorded.payload["purpose"] == {"preset": "release", "evidence_policy": "gate_evidence_required"}

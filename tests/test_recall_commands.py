@@ -28,7 +28,7 @@ def append(zaxy: Zaxy, tmp_path: Path) -> Append:
 
     def write(event_type: str, session: str = "", **payload: object) -> str:
         with Memory.open(tmp_path / "here") as memory:
-            return memory.append(event_type, payload, "ada", session).citation
+            return memory.append(event_type, payload, actor="ada", session=session).citation
 
     return write
 

@@ -96,12 +96,12 @@ def told_by(history: History, folder: Path) -> Told:
         assert [(state.behind, state.problem) for state in memory.follow(SESSION)] == [(0, "")] * 2
         rows = [as_bytes([asdict(row) for row in found]) for found in asked_of_the_graph(memory)]
         answers = [
-            memory.query(question, SESSION, 20, moment, known_at)
+            memory.query(question, SESSION, limit=20, temporal_filter=moment, known_at=known_at)
             for question in QUESTIONS
             for moment, known_at in (("", None), *((at, None) for at in MOMENTS), *(("", seq) for seq in SEQS))
         ]
         checkouts = [
-            memory.checkout(question, SESSION, ref, purpose=purpose).as_dict()
+            memory.checkout(question, SESSION, ref=ref, purpose=purpose).as_dict()
             for question in QUESTIONS
             for ref, purpose in (*(("", one) for one in PURPOSES), *((name, None) for name in history.refs))
         ]

@@ -17,9 +17,11 @@ def memory(zaxy: Zaxy, tmp_path: Path) -> Memory:
 
 
 def test_a_citation_opens_the_event_that_says_it(zaxy: Zaxy, memory: Memory) -> None:
-    cause = memory.append("note.taken", {"text": "the lamp is out"}, "bob", "work").citation
+    cause = memory.append("note.taken", {"text": "the lamp is out"}, actor="bob", session="work").citation
     payload = {"decision": "Buy a lamp", "key": "lamp", "reason": "it is dark"}
-    event = memory.append("decision.made", payload, "ann", "work", "confidential", cause)
+    event = memory.append(
+        "decision.made", payload, actor="ann", session="work", sensitivity="confidential", caused_by=cause
+    )
     for citation in (event.citation, event.citation[: -(64 - 12)]):
         done = zaxy("show", citation)
         assert done.returncode == 0, done.stderr
@@ -40,7 +42,7 @@ def test_a_citation_opens_the_event_that_says_it(zaxy: Zaxy, memory: Memory) -> 
 
 
 def test_the_json_is_the_event_as_replay_prints_it(zaxy: Zaxy, memory: Memory) -> None:
-    event = memory.append("note.taken", {"text": "lamp", "more": {"a": [1, None]}}, "ann")
+    event = memory.append("note.taken", {"text": "lamp", "more": {"a": [1, None]}}, actor="ann")
     shown = json.loads(zaxy("show", event.citation, "--json").stdout)
     (replayed,) = json.loads(zaxy("replay", "--json").stdout)["events"]
     assert shown == replayed
@@ -49,21 +51,23 @@ def test_the_json_is_the_event_as_replay_prints_it(zaxy: Zaxy, memory: Memory) -
 
 def test_nested_values_are_shown_as_they_were_recorded_too(zaxy: Zaxy, memory: Memory) -> None:
     payload = {"text": "lamp", "more": {"a": [1, 2], "b": "\x1b[31mred\u202e"}}
-    shown = zaxy("show", memory.append("note.taken", payload, "ann").citation).stdout
+    shown = zaxy("show", memory.append("note.taken", payload, actor="ann").citation).stdout
     assert "  lamp\n  more.a: 1, 2\n  more.b: [31mred\n" in shown
     assert json.loads(shown[shown.index("\n{\n") :]) == payload
     assert all(letter.isprintable() or letter == "\n" for letter in shown)
 
 
 def test_what_was_taken_out_is_named(zaxy: Zaxy, memory: Memory) -> None:
-    event = memory.append("command.completed", {"command": "curl -u bob:hunter2secret https://example.com"}, "ann")
+    event = memory.append(
+        "command.completed", {"command": "curl -u bob:hunter2secret https://example.com"}, actor="ann"
+    )
     shown = zaxy("show", event.citation).stdout
     assert "redacted     password at /command\n" in shown
     assert "hunter2secret" not in shown
 
 
 def test_an_erased_event_says_so_and_keeps_its_place(zaxy: Zaxy, memory: Memory) -> None:
-    event = memory.append("note.taken", {"text": "the quixzbarq lamp"}, "ann")
+    event = memory.append("note.taken", {"text": "the quixzbarq lamp"}, actor="ann")
     memory.forget(event.citation, "it was private")
     done = zaxy("show", event.citation)
     assert done.returncode == 0
@@ -84,13 +88,13 @@ def test_an_erased_event_says_so_and_keeps_its_place(zaxy: Zaxy, memory: Memory)
 def test_a_citation_that_names_nothing_is_refused(
     zaxy: Zaxy, memory: Memory, change: tuple[str, str], code: int, said: str
 ) -> None:
-    citation = memory.append("note.taken", {"text": "lamp"}, "ann").citation
+    citation = memory.append("note.taken", {"text": "lamp"}, actor="ann").citation
     done = zaxy("show", citation.replace(*change))
     assert (done.returncode, done.stdout, said in done.stderr) == (code, "", True), done.stderr
 
 
 def test_a_wrong_hash_never_opens_an_event(zaxy: Zaxy, memory: Memory) -> None:
-    event = memory.append("note.taken", {"text": "lamp"}, "ann")
+    event = memory.append("note.taken", {"text": "lamp"}, actor="ann")
     wrong = f"eventloom://here-default/events/1#{'0' * 12}"
     done = zaxy("show", wrong, "--json")
     assert (done.returncode, json.loads(done.stdout)["error"]["code"]) == (1, "not_found")
@@ -98,7 +102,7 @@ def test_a_wrong_hash_never_opens_an_event(zaxy: Zaxy, memory: Memory) -> None:
 
 
 def test_a_log_elsewhere_is_opened_where_it_is_named(zaxy: Zaxy, memory: Memory, tmp_path: Path) -> None:
-    citation = memory.append("note.taken", {"text": "lamp"}, "ann").citation
+    citation = memory.append("note.taken", {"text": "lamp"}, actor="ann").citation
     away = tmp_path / "away"
     away.mkdir()
     assert zaxy("show", citation, cwd=away).returncode == 1

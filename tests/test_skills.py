@@ -28,7 +28,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 def record(memory: Memory, action: str, **details: Any) -> None:
-    memory.skill(action, "restore-ledger", session=SESSION, details=details)
+    memory.skill(action, "restore-ledger", session=SESSION, **details)
 
 
 def propose(memory: Memory, **details: Any) -> None:
@@ -55,16 +55,14 @@ def test_the_actions_are_the_seven_steps_of_a_skills_life() -> None:
 @pytest.mark.parametrize(("action", "event_type"), SKILL_ACTIONS.items())
 def test_an_action_appends_exactly_one_event(memory: Memory, action: str, event_type: str) -> None:
     details = {"summary": "Restore the ledger", "success_score": 0.5}
-    event = memory.skill(action, "restore-ledger", "ada", SESSION, details)
+    event = memory.skill(action, "restore-ledger", actor="ada", session=SESSION, **details)
     assert (event.type, event.actor, event.seq, memory.head(SESSION)) == (event_type, "ada", 1, 1)
     assert event.payload == {"skill_id": "restore-ledger", **details}
 
 
 @pytest.mark.parametrize("event_type", TYPES)
 def test_an_action_may_be_named_as_its_event_is(memory: Memory, event_type: str) -> None:
-    event = memory.skill(
-        event_type.removeprefix("skill."), "s", session=SESSION, details={"procedure": "x", "feedback": "y"}
-    )
+    event = memory.skill(event_type.removeprefix("skill."), "s", session=SESSION, procedure="x", feedback="y")
     assert event.type == event_type
 
 
@@ -83,7 +81,7 @@ def test_every_detail_is_kept(memory: Memory) -> None:
         "reason": "faster",
         "supersedes_version": "1",
     }
-    assert memory.skill("revise", "s", session=SESSION, details=details).payload == {"skill_id": "s", **details}
+    assert memory.skill("revise", "s", session=SESSION, **details).payload == {"skill_id": "s", **details}
 
 
 @pytest.mark.parametrize(
@@ -104,7 +102,7 @@ def test_a_step_that_makes_no_sense_is_refused_and_nothing_is_written(
     memory: Memory, action: str, skill_id: str, details: dict[str, Any], says: str
 ) -> None:
     with pytest.raises(ZaxyError) as refused:
-        memory.skill(action, skill_id, session=SESSION, details=details)
+        memory.skill(action, skill_id, session=SESSION, **details)
     assert refused.value.code == "invalid_request"
     assert says in f"{refused.value.message} {refused.value.remediation}"
     assert memory.head(SESSION) == 0
@@ -151,7 +149,7 @@ def test_a_new_version_takes_the_place_of_the_one_it_supersedes(memory: Memory) 
 def test_at_most_three_skills_are_told_the_validated_first(memory: Memory) -> None:
     for number in range(5):
         details = {"summary": "Restore the ledger database", "procedure": STEPS}
-        memory.skill("propose" if number != 2 else "validate", f"way-{number}", session=SESSION, details=details)
+        memory.skill("propose" if number != 2 else "validate", f"way-{number}", session=SESSION, **details)
     found = skills(memory)
     assert len(found) == 3
     assert found[0]["skill_id"] == "way-2"

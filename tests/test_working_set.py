@@ -22,12 +22,12 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 def open_now(memory: Memory, kind: str) -> list[str]:
-    return [item["text"] for item in memory.context("anything at all", SESSION)["working_set"][kind]]
+    return [item["text"] for item in memory.context("anything at all", SESSION).as_dict()["working_set"][kind]]
 
 
 def test_it_holds_goals_decisions_tasks_artifacts_blockers_and_source_anchors(memory: Memory) -> None:
     events = project(memory)
-    found = memory.context("anything at all", SESSION)["working_set"]
+    found = memory.context("anything at all", SESSION).as_dict()["working_set"]
     assert found.keys() == {*KINDS, "source_anchors"}
     kept = {"goals": "goal", "decisions": "decision", "tasks": "open task", "blockers": "issue", "artifacts": "edit"}
     for kind, name in kept.items():
@@ -41,19 +41,19 @@ def test_a_checkout_shows_the_same_working_set(memory: Memory) -> None:
     project(memory)
     assert (
         memory.checkout("anything at all", SESSION).as_dict()["working_set"]
-        == memory.context("anything at all", SESSION)["working_set"]
+        == memory.context("anything at all", SESSION).as_dict()["working_set"]
     )
 
 
 def test_it_is_bounded_and_the_newest_come_first(memory: Memory) -> None:
     for number in range(20):
-        memory.append("goal.created", {"goal": f"goal {number}"}, "ada", SESSION)
+        memory.append("goal.created", {"goal": f"goal {number}"}, actor="ada", session=SESSION)
     assert open_now(memory, "goals") == [f"goal {number}" for number in (19, 18, 17, 16, 15)]
     assert len(memory.checkout("anything", SESSION).as_dict()["working_set"]["goals"]) == 3
 
 
 def test_a_long_text_is_cut(memory: Memory) -> None:
-    memory.append("goal.created", {"goal": "reach the harbour " * 50}, "ada", SESSION)
+    memory.append("goal.created", {"goal": "reach the harbour " * 50}, actor="ada", session=SESSION)
     (text,) = open_now(memory, "goals")
     assert len(text) <= 160
     assert text.endswith("…")
@@ -61,27 +61,27 @@ def test_a_long_text_is_cut(memory: Memory) -> None:
 
 @pytest.mark.parametrize("status", ("completed", "Done", "closed", "resolved", "fixed", "cancelled", "rejected"))
 def test_what_is_settled_is_left_out_there_and_where_things_stand(memory: Memory, status: str) -> None:
-    memory.append("issue.diagnosed", {"issue": "The crane squeaks", "key": "squeak"}, "ada", SESSION)
+    memory.append("issue.diagnosed", {"issue": "The crane squeaks", "key": "squeak"}, actor="ada", session=SESSION)
     assert open_now(memory, "blockers") == ["The crane squeaks"]
     assert memory.checkout("what is blocked?", SESSION).as_dict()["current_facts"]
     settled = {"issue": "The crane squeaks", "key": "squeak", "status": status}
-    memory.append("issue.diagnosed", settled, "ada", SESSION)
+    memory.append("issue.diagnosed", settled, actor="ada", session=SESSION)
     assert open_now(memory, "blockers") == []
     assert memory.checkout("what is blocked?", SESSION).as_dict()["current_facts"] == []
 
 
 def test_a_task_leaves_when_it_is_completed(memory: Memory) -> None:
     for event_type in ("task.proposed", "task.claimed"):
-        memory.append(event_type, {"task": "Oil the crane"}, "ada", SESSION)
+        memory.append(event_type, {"task": "Oil the crane"}, actor="ada", session=SESSION)
         assert open_now(memory, "tasks") == ["Oil the crane"]
-    memory.append("task.completed", {"task": "Oil the crane"}, "ada", SESSION)
+    memory.append("task.completed", {"task": "Oil the crane"}, actor="ada", session=SESSION)
     assert open_now(memory, "tasks") == []
 
 
 def test_finished_tasks_do_not_crowd_out_open_ones(memory: Memory) -> None:
-    memory.append("task.proposed", {"task": "Oil the crane"}, "ada", SESSION)
+    memory.append("task.proposed", {"task": "Oil the crane"}, actor="ada", session=SESSION)
     for number in range(20):
-        memory.append("task.completed", {"task": f"Paint rail {number}"}, "ada", SESSION)
+        memory.append("task.completed", {"task": f"Paint rail {number}"}, actor="ada", session=SESSION)
     assert open_now(memory, "tasks") == ["Oil the crane"]
 
 

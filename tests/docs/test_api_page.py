@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from zaxy.api import Event
-from zaxy.memory import Memory
-from zaxy.retrieve.results import Answer
+import zaxy
+from zaxy import Memory
 
 PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
 PUBLIC = [name for name in vars(Memory) if not name.startswith("_")]
@@ -21,14 +20,16 @@ EXAMPLE = re.compile(r"^```python\n(.*?)^```\n(?:\n```\n(.*?)^```\n)?", re.MULTI
 
 
 def signature(name: str) -> str:
-    told = inspect.signature(getattr(Memory, name))
-    own = [parameter for parameter in told.parameters.values() if parameter.name != "self"]
-    parameters = [
-        f"{parameter.name}: {parameter.annotation}"
-        + ("" if parameter.default is parameter.empty else f" = {parameter.default!r}".replace("'", '"'))
-        for parameter in own
-    ]
-    return f"Memory.{name}({', '.join(parameters)}) -> {told.return_annotation}"
+    method = inspect.signature(getattr(Memory, name))
+    parts: list[str] = []
+    for one in method.parameters.values():
+        if one.kind is one.KEYWORD_ONLY and "*" not in parts:
+            parts.append("*")
+        stars = "**" if one.kind is one.VAR_KEYWORD else ""
+        default = "" if one.default is one.empty else f" = {one.default!r}".replace("'", '"')
+        parts.append(f"{stars}{one.name}: {one.annotation}{default}")
+    own = ", ".join(part for part in parts if not part.startswith("self:"))
+    return f"Memory.{name}({own}) -> {method.return_annotation}"
 
 
 def test_the_page_has_a_section_for_every_public_name_and_for_nothing_else() -> None:
@@ -45,11 +46,17 @@ def test_a_methods_section_shows_its_exact_signature(name: str) -> None:
 
 def test_the_fields_of_what_comes_back_are_named() -> None:
     after = PAGE[PAGE.index("## What comes back") :]
-    rows = {*Event.__dataclass_fields__, "citation"}, {*Answer.__dataclass_fields__, "as_dict()"}
-    for name, expected in zip(("Event", "Answer"), rows, strict=True):
-        row = re.search(rf"^\| `{name}` \| .* \| (.*) \|$", after, re.MULTILINE)
-        assert row
-        assert set(re.findall(r"`([^`]+)`", row[1])) == expected
+    shown = dict(re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", after, re.MULTILINE))
+    for name, has in shown.items():
+        kind = getattr(zaxy, name)
+        fields = getattr(kind, "_fields", None) or kind.__dataclass_fields__
+        properties = [member for member, value in vars(kind).items() if isinstance(value, property)]
+        methods = ["as_dict()"] if hasattr(kind, "as_dict") else []
+        assert re.findall(r"`([^`]+)`", has) == [*fields, *properties, *methods]
+    errors = {
+        name for name in dir(zaxy) if inspect.isclass(kind := getattr(zaxy, name)) and issubclass(kind, Exception)
+    }
+    assert set(shown) | errors | {"Memory", "Draft", "Result", "__version__"} == set(dir(zaxy))
 
 
 def test_the_program_of_the_page_prints_what_the_page_shows(tmp_path: Path) -> None:

@@ -31,12 +31,12 @@ def fill(folder: str, events: int) -> None:
         for number in range(events):
             if number % 5 == 1:
                 payload = {"key": f"lamp {number % 7}", "fact": f"the lamp burns {number} hours"}
-                cited.append(memory.append("fact.recorded", payload, "ada", SESSION).citation)
+                cited.append(memory.append("fact.recorded", payload, actor="ada", session=SESSION).citation)
             elif number % 50 == 2:
-                memory.append("memory.reinforced", {"citation": cited[-1]}, "ada", SESSION)
+                memory.append("memory.reinforced", {"citation": cited[-1]}, actor="ada", session=SESSION)
             else:
                 payload = {"content": f"remark {number % 9} on the lamp, number {number}", "source": f"c{number % 3}"}
-                memory.append("transcript.turn", {"role": "user", **payload}, "grace", SESSION)
+                memory.append("transcript.turn", {"role": "user", **payload}, actor="grace", session=SESSION)
         for citation in cited[1:3]:
             memory.forget(citation, "it was asked for")
 
@@ -112,7 +112,9 @@ def write_and_ask(folder: str, notes: str, name: str, stop: float) -> None:
         turn = 0
         while time.monotonic() < stop:
             word = f"{name}x{turn}"
-            event = memory.append("transcript.turn", {"role": "user", "content": f"the codeword {word}"}, name, SESSION)
+            event = memory.append(
+                "transcript.turn", {"role": "user", "content": f"the codeword {word}"}, actor=name, session=SESSION
+            )
             os.write(fd, f"{event.seq} {word}\n".encode())
             answer = memory.query(word, SESSION, limit=3) if turn % 2 else memory.verbatim(word, SESSION, limit=3)
             assert answer.warnings == () and answer.notices == (), answer

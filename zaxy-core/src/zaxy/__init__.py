@@ -1,3 +1,64 @@
-"""Zaxy: memory for AI agents that can be trusted because it can be checked."""
+"""Zaxy: memory for AI agents that can be trusted because it can be checked.
+
+The public names are here. Each is loaded when it is first asked for, so `import zaxy` costs nothing.
+"""
+
+from __future__ import annotations
 
 __version__ = "0.1.0"
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from zaxy.api.models import Draft as Draft, Event as Event
+    from zaxy.assemble.checkout import Checkout as Checkout
+    from zaxy.assemble.quality import Quality as Quality
+    from zaxy.assemble.replies import (
+        Bootstrap as Bootstrap,
+        Capabilities as Capabilities,
+        Context as Context,
+        Erasure as Erasure,
+        RecordedTurn as RecordedTurn,
+        SubagentCleanup as SubagentCleanup,
+    )
+    from zaxy.errors import (
+        Conflict as Conflict,
+        Forbidden as Forbidden,
+        InternalError as InternalError,
+        InvalidRequest as InvalidRequest,
+        NotFound as NotFound,
+        TooLarge as TooLarge,
+        Unavailable as Unavailable,
+        UnknownTool as UnknownTool,
+        ZaxyError as ZaxyError,
+    )
+    from zaxy.follow.loop import State as FollowerState
+    from zaxy.memory import Memory as Memory
+    from zaxy.retrieve.results import Answer as Answer, Result as Result
+
+
+_HOMES = {
+    "zaxy.api.models": "Draft Event",
+    "zaxy.assemble.checkout": "Checkout",
+    "zaxy.assemble.quality": "Quality",
+    "zaxy.assemble.replies": "Bootstrap Capabilities Context Erasure RecordedTurn SubagentCleanup",
+    "zaxy.errors": "Conflict Forbidden InternalError InvalidRequest NotFound TooLarge Unavailable UnknownTool "
+    "ZaxyError",
+    "zaxy.memory": "Memory",
+    "zaxy.retrieve.results": "Answer Result",
+}
+_HOME_OF = {name: (home, name) for home, names in _HOMES.items() for name in names.split()}
+_HOME_OF["FollowerState"] = ("zaxy.follow.loop", "State")
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME_OF:
+        raise AttributeError(f"zaxy has no {name!r}")
+    from importlib import import_module
+
+    module, own_name = _HOME_OF[name]
+    return getattr(import_module(module), own_name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*_HOME_OF, "__version__"])

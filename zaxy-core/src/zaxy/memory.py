@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -10,7 +10,7 @@ from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryFile
 from types import TracebackType
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar, Unpack
 
 from zaxy.api.models import AsOf, Draft, EntityRef, Event, JsonObject
 from zaxy.assemble import bootstrap as starting
@@ -19,7 +19,16 @@ from zaxy.assemble.citations_in_text import real_citations_within
 from zaxy.assemble.context import check_request, context
 from zaxy.assemble.guidance import pending_reminder
 from zaxy.assemble.reading import Reading
-from zaxy.assemble.records import feedback_draft, skill_draft
+from zaxy.assemble.records import FeedbackDetails, SkillDetails, feedback_draft, skill_draft
+from zaxy.assemble.replies import (
+    Bootstrap,
+    Capabilities,
+    Context,
+    Erasure,
+    RecordedTurn,
+    SubagentCleanup,
+    turn_receipt,
+)
 from zaxy.assemble.token_budget import tokens_of
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
 from zaxy.eventloom.admission import OWN_ACTOR, admit, admit_own
@@ -35,7 +44,7 @@ from zaxy.extract.housekeeping import is_housekeeping
 from zaxy.extract.times import utc_text
 from zaxy.follow.background import Background
 from zaxy.follow.forgetting import drop_unused, ended_by
-from zaxy.follow.loop import FOREVER, Progress, State
+from zaxy.follow.loop import FOREVER, Progress, State as FollowerState
 from zaxy.retrieve.recall import Recall, warnings
 from zaxy.retrieve.results import Answer, Result
 from zaxy.retrieve.retriever import Question
@@ -54,16 +63,16 @@ LOOKBACK = 200
 class Memory:
     """What an agent did and learned, in a workspace. It may be used by several threads and several processes."""
 
-    def __init__(self, workspace: Workspace, patience: float = FOREVER, progress: Progress | None = None) -> None:
+    def __init__(self, workspace: Workspace, *, patience: float = FOREVER, progress: Progress | None = None) -> None:
         """`patience`: seconds that a read waits for the followers before it answers with what they have, and warns."""
         self.workspace = workspace
         self.recall = Recall(workspace, patience, progress)
         self._background: Background | None = None
 
     @classmethod
-    def open(cls, path: str | Path | None = None, patience: float = FOREVER) -> Memory:
+    def open(cls, path: str | Path | None = None, *, patience: float = FOREVER) -> Memory:
         """The memory of a project's folder; without a path, that of the workspace the current folder belongs to."""
-        return cls(find_workspace(str(path) if path is not None else None), patience)
+        return cls(find_workspace(str(path) if path is not None else None), patience=patience)
 
     @cached_property
     def session(self) -> str:
@@ -76,6 +85,7 @@ class Memory:
         self,
         event_type: str,
         payload: JsonObject,
+        *,
         actor: str = DEFAULT_ACTOR,
         session: str = "",
         sensitivity: str = "",
@@ -99,6 +109,7 @@ class Memory:
         self,
         role: str,
         content: str,
+        *,
         session: str = "",
         speaker: str = "",
         source: str = "",
@@ -109,7 +120,7 @@ class Memory:
         max_tokens: int = 3000,
         actor: str = "",
         idempotency_key: str = "",
-    ) -> dict[str, Any]:
+    ) -> RecordedTurn:
         """Record a turn of the conversation, then assemble context for the next one."""
         if not isinstance(content, str) or not content.strip():
             raise InvalidRequest("the turn's content is empty", "Send what was said.")
@@ -117,23 +128,26 @@ class Memory:
         payload = {key: value for key, value in turn.items() if value not in ("", None)}
         asked = query or " ".join(content.split())[:MAX_TURN_QUERY_CHARS]
         check_request(asked, limit, max_recent_events, None, max_tokens)
-        event = self.append("transcript.turn", payload, actor or role, session, idempotency_key=idempotency_key)
-        recorded = {"event": {"seq": event.seq, "citation": event.citation, "session_id": event.session}}
-        cost = tokens_of(recorded)
-        told = self.context(asked, event.session, None, limit, max_recent_events, max(max_tokens - cost, 1))
-        return {**recorded, **told, "tokens_used": told["tokens_used"] + cost}
+        event = self.append(
+            "transcript.turn", payload, actor=actor or role, session=session, idempotency_key=idempotency_key
+        )
+        cost = tokens_of({"event": turn_receipt(event)})
+        left = max(max_tokens - cost, 1)
+        found = self.context(asked, event.session, limit=limit, max_recent_events=max_recent_events, max_tokens=left)
+        return RecordedTurn(event, found, found.tokens_used + cost)
 
     def feedback(
         self,
         entity_name: str,
         entity_type: str,
+        *,
         feedback: str,
         actor: str = DEFAULT_ACTOR,
         session: str = "",
-        details: Mapping[str, Any] | None = None,
+        **details: Unpack[FeedbackDetails],
     ) -> Event:
         """Record whether a memory was of use: `used` and `helpful` reinforce it, `irrelevant` is kept for audit."""
-        draft = feedback_draft(entity_name, entity_type, feedback, actor, details or {})
+        draft = feedback_draft(entity_name, entity_type, feedback, actor, details)
         if draft.payload.get("citation"):
             self.resolve(str(draft.payload["citation"]))
         return self.append_many([draft], session)[0]
@@ -142,47 +156,52 @@ class Memory:
         self,
         action: str,
         skill_id: str,
+        *,
         actor: str = DEFAULT_ACTOR,
         session: str = "",
-        details: Mapping[str, Any] | None = None,
+        **details: Unpack[SkillDetails],
     ) -> Event:
         """Record one step in the life of a reusable procedure: propose, validate, revise, apply and so on."""
-        return self.append_many([skill_draft(action, skill_id, actor, details or {})], session)[0]
+        return self.append_many([skill_draft(action, skill_id, actor, details)], session)[0]
 
     def cleanup_subagent(
         self,
-        parent_session_id: str,
-        subagent_session_id: str,
+        parent_session: str,
+        subagent_session: str,
+        *,
         summary: str,
         outcome: str = "",
         actor: str = DEFAULT_ACTOR,
-    ) -> dict[str, Any]:
+    ) -> SubagentCleanup:
         """End a subagent's session: recorded there and in the parent's, with a bundle to hand over."""
-        if parent_session_id == subagent_session_id:
+        if parent_session == subagent_session:
             raise InvalidRequest("the subagent's session is the parent's", "Give the subagent a session of its own.")
-        check_session_id(parent_session_id)
-        report = self.recall.loom.verify(subagent_session_id)
-        told = {"parent_session_id": parent_session_id, "subagent_session_id": subagent_session_id, "summary": summary}
-        payload = {**told, **({"outcome": outcome} if outcome else {})}
-        cleaned = self.append("subagent.cleaned", payload, actor, subagent_session_id)
-        completed = self.append("subagent.completed", payload, actor, parent_session_id)
-        return {
-            **payload,
-            "events": report.events,
-            "integrity": {"status": "ok" if report.ok else "damaged", "head": report.head, "erased": report.erased},
-            "cleaned": cleaned.citation,
-            "completed": completed.citation,
-        }
+        check_session_id(parent_session)
+        report = self.recall.loom.verify(subagent_session)
+        payload = {"parent_session_id": parent_session, "subagent_session_id": subagent_session, "summary": summary}
+        payload |= {"outcome": outcome} if outcome else {}
+        cleaned = self.append("subagent.cleaned", payload, actor=actor, session=subagent_session)
+        completed = self.append("subagent.completed", payload, actor=actor, session=parent_session)
+        return SubagentCleanup(
+            parent_session=parent_session,
+            subagent_session=subagent_session,
+            summary=summary,
+            outcome=outcome or None,
+            events=report.events,
+            integrity={"status": "ok" if report.ok else "damaged", "head": report.head, "erased": report.erased},
+            cleaned=cleaned.citation,
+            completed=completed.citation,
+        )
 
     def record_tool_call(
-        self, tool: str, status: str, argument_keys: Sequence[str], summary: str, session: str = ""
+        self, tool: str, status: str, *, argument_keys: Sequence[str], summary: str, session: str = ""
     ) -> None:
         """What a server keeps of each call: no value of any argument."""
-        told = {"tool_name": tool, "status": status, "argument_keys": list(argument_keys), "result_summary": summary}
-        self._mark("tool.call.completed", told, session or self.session)
+        payload = {"tool_name": tool, "status": status, "argument_keys": list(argument_keys), "result_summary": summary}
+        self._mark("tool.call.completed", payload, session or self.session)
 
     def end_session(self, reason: str = "", session: str = "") -> None:
-        """Record that whoever used a session has gone."""
+        """Record that the user of a session has gone."""
         self._mark("session.ended", {"reason": reason} if reason else {}, session or self.session)
 
     def _mark(self, event_type: str, payload: dict[str, Any], session: str) -> None:
@@ -202,6 +221,7 @@ class Memory:
         self,
         entity_name: str,
         entity_type: str,
+        *,
         invalid_at: str = "",
         reason: str = "",
         session: str = "",
@@ -223,14 +243,13 @@ class Memory:
         if at and at < rows[0].valid_from:
             raise InvalidRequest(f"it holds only since {rows[0].valid_from}", "Give a later moment, or none.")
         payload = {"entity_name": entity_name, "entity_type": entity_type, "invalid_at": at, "reason": reason}
-        return self.append(
-            "memory.invalidated", {key: value for key, value in payload.items() if value}, actor, session
-        )
+        given = {key: value for key, value in payload.items() if value}
+        return self.append("memory.invalidated", given, actor=actor, session=session)
 
-    def forget(self, citation: str, reason: str, actor: str = "user") -> tuple[Event, list[str]]:
+    def forget(self, citation: str, reason: str, *, actor: str = "user") -> Erasure:
         """Erase what a cited event says, from the log and from everything that has followed it.
 
-        The event that records it, and a warning for each follower that could not be made to forget.
+        There is a warning for each follower that could not be made to forget.
         """
         cited = parse_citation(citation)
         event = event_of(self.recall.loom.resolve(cited))
@@ -241,14 +260,16 @@ class Memory:
             f"{bound.point}-{bound.name}" for bound in (*self.recall.host.all("retrieval_lanes"), self.recall.graph)
         }
         unused = drop_unused(Path(self.workspace.eventloom, "followers"), used)
-        return recorded, [*warnings(self.recall.loop.forget(cited.session)), *unused]
+        left = (*warnings(self.recall.loop.forget(cited.session)), *unused)
+        return Erasure(event.citation, recorded, left)
 
     # Reading
 
     def query(
         self,
-        text: str,
+        query: str,
         session: str = "",
+        *,
         limit: int = 10,
         temporal_filter: str = "",
         known_at: int | None = None,
@@ -258,14 +279,14 @@ class Memory:
     ) -> Answer:
         """What answers a question, of what holds now or held at the moment of `temporal_filter`."""
         as_of = AsOf(_moment(temporal_filter), known_at)
-        question = Question(text, session or self.session, limit, as_of, profile, max_tokens, cursor).checked()
+        question = Question(query, session or self.session, limit, as_of, profile, max_tokens, cursor).checked()
         return self._with_real_citations(self.recall.query(question))
 
     def verbatim(
-        self, text: str, session: str = "", limit: int = 10, max_tokens: int = 3000, cursor: str = ""
+        self, query: str, session: str = "", *, limit: int = 10, max_tokens: int = 3000, cursor: str = ""
     ) -> Answer:
         """Passages of the log whose words fit, as they were written. No graph takes part."""
-        question = Question(text, session or self.session, limit, max_tokens=max_tokens, cursor=cursor).checked()
+        question = Question(query, session or self.session, limit, max_tokens=max_tokens, cursor=cursor).checked()
         return self._with_real_citations(self.recall.verbatim(question))
 
     def _with_real_citations(self, answer: Answer) -> Answer:
@@ -287,6 +308,7 @@ class Memory:
         self,
         query: str,
         session: str = "",
+        *,
         ref: str = "",
         replay_from_seq: int | None = None,
         limit: int | None = None,
@@ -311,16 +333,18 @@ class Memory:
         self,
         query: str,
         session: str = "",
+        *,
         replay_from_seq: int | None = None,
         limit: int = 10,
         max_recent_events: int = 10,
         max_tokens: int = 3000,
-    ) -> dict[str, Any]:
+    ) -> Context:
         """Where the work stands, what happened last, and what memory has on a question, ready for a prompt."""
-        return self._assembled(
+        reply = self._assembled(
             session or self.session,
             lambda reading: context(reading, query, limit, max_recent_events, replay_from_seq, max_tokens),
         )
+        return Context.of(reply)
 
     def _assembled(self, session: str, make: Callable[[Reading], T], target: int | None = None) -> T:
         """What `make` makes of one state of memory."""
@@ -332,37 +356,39 @@ class Memory:
         self,
         session: str = "",
         from_seq: int = 1,
+        *,
         limit: int = REPLAYED_AT_ONCE,
-        housekeeping: bool = False,
+        include_housekeeping: bool = False,
     ) -> list[Event]:
         """Events in order, straight from the log."""
         found = []
         for line in self.recall.loom.read(session or self.session, from_seq):
             event = event_of(line)
-            if housekeeping or not is_housekeeping(event):
+            if include_housekeeping or not is_housekeeping(event):
                 found.append(event)
             if len(found) >= limit:
                 break
         return found
 
-    def capabilities(self, session: str = "", current_task: str = "") -> dict[str, Any]:
+    def capabilities(self, session: str = "", *, current_task: str = "") -> Capabilities:
         """What a model should know of this memory, which tool to call when, and what is captured."""
         session = session or self.session
         state, tail = self.recall.loom.state(session), self.recall.loom.end(session)
         latest = self._latest(session)
         eventloom = {"status": state if tail.line else "empty", "events": tail.seq}
         eventloom |= {"head": latest[-1].citation} if latest else {}
-        told = [event for event in latest if not is_housekeeping(event)]
-        found = starting.capabilities(session, current_task, eventloom, told, self.recall.doubts(session, []))
-        return {**found, "tokens_used": tokens_of(found), "truncated": False}
+        recent = [event for event in latest if not is_housekeeping(event)]
+        found = starting.capabilities(session, current_task, eventloom, recent, self.recall.doubts(session, []))
+        return Capabilities.of({**found, "tokens_used": tokens_of(found), "truncated": False})
 
-    def bootstrap(self, session: str = "", current_task: str = "") -> dict[str, Any]:
+    def bootstrap(self, session: str = "", *, current_task: str = "") -> Bootstrap:
         """The packet for a session's start: capabilities, the first call, what to trust."""
         session = session or self.session
-        manifest = self.capabilities(session, current_task)
-        found = starting.bootstrap(manifest, pending_reminder(self._latest(session)))
+        manifest = self.capabilities(session, current_task=current_task)
+        found = starting.bootstrap(manifest.as_dict(), pending_reminder(self._latest(session)))
         self._mark_use("memory.bootstrap.shown", {}, session)
-        return {**found, "tokens_used": tokens_of(found), "truncated": False}
+        counted = {"tokens_used": tokens_of(found), "truncated": False}
+        return Bootstrap.of({**found, "capabilities": manifest, **counted})
 
     def _latest(self, session: str) -> list[Event]:
         """The last events; where the log is damaged, those of them that stand before the damage."""
@@ -388,6 +414,7 @@ class Memory:
         self,
         file: BinaryIO,
         selector: Selector | None = None,
+        *,
         session: str = "",
         signer: Signer | None = None,
         disclosed: Selector | None = None,
@@ -398,7 +425,12 @@ class Memory:
         return build_memory_export(self.recall, session or self.session, chosen, file, signer, disclosed, progress)
 
     def import_bundle(
-        self, file: BinaryIO, session: str = "", expect_public_key: str | None = None, progress: Progress | None = None
+        self,
+        file: BinaryIO,
+        session: str = "",
+        *,
+        expect_public_key: str | None = None,
+        progress: Progress | None = None,
     ) -> Imported:
         """Append the events of a bundle, which is proven first; each keeps the citation that it had."""
         with TemporaryFile() as own:  # it is read twice, and nobody may change it in between
@@ -410,14 +442,14 @@ class Memory:
 
     # Followers
 
-    def follow(self, session: str = "") -> list[State]:
+    def follow(self, session: str = "") -> list[FollowerState]:
         """Bring the followers up to the log as it is now, and say how far each has come."""
         return self.recall.loop.catch_up(session or self.session, self.recall.patience, self.recall.progress)
 
-    def followers_status(self, session: str = "") -> list[State]:
+    def followers_status(self, session: str = "") -> list[FollowerState]:
         return self.recall.loop.status(session or self.session)
 
-    def rebuild_followers(self, session: str = "", names: Sequence[str] = ()) -> list[State]:
+    def rebuild_followers(self, session: str = "", names: Sequence[str] = ()) -> list[FollowerState]:
         unknown = [name for name in names if name not in self.recall.followers]
         if unknown:
             known = ", ".join(self.recall.followers)

@@ -58,6 +58,22 @@ class Checkout:
     reply: dict[str, Any]
     quality: Quality
 
+    @property
+    def prompt(self) -> str:
+        return str(self.reply["prompt"])
+
+    @property
+    def current_facts(self) -> list[dict[str, Any]]:
+        return list(self.reply["current_facts"])
+
+    @property
+    def warnings(self) -> list[str]:
+        return list(self.reply["warnings"])
+
+    @property
+    def tokens_used(self) -> int:
+        return int(self.reply["tokens_used"])
+
     def as_dict(self) -> dict[str, Any]:
         return self.reply
 

@@ -34,7 +34,11 @@ class Conflict:
         return {
             "about": cut(self.about, LONGEST),
             "claims": [
-                {"content": cut(result.statement, LONGEST), "citation": result.citation, "valid_from": result.valid_from}
+                {
+                    "content": cut(result.statement, LONGEST),
+                    "citation": result.citation,
+                    "valid_from": result.valid_from,
+                }
                 for result in (self.first, self.second)
             ],
         }

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
 
 from zaxy.api.models import Draft
 from zaxy.errors import InvalidRequest, ZaxyError, shown
 
 POSITIVE = ("used", "helpful")
 NEGATIVE = ("irrelevant",)
-FEEDBACK_DETAILS = ("importance", "query", "source", "score", "citation", "reason", "purpose", "outcome", "metadata")
 SKILL_ACTIONS = {
     "propose": "skill.proposed",
     "validate": "skill.validated",
@@ -21,12 +20,42 @@ SKILL_ACTIONS = {
     "apply": "skill.applied",
     "record_outcome": "skill.outcome_recorded",
 }
-SKILL_DETAILS = (
-    *("version", "name", "summary", "procedure", "applicability", "citations", "task", "success_score", "feedback"),
-    *("evidence", "reason", "supersedes_version"),
-)
 NEEDS = {"skill.proposed": ("procedure", "summary"), "skill.outcome_recorded": ("success_score", "feedback")}
 """Of these fields an action needs one."""
+
+
+class FeedbackDetails(TypedDict, total=False):
+    """What may be said besides of a memory that was used."""
+
+    importance: float
+    query: str
+    source: str
+    score: float
+    citation: str
+    reason: str
+    purpose: object
+    outcome: str
+    metadata: Mapping[str, object]
+
+
+class SkillDetails(TypedDict, total=False):
+    """What may be said of a skill; which of it counts depends on the action."""
+
+    version: str
+    name: str
+    summary: str
+    procedure: Sequence[str]
+    applicability: str
+    citations: Sequence[str]
+    task: str
+    success_score: float
+    feedback: str
+    evidence: str
+    reason: str
+    supersedes_version: str
+
+
+FEEDBACK_DETAILS, SKILL_DETAILS = tuple(FeedbackDetails.__annotations__), tuple(SkillDetails.__annotations__)
 
 
 def feedback_draft(entity_name: str, entity_type: str, feedback: str, actor: str, details: Mapping[str, Any]) -> Draft:

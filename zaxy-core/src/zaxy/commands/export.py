@@ -86,7 +86,7 @@ def export(
         new_file(out) as file,
     ):
         session = existing_session(session_id, memory.workspace, memory.sessions())
-        written = memory.export(file, selector, session, signer, progress=progress_of("exporting"))
+        written = memory.export(file, selector, session=session, signer=signer, progress=progress_of("exporting"))
     _tell_written(written, session, out, signer, as_json)
 
 
@@ -127,7 +127,7 @@ def export_push(
         session = existing_session(session_id, memory.workspace, memory.sessions())
 
         def build(file: BinaryIO) -> Written:
-            return memory.export(file, selector, session, signer, progress=progress_of("exporting"))
+            return memory.export(file, selector, session=session, signer=signer, progress=progress_of("exporting"))
 
         written, receipt = push(memory.recall.host, sink, dest, token, build)
     _tell_written(written, session, receipt.destination, signer, as_json, receipt.detail)
@@ -177,7 +177,9 @@ def import_(
 ) -> None:
     with open_memory(workspace, eventloom_path) as memory, opened(bundle) as file:
         session = session_of(session_id, memory.workspace)
-        done = memory.import_bundle(file, session, expect_public_key, progress_of("importing"))
+        done = memory.import_bundle(
+            file, session, expect_public_key=expect_public_key, progress=progress_of("importing")
+        )
     if as_json:
         told = {**done._asdict(), "session_id": done.session, "bundle": asdict(done.bundle)}
         del told["session"]

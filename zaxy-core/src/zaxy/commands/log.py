@@ -16,7 +16,6 @@ from zaxy.commands.events import (
     EventloomPath,
     SessionId,
     WorkspaceFolder,
-    event_reply,
     event_row,
     event_view,
     existing_session,
@@ -180,11 +179,9 @@ def forget(
             "Add --hard if that is meant. To correct a fact and keep its history, append a new event instead.",
         )
     with open_memory(workspace, eventloom_path) as memory:
-        erased = memory.resolve(citation)
-        recorded, warnings = memory.forget(citation, reason, actor)
-    reply = {"erased": erased.citation, **event_reply(recorded), "warnings": warnings}
-    typer.echo(json.dumps(reply) if as_json else f"erased {cited.short}; recorded as {recorded.citation}")
-    for said in warnings:
+        done = memory.forget(citation, reason, actor=actor)
+    typer.echo(json.dumps(done.as_dict()) if as_json else f"erased {cited.short}; recorded as {done.event.citation}")
+    for said in done.warnings:
         typer.echo(f"warning: {said}", err=True)
 
 

@@ -56,8 +56,16 @@ def checkout(
 ) -> None:
     with open_memory(workspace, eventloom_path) as memory:
         session = existing_session(session_id, memory.workspace, memory.sessions())
-        asked = (question, session, ref, replay_from_seq, limit, max_recent_events, _purpose(purpose), max_tokens)
-        reply = memory.checkout(*asked).as_dict()
+        reply = memory.checkout(
+            question,
+            session,
+            ref=ref,
+            replay_from_seq=replay_from_seq,
+            limit=limit,
+            max_recent_events=max_recent_events,
+            purpose=_purpose(purpose),
+            max_tokens=max_tokens,
+        ).as_dict()
     _print(reply, checkout_page, as_json)
 
 
@@ -70,7 +78,7 @@ def bootstrap(
     as_json: AsJson = False,
 ) -> None:
     with open_memory(workspace, eventloom_path) as memory:
-        reply = memory.bootstrap(session_of(session_id, memory.workspace), current_task)
+        reply = memory.bootstrap(session_of(session_id, memory.workspace), current_task=current_task).as_dict()
     _print(reply, bootstrap_page, as_json)
 
 
@@ -83,7 +91,7 @@ def capabilities(
     as_json: AsJson = False,
 ) -> None:
     with open_memory(workspace, eventloom_path) as memory:
-        reply = memory.capabilities(session_of(session_id, memory.workspace), current_task)
+        reply = memory.capabilities(session_of(session_id, memory.workspace), current_task=current_task).as_dict()
     _print(reply, capabilities_page, as_json)
 
 
@@ -110,7 +118,8 @@ def feedback(
         # What is said of a memory belongs beside it, unless another session is named.
         beside = parse_citation(citation).session if citation else None
         session = session_of(session_id or beside, memory.workspace)
-        _print_event(memory.feedback(entity_name, entity_type, said, actor, session, details), as_json)
+        event = memory.feedback(entity_name, entity_type, feedback=said, actor=actor, session=session, **details)
+        _print_event(event, as_json)
 
 
 @command(app, "memory skill")
@@ -144,7 +153,7 @@ def skill(
     details = _given({**told, "procedure": step, "citations": citation, "success_score": success_score})
     with open_memory(workspace, eventloom_path) as memory:
         session = session_of(session_id, memory.workspace)
-        _print_event(memory.skill(action, skill_id, actor, session, details), as_json)
+        _print_event(memory.skill(action, skill_id, actor=actor, session=session, **details), as_json)
 
 
 def _given(details: Mapping[str, Any]) -> dict[str, Any]:

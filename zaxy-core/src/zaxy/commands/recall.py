@@ -48,7 +48,17 @@ def query(
 ) -> None:
     with open_memory(workspace, eventloom_path) as memory:
         session = existing_session(session_id, memory.workspace, memory.sessions())
-        _print(memory.query(text, session, limit, as_of, known_at, profile, max_tokens, cursor), as_json)
+        answer = memory.query(
+            text,
+            session,
+            limit=limit,
+            temporal_filter=as_of,
+            known_at=known_at,
+            profile=profile,
+            max_tokens=max_tokens,
+            cursor=cursor,
+        )
+        _print(answer, as_json)
 
 
 @command(app, "verbatim")
@@ -64,7 +74,7 @@ def verbatim(
 ) -> None:
     with open_memory(workspace, eventloom_path) as memory:
         session = existing_session(session_id, memory.workspace, memory.sessions())
-        _print(memory.verbatim(text, session, limit, max_tokens, cursor), as_json)
+        _print(memory.verbatim(text, session, limit=limit, max_tokens=max_tokens, cursor=cursor), as_json)
 
 
 @command(app, "invalidate")
@@ -81,7 +91,9 @@ def invalidate(
 ) -> None:
     with open_memory(workspace, eventloom_path) as memory:
         session = existing_session(session_id, memory.workspace, memory.sessions())
-        event = memory.invalidate(entity_name, entity_type, invalid_at, reason, session, actor)
+        event = memory.invalidate(
+            entity_name, entity_type, invalid_at=invalid_at, reason=reason, session=session, actor=actor
+        )
         typer.echo(json.dumps(event_reply(event)) if as_json else event.citation)
 
 

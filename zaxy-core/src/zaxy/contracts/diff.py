@@ -13,6 +13,8 @@ from zaxy.api.catalog import STABILITIES
 from zaxy.contracts.snapshot import Item, Items
 
 WORDING = ("summary", "since")
+MEMBERS = {"capabilities": "capability", "entities": "entity type", "relations": "relation"}
+"""Lists that may grow, and what one of their members is."""
 BREAKING, ADDITIVE = "breaking", "additive"
 
 
@@ -64,8 +66,8 @@ def _differences(old: Item, new: Item) -> Iterator[tuple[str, str]]:
             yield from _fields(before or [], after or [], built_by_plugin=new["side"] != "core")
         elif key == "methods":
             yield from _methods(before or [], after or [])
-        elif key == "capabilities":
-            yield from _members(set(before or []), set(after or []))
+        elif key in MEMBERS:
+            yield from _members(MEMBERS[key], set(before or []), set(after or []))
         else:
             yield BREAKING, f"{key} {before!r} became {after!r}"
 
@@ -108,11 +110,11 @@ def _methods(old: list[Item], new: list[Item]) -> Iterator[tuple[str, str]]:
             yield verdict, f"method {name}: {what}"
 
 
-def _members(old: set[str], new: set[str]) -> Iterator[tuple[str, str]]:
+def _members(what: str, old: set[str], new: set[str]) -> Iterator[tuple[str, str]]:
     for name in sorted(old - new):
-        yield BREAKING, f"capability {name} removed"
+        yield BREAKING, f"{what} {name} removed"
     for name in sorted(new - old):
-        yield ADDITIVE, f"capability {name} added"
+        yield ADDITIVE, f"{what} {name} added"
 
 
 def _prefixed(what: str, old: Item, new: Item) -> Iterator[tuple[str, str]]:

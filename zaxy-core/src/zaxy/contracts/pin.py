@@ -53,7 +53,7 @@ def imported_names(source: str) -> set[str]:
     try:
         tree = ast.parse(source)
     except SyntaxError as error:
-        raise InvalidRequest(f"a source file of the plugin is not Python: {error}", "Mend it first.") from None
+        raise InvalidRequest(f"a source file of the plugin is not Python: {error}", "Fix it first.") from None
     names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("zaxy.api"):

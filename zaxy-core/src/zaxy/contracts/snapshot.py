@@ -51,6 +51,7 @@ def live_contracts() -> dict[str, Contract]:
         "memory-checkout": _items(_checkout()),
         "mcp-responses": _items(_fields_of_replies("tool_fields")),
         "export-formats": _items(_export_formats()),
+        "event-types": _items(_event_types()),
     }
     return {name: contract(name, DISTRIBUTION, items) for name, items in described.items()}
 
@@ -85,7 +86,7 @@ def contract(name: str, distribution: str, items: Items) -> Contract:
 
 
 def _plugin_api() -> Items:
-    return _items([*_hooks(), *_protocols(), *_models(), *_cases(), *_names(), _error_type(), _memory_access()])
+    return _items([*_hooks(), *_protocols(), *_models(), *_cases(), *_names(), *_error_types(), _memory_access()])
 
 
 def _hooks() -> Iterator[tuple[str, Item]]:
@@ -151,18 +152,22 @@ def _cases() -> Iterator[tuple[str, Item]]:
 
 
 def _names() -> Iterator[tuple[str, Item]]:
-    """What `zaxy.api` offers besides: the marker of hook implementations, and plain values."""
+    """What `zaxy.api` offers besides: the marker of hook implementations, how names match, and plain values."""
     yield (
         "function hookimpl",
         {"side": "core", **EXPERIMENTAL, "summary": "Marks a function as a hook's implementation."},
     )
+    fold = import_module("zaxy.api").folded_name
+    yield "function folded_name", {"side": "core", **EXPERIMENTAL, "summary": inspect.getdoc(fold), **_signature(fold)}
     for name, kind in CONSTANTS.items():
         yield f"constant {name}", {"side": "core", **EXPERIMENTAL, "type": kind}
 
 
-def _error_type() -> tuple[str, Item]:
-    error = import_module("zaxy.errors").ZaxyError
-    return "function ZaxyError", {"side": "core", **EXPERIMENTAL, **_signature(error.__init__, skip=1)}
+def _error_types() -> Iterator[tuple[str, Item]]:
+    errors = import_module("zaxy.errors")
+    for name, kind in vars(errors).items():
+        if inspect.isclass(kind) and issubclass(kind, errors.ZaxyError) and not name.startswith("_"):
+            yield f"function {name}", {"side": "core", **EXPERIMENTAL, **_signature(kind.__init__, skip=1)}
 
 
 def _manifest() -> Items:
@@ -226,6 +231,12 @@ def _export_formats() -> Iterator[tuple[str, Item]]:
         yield f"field {field}", {"side": "core", **EXPERIMENTAL, "type": " or ".join(sorted(kinds))}
     for axis, described in formats.axes().items():
         yield f"axis {axis}", {"side": "core", **EXPERIMENTAL, **described}
+
+
+def _event_types() -> Iterator[tuple[str, Item]]:
+    """Events of reserved types are Zaxy's own; the others are written by anybody."""
+    for name, described in import_module("zaxy.contracts.event_types").described_types():
+        yield name, {"side": "core" if described["reserved"] else "both", **EXPERIMENTAL, **described}
 
 
 def _tools() -> Iterator[tuple[str, Item]]:

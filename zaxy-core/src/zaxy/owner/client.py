@@ -15,6 +15,7 @@ from typing import Any
 
 from zaxy import __version__
 from zaxy.api.models import Cursor, Event
+from zaxy.assemble.replies import Erasure
 from zaxy.errors import InternalError, Unavailable, ZaxyError, error_of
 from zaxy.follow.loop import FOREVER, Progress, State
 from zaxy.memory import Memory
@@ -31,7 +32,7 @@ QUESTIONS = (
 )
 """Methods of `Memory` that need the graph. The others need the log and the text index, which all processes share."""
 PATIENT = ("query", "checkout", "context", "invalidate")
-TOLD = {kind.__name__: kind for kind in (Answer, Result, ScoreStep, Event, Cursor, State)}
+TOLD = {kind.__name__: kind for kind in (Answer, Result, ScoreStep, Event, Cursor, State, Erasure)}
 
 
 def memory_of(workspace: Workspace, progress: Progress | None = None) -> Memory:

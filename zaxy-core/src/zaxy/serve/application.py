@@ -194,7 +194,9 @@ class Application:
             self.memory.end_session("shutdown", call.session)
             return
         session = call.session if call.session in self.memory.sessions() else call.default_session
-        self.memory.record_tool_call(call.tool, call.status, list(call.argument_keys), call.summary, session=session)
+        self.memory.record_tool_call(
+            call.tool, call.status, argument_keys=list(call.argument_keys), summary=call.summary, session=session
+        )
 
     # Memory and its end
 
@@ -205,7 +207,7 @@ class Application:
             if self._memory is None:
                 from zaxy.memory import Memory
 
-                self._memory = Memory(self.workspace, PATIENCE, _report)
+                self._memory = Memory(self.workspace, patience=PATIENCE, progress=_report)
             return self._memory
 
     def begin(self) -> None:

@@ -38,7 +38,9 @@ class Access:
 
     def query(self, query: Query) -> Sequence[Candidate]:
         as_of = query.as_of
-        answer = self._memory.query(query.text, query.session, query.limit, as_of.valid_at, as_of.known_at)
+        answer = self._memory.query(
+            query.text, query.session, limit=query.limit, temporal_filter=as_of.valid_at, known_at=as_of.known_at
+        )
         return [Candidate(row.seq, row.score, row.content, dict(row.metadata)) for row in answer.results]
 
 

@@ -34,11 +34,11 @@ MAX_TOKENS_PER_CHARACTER = 3
 
 
 def capabilities(call: Call) -> Mapping[str, Any]:
-    return call.memory.capabilities(call.session, **call.given("current_task"))
+    return call.memory.capabilities(call.session, **call.given("current_task")).as_dict()
 
 
 def bootstrap(call: Call) -> Mapping[str, Any]:
-    return with_short_citations(call.memory.bootstrap(call.session, **call.given("current_task")))
+    return with_short_citations(call.memory.bootstrap(call.session, **call.given("current_task")).as_dict())
 
 
 def checkout(call: Call) -> Mapping[str, Any]:
@@ -48,7 +48,7 @@ def checkout(call: Call) -> Mapping[str, Any]:
 
 def assemble(call: Call) -> Mapping[str, Any]:
     given = call.given("query", *ASSEMBLED)
-    return with_short_citations(call.memory.context(**given, session=call.session))
+    return with_short_citations(call.memory.context(**given, session=call.session).as_dict())
 
 
 def after_turn(call: Call) -> Mapping[str, Any]:
@@ -56,12 +56,13 @@ def after_turn(call: Call) -> Mapping[str, Any]:
         *("role", "content", "speaker", "source", "turn_index", "query"),
         *("limit", "max_recent_events", "max_tokens", "idempotency_key"),
     )
-    return with_short_citations(call.memory.after_turn(**given, session=call.session))
+    return with_short_citations(call.memory.after_turn(**given, session=call.session).as_dict())
 
 
 def cleanup(call: Call) -> Mapping[str, Any]:
-    given = call.given("parent_session_id", "subagent_session_id", "summary", "outcome", "actor")
-    reply = with_short_citations(call.memory.cleanup_subagent(**given))
+    sessions = {"parent_session": "parent_session_id", "subagent_session": "subagent_session_id"}
+    given = call.given("summary", "outcome", "actor", **sessions)
+    reply = with_short_citations(call.memory.cleanup_subagent(**given).as_dict())
     return _within(reply, call.arguments.get("max_tokens", MAX_NUMBER))
 
 

@@ -52,11 +52,13 @@ def export(call: Call) -> Mapping[str, Any]:
     disclosed = Selector.of(given) if given is not None else None
     reply = BoundedReply()
     if disclosed is None and not call.arguments.get("sign", False):
-        call.memory.export(reply, selector, call.session, progress=call.progress)
+        call.memory.export(reply, selector, session=call.session, progress=call.progress)
     else:
         settings = Settings(stored=call.memory.workspace.stored_settings())
         with signer_of(configured(settings)) as signer:
-            call.memory.export(reply, selector, call.session, signer, disclosed, call.progress)
+            call.memory.export(
+                reply, selector, session=call.session, signer=signer, disclosed=disclosed, progress=call.progress
+            )
     bundle: dict[str, Any] = orjson.loads(reply.getvalue())
     return bundle
 

@@ -30,12 +30,12 @@ TEXTS = {"type": "array", "items": {"type": "string"}}
 
 def feedback(call: Call) -> Mapping[str, Any]:
     given = call.given("entity_name", "entity_type", "feedback", "actor")
-    return appended(call.memory.feedback(**given, session=call.session, details=call.given(*ABOUT_FEEDBACK)))
+    return appended(call.memory.feedback(**given, session=call.session, **call.given(*ABOUT_FEEDBACK)))
 
 
 def skill(call: Call) -> Mapping[str, Any]:
     given = call.given("action", "skill_id", "actor")
-    return appended(call.memory.skill(**given, session=call.session, details=call.given(*ABOUT_SKILL)))
+    return appended(call.memory.skill(**given, session=call.session, **call.given(*ABOUT_SKILL)))
 
 
 TOOLS = (

@@ -93,7 +93,7 @@ def replay(call: Call) -> Mapping[str, Any]:
 
 def _events(call: Call, session: str, start: int, housekeeping: bool) -> Iterator[Event]:
     """A few at a time: a page ends by its budget, and payloads may be large."""
-    while found := call.memory.replay(session, start, READ_TOGETHER, housekeeping):
+    while found := call.memory.replay(session, start, limit=READ_TOGETHER, include_housekeeping=housekeeping):
         yield from found
         start = found[-1].seq + 1
 

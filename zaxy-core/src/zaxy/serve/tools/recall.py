@@ -24,12 +24,12 @@ from zaxy.serve.served_tool import (
 
 
 def query(call: Call) -> Mapping[str, Any]:
-    given = call.given("temporal_filter", "known_at", "limit", "profile", "max_tokens", "cursor", text="query")
+    given = call.given("query", "temporal_filter", "known_at", "limit", "profile", "max_tokens", "cursor")
     return with_short_citations(call.memory.query(**given, session=call.session).as_dict())
 
 
 def verbatim(call: Call) -> Mapping[str, Any]:
-    given = call.given("limit", "max_tokens", "cursor", text="query")
+    given = call.given("query", "limit", "max_tokens", "cursor")
     return with_short_citations(call.memory.verbatim(**given, session=call.session).as_dict())
 
 
