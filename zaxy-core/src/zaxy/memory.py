@@ -18,7 +18,7 @@ from zaxy.assemble.checkout import Checkout, checkout
 from zaxy.assemble.citations_in_text import real_citations_within
 from zaxy.assemble.context import check_request, context
 from zaxy.assemble.guidance import pending_reminder
-from zaxy.assemble.reading import Reading
+from zaxy.assemble.reading import MemoryReader
 from zaxy.assemble.records import feedback_draft, skill_draft
 from zaxy.assemble.token_budget import tokens_of
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
@@ -116,7 +116,7 @@ class Memory:
         turn = {"role": role, "content": content, "speaker": speaker, "source": source, "turn_index": turn_index}
         payload = {key: value for key, value in turn.items() if value not in ("", None)}
         asked = query or " ".join(content.split())[:MAX_TURN_QUERY_CHARS]
-        check_request(asked, limit, max_recent_events, None, max_tokens)
+        check_request(asked, limit, recent=max_recent_events, from_seq=None, max_tokens=max_tokens)
         event = self.append("transcript.turn", payload, actor or role, session, idempotency_key=idempotency_key)
         recorded = {"event": {"seq": event.seq, "citation": event.citation, "session_id": event.session}}
         cost = tokens_of(recorded)
@@ -133,7 +133,7 @@ class Memory:
         details: Mapping[str, Any] | None = None,
     ) -> Event:
         """Record whether a memory was of use: `used` and `helpful` reinforce it, `irrelevant` is kept for audit."""
-        draft = feedback_draft(entity_name, entity_type, feedback, actor, details or {})
+        draft = feedback_draft(entity_name, entity_type, feedback=feedback, actor=actor, details=details or {})
         if draft.payload.get("citation"):
             self.resolve(str(draft.payload["citation"]))
         return self.append_many([draft], session)[0]
@@ -299,8 +299,15 @@ class Memory:
         target = self.recall.loom.resolve_ref(session, ref).seq if ref else None
         done = self._assembled(
             session,
-            lambda reading: checkout(
-                reading, query, limit, max_recent_events, replay_from_seq, purpose, max_tokens, ref
+            lambda reader: checkout(
+                reader,
+                query,
+                limit=limit,
+                recent=max_recent_events,
+                from_seq=replay_from_seq,
+                purpose=purpose,
+                max_tokens=max_tokens,
+                ref=ref,
             ),
             target,
         )
@@ -319,14 +326,23 @@ class Memory:
         """Where the work stands, what happened last, and what memory has on a question, ready for a prompt."""
         return self._assembled(
             session or self.session,
-            lambda reading: context(reading, query, limit, max_recent_events, replay_from_seq, max_tokens),
+            lambda reader: context(
+                reader,
+                query,
+                limit=limit,
+                recent=max_recent_events,
+                from_seq=replay_from_seq,
+                max_tokens=max_tokens,
+            ),
         )
 
-    def _assembled(self, session: str, make: Callable[[Reading], T], target: int | None = None) -> T:
+    def _assembled(self, session: str, make: Callable[[MemoryReader], T], target: int | None = None) -> T:
         """What `make` makes of one state of memory."""
-        return self.recall.ask(session, lambda head, states: make(Reading(self.recall, session, head, states, target)))[
-            0
-        ]
+
+        def ask(head: int, states: list[State]) -> T:
+            return make(MemoryReader(self.recall, session, head=head, states=states, target=target))
+
+        return self.recall.ask(session, ask)[0]
 
     def replay(
         self,
@@ -353,7 +369,8 @@ class Memory:
         eventloom = {"status": state if tail.line else "empty", "events": tail.seq}
         eventloom |= {"head": latest[-1].citation} if latest else {}
         told = [event for event in latest if not is_housekeeping(event)]
-        found = starting.capabilities(session, current_task, eventloom, told, self.recall.doubts(session, []))
+        doubts = self.recall.doubts(session, [])
+        found = starting.capabilities(session, current_task, eventloom=eventloom, recent=told, warnings=doubts)
         return {**found, "tokens_used": tokens_of(found), "truncated": False}
 
     def bootstrap(self, session: str = "", current_task: str = "") -> dict[str, Any]:
