@@ -84,14 +84,23 @@ class Memory:
     ) -> Event:
         """Append one event; it is durable when this returns. Secrets are taken out of it first."""
         key = idempotency_key or next_key()
-        entry = admit(event_type, actor, dict(payload), sensitivity, caused_by, key)
+        entry = admit(
+            event_type, actor, dict(payload), sensitivity=sensitivity, caused_by=caused_by, idempotency_key=key
+        )
         return event_of(self.recall.loom.append(session or self.session, [entry])[0])
 
     def append_many(self, drafts: Iterable[Draft], session: str = "") -> list[Event]:
         """Append all of them or none."""
         entries = [
-            admit(d.type, d.actor, dict(d.payload), d.sensitivity, d.caused_by, d.idempotency_key or next_key())
-            for d in drafts
+            admit(
+                draft.type,
+                draft.actor,
+                dict(draft.payload),
+                sensitivity=draft.sensitivity,
+                caused_by=draft.caused_by,
+                idempotency_key=draft.idempotency_key or next_key(),
+            )
+            for draft in drafts
         ]
         return [event_of(line) for line in self.recall.loom.append(session or self.session, entries)]
 
@@ -236,7 +245,7 @@ class Memory:
         event = event_of(self.recall.loom.resolve(cited))
         self.follow(cited.session)
         ended = ended_by(event, self.recall.store, self.recall.versions)
-        recorded = event_of(self.recall.loom.erase(cited.session, cited.seq, actor, reason, ended))
+        recorded = event_of(self.recall.loom.erase(cited.session, cited.seq, actor, reason, closings=ended))
         used = {
             f"{bound.point}-{bound.name}" for bound in (*self.recall.host.all("retrieval_lanes"), self.recall.graph)
         }
@@ -412,7 +421,15 @@ class Memory:
     ) -> Written:
         """Write a session's memory as a bundle that others can check: all of it, or what a selector takes."""
         chosen = selector or EVERYTHING
-        return build_memory_export(self.recall, session or self.session, chosen, file, signer, disclosed, progress)
+        return build_memory_export(
+            self.recall,
+            session or self.session,
+            selector=chosen,
+            file=file,
+            signer=signer,
+            disclosed=disclosed,
+            progress=progress,
+        )
 
     def import_bundle(
         self, file: BinaryIO, session: str = "", expect_public_key: str | None = None, progress: Progress | None = None
@@ -423,7 +440,13 @@ class Memory:
                 file.seek(0)
             copyfileobj(file, own, 1 << 20)
             parts = parts_of_file(own)
-            return import_bundle(self.recall.loom, parts, session or self.session, expect_public_key, progress)
+            return import_bundle(
+                self.recall.loom,
+                parts,
+                session=session or self.session,
+                expect_public_key=expect_public_key,
+                progress=progress,
+            )
 
     # Followers
 
