@@ -42,7 +42,7 @@ def write_log(folder: Path, entries: Iterable[Any], session: str = SESSION, step
     path, prev = place / f"{session}.jsonl", None
     with open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         for seq, entry in enumerate(entries, 1):
-            line = make_line(entry, session, seq, prev, moment(START + step * seq))
+            line = make_line(entry, session, seq=seq, prev=prev, time=moment(START + step * seq))
             prev = line.hash
             file.write(line.data + b"\n")
     return path
@@ -80,7 +80,7 @@ def _entry(random: Random, seq: int) -> Any:
         )
     )
     actor = random.choice(("ada", "Zoë", 'quo"te,"payload":', "東京"))
-    return checked_entry(type_, actor, {**said, **odd}, random.choice(SENSITIVITIES))
+    return checked_entry(type_, actor, {**said, **odd}, sensitivity=random.choice(SENSITIVITIES))
 
 
 def deep(levels: int) -> Any:

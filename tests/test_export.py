@@ -308,7 +308,7 @@ def test_the_limit_counts_matching_events_from_the_end_also_beyond_what_is_read_
             selector = Selector(grains=("event",), kinds=("goal.created",), limit=limit)
             assert seqs(entries_of(memory, selector)) == goals[-limit:]
         assert len(entries_of(memory, Selector(grains=("event",), limit=5000))) == 5000
-        monkeypatch.setattr(projection, "LOOKBACK", 7)
+        monkeypatch.setattr(projection, "BATCH_EVENTS", 7)
         selector = Selector(grains=("event",), kinds=("goal.created",), limit=20, since_seq=30, max_seq=83)
         assert seqs(entries_of(memory, selector)) == [seq for seq in goals if 30 < seq <= 83][-20:]
 
@@ -358,24 +358,24 @@ def test_excluded_sensitivities_leave_nothing_behind(memory: Memory) -> None:
         ({"kinds": []}, "kinds is an empty list"),
         ({"kinds": "goal.created"}, "kinds is not a list of texts"),
         ({"kinds": {"goal.created": 1}}, "kinds is not a list of texts"),
-        ({"since_seq": -1}, "since_seq is not a number from 0 on"),
-        ({"since_seq": True}, "since_seq is not a number from 0 on"),
-        ({"since_seq": "5"}, "since_seq is not a number from 0 on"),
-        ({"since_seq": 2**53}, "since_seq is not a number from 0 on"),
-        ({"max_seq": 0}, "max_seq is not a number from 1 on"),
-        ({"max_seq": 1.5}, "max_seq is not a number from 1 on"),
+        ({"since_seq": -1}, "since_seq is not a number of at least 0"),
+        ({"since_seq": True}, "since_seq is not a number of at least 0"),
+        ({"since_seq": "5"}, "since_seq is not a number of at least 0"),
+        ({"since_seq": 2**53}, "since_seq is not a number of at least 0"),
+        ({"max_seq": 0}, "max_seq is not a number of at least 1"),
+        ({"max_seq": 1.5}, "max_seq is not a number of at least 1"),
         ({"since_seq": 5, "max_seq": 5}, "max_seq is not after since_seq"),
         ({"since_time": "yesterday"}, "'yesterday' is not a date or time"),
         ({"until_time": "2026-02-30"}, "'2026-02-30' is not a date or time"),
         ({"until_time": 5}, "int (not a text) is not a date or time"),
         ({"since_time": "2026-06-02", "until_time": "2026-06-01"}, "until_time is before since_time"),
         ({"query": 5}, "the query is not a text"),
-        ({"query_limit": 0}, "query_limit is not a number from 1 on"),
+        ({"query_limit": 0}, "query_limit is not a number of at least 1"),
         ({"query_limit": MAX_QUERY_LIMIT + 1}, "query_limit is"),
         ({"exclude_sensitivities": ["secret"]}, "exclude_sensitivities has 'secret'"),
         ({"exclude_sensitivities": []}, "exclude_sensitivities is an empty list"),
-        ({"limit": 0}, "limit is not a number from 1 on"),
-        ({"limit": -5}, "limit is not a number from 1 on"),
+        ({"limit": 0}, "limit is not a number of at least 1"),
+        ({"limit": -5}, "limit is not a number of at least 1"),
         ({"sort": "up"}, "a selector has no 'sort'"),
     ],
     ids=lambda value: json.dumps(value, default=str)[:50] if isinstance(value, dict) else "",

@@ -183,7 +183,7 @@ def test_the_commands_make_keys_and_show_the_public_one(zaxy: Zaxy, tmp_path: Pa
     assert json.loads(zaxy("export-keys", "show", "k.pub", "--json").stdout) == told
     private = zaxy("export-keys", "show", "k.pem")
     assert private.returncode == 2
-    assert "shown to nobody" in private.stderr
+    assert "never shown" in private.stderr
     secret = "".join((here / "k.pem").read_text().splitlines()[1:-1])
     for done in (made, shown, private):
         assert secret[:40] not in done.stdout + done.stderr

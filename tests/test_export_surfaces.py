@@ -551,7 +551,7 @@ def test_an_error_is_json_where_json_is_asked_for(zaxy: Zaxy, small: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("out", "said"), [("missing/b.json", "is not there"), ("folder", "is a folder"), ("", "not a path")]
+    ("out", "said"), [("missing/b.json", "there is no folder"), ("folder", "is a folder"), ("", "not a path")]
 )
 def test_a_destination_that_cannot_be_is_told_and_nothing_is_made(zaxy: Zaxy, small: Path, out: str, said: str) -> None:
     (small / "folder").mkdir()

@@ -27,7 +27,7 @@ from zaxy.eventloom.canonical import NotCanonical, encode
 from zaxy.export import bundle as writing, reference_verifier as reference
 from zaxy.export.bundle import Signer, write_bundle
 from zaxy.export.disclosure import disclose
-from zaxy.export.entries import DEEPEST
+from zaxy.export.entries import MAX_ENTRY_DEPTH
 from zaxy.export.merkle import GrowingTree, Tree, leaf_hash, root_by_proof
 from zaxy.export.reading import parse
 from zaxy.export.selector import EVERYTHING, Selector
@@ -37,7 +37,7 @@ from zaxy.memory import Memory
 VECTORS = json.loads(export_vectors.FILE.read_bytes())
 JAVASCRIPT = Path(__file__).with_name("export_verifier.mjs")
 REASONS = {
-    "not_json": ("it is not valid JSON", "it ends in the middle", "something stands behind its end"),
+    "not_json": ("it is not valid JSON", "it ends too early", "there is more text behind its end"),
     "no_canonical_form": (
         *("an entry has no canonical form", "its header has no canonical form", "a value in it has no canonical form"),
     ),
@@ -55,8 +55,8 @@ REASONS = {
     "wrong_count": ("it was signed with ",),
     "wrong_root": ("its entries are not those that were signed",),
     "wrong_entry": ("entry N is malformed", "entry N is not of the schema"),
-    "wrong_order": ("entry N does not stand where it belongs",),
-    "wrong_session": ("its entries are of another session",),
+    "wrong_order": ("entry N is out of order",),
+    "wrong_session": ("its entries are from",),
     "wrong_index": ("the indexes of its entries do not ascend",),
     "wrong_proof": ("the proof of an entry is not", "entry N is not among"),
     "wrong_key": ("it is signed by another key",),
@@ -142,8 +142,8 @@ def test_a_value_has_the_canonical_form_that_the_vector_gives(vector: dict[str, 
 @of("entries")
 def test_an_entry_has_the_id_and_the_leaf_that_the_vector_gives(vector: dict[str, Any]) -> None:
     entry = parse(vector["canonical"].encode())
-    assert encode(entry, DEEPEST).decode() == vector["canonical"]
-    digest = sha256(encode(entry, DEEPEST))
+    assert encode(entry, MAX_ENTRY_DEPTH).decode() == vector["canonical"]
+    digest = sha256(encode(entry, MAX_ENTRY_DEPTH))
     assert digest.hexdigest() == vector["id"]
     assert leaf_hash(digest.digest()).hex() == reference.leaf_of(entry).hex() == vector["leaf"]
 
@@ -211,7 +211,9 @@ def test_zaxy_writes_a_bundle_and_a_subset_to_the_byte_as_the_vectors_have_them(
     monkeypatch.setattr(writing.os, "urandom", lambda size: bytes.fromhex(export_vectors.NONCE)[:size])
     signer = Signer(KEY.name, bytes.fromhex(KEY.public_key), lambda message: bytes.fromhex(KEY.sign(message)))
     whole, part = BytesIO(), BytesIO()
-    write_bundle([encode(entry, DEEPEST) for entry in export_vectors.MANY], export_vectors.SESSION, signer, whole)
+    write_bundle(
+        [encode(entry, MAX_ENTRY_DEPTH) for entry in export_vectors.MANY], export_vectors.SESSION, signer, whole
+    )
     disclose(parts_of_file(whole), Selector(kinds=("edge:made_decision", "entity:decision")).checked(), part)
     files = {vector["name"]: vector.get("file", "") for vector in VECTORS["files"]}
     assert whole.getvalue().decode() == files["a signed bundle as it is written"]
@@ -299,7 +301,7 @@ def test_the_reference_verifier_says_what_it_proved(real: dict[str, bytes], tmp_
 def test_the_reference_verifier_refuses_a_file_that_is_too_large_to_hold(tmp_path: Path) -> None:
     file = tmp_path / "huge.json"
     with file.open("wb") as out:
-        out.truncate(reference.MAX_FILE + 1)  # takes no room on the disk
+        out.truncate(reference.MAX_FILE_BYTES + 1)  # takes no room on the disk
     code, said = run_reference(str(file))
     assert code == 1
     assert said.startswith("refused: too_large")

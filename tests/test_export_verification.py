@@ -26,9 +26,9 @@ from zaxy.eventloom.canonical import encode
 from zaxy.export import reading, signing
 from zaxy.export.bundle import SIGNED_FIELDS, Signer, write_bundle
 from zaxy.export.disclosure import disclose
-from zaxy.export.entries import DEEPEST
+from zaxy.export.entries import MAX_ENTRY_DEPTH
 from zaxy.export.importing import import_bundle
-from zaxy.export.reading import Item, read_parts
+from zaxy.export.reading import BundleItem, read_parts
 from zaxy.export.selector import EVERYTHING, Selector
 from zaxy.export.verification import (
     BUNDLE,
@@ -63,7 +63,7 @@ def _algorithms_that_stay_open() -> Iterator[None]:
 def written(entries: list[Json], session: str = made.SESSION) -> bytes:
     """A signed bundle, by the product."""
     file = BytesIO()
-    write_bundle([encode(entry, DEEPEST) for entry in entries], session, SIGNER, file)
+    write_bundle([encode(entry, MAX_ENTRY_DEPTH) for entry in entries], session, SIGNER, file)
     return file.getvalue()
 
 
@@ -131,7 +131,7 @@ def test_a_bundle_that_a_program_holds_is_proven_like_its_file(shape: str) -> No
 
 
 @shapes
-@pytest.mark.parametrize("chunk", [1, 2, 3, 17, 1000, reading.CHUNK])
+@pytest.mark.parametrize("chunk", [1, 2, 3, 17, 1000, reading.CHUNK_BYTES])
 @pytest.mark.parametrize(
     "laid_out",
     [
@@ -148,7 +148,7 @@ def test_a_bundle_that_a_program_holds_is_proven_like_its_file(shape: str) -> No
 def test_any_layout_of_a_good_bundle_is_good_wherever_reading_stops_and_goes_on(
     shape: str, chunk: int, laid_out: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "CHUNK", chunk)
+    monkeypatch.setattr(reading, "CHUNK_BYTES", chunk)
     assert proven(laid_out(FILES[shape])) == proven(FILES[shape])
 
 
@@ -165,8 +165,8 @@ def test_a_bundle_in_one_line_is_read_piece_by_piece_too() -> None:
     parts = read_parts(file)
     for _ in range(500):
         next(parts)
-    assert file.tell() < 4 * reading.CHUNK < len(file.getbuffer())
-    assert sum(isinstance(part, Item) for part in parts) > 7000
+    assert file.tell() < 4 * reading.CHUNK_BYTES < len(file.getbuffer())
+    assert sum(isinstance(part, BundleItem) for part in parts) > 7000
 
 
 # Bits
@@ -260,7 +260,7 @@ def test_a_bundle_of_another_version_is_refused_also_if_it_is_signed(version: st
 
 def test_an_unsigned_envelope_is_never_good_and_cannot_be_disclosed() -> None:
     file = BytesIO()
-    write_bundle([encode(entry, DEEPEST) for entry in MANY], made.SESSION, None, file)
+    write_bundle([encode(entry, MAX_ENTRY_DEPTH) for entry in MANY], made.SESSION, None, file)
     for shapes_ in ((BUNDLE,), (SUBSET,), (BUNDLE, SUBSET)):
         with pytest.raises(ZaxyError, match="unsigned envelope"):
             verify(parts_of_file(file), None, shapes_)
@@ -290,7 +290,7 @@ def test_an_unsigned_envelope_is_never_good_and_cannot_be_disclosed() -> None:
 )
 def test_an_envelope_that_is_not_one_is_not_read(change: Json) -> None:
     file = BytesIO()
-    write_bundle([encode(entry, DEEPEST) for entry in MANY], made.SESSION, None, file)
+    write_bundle([encode(entry, MAX_ENTRY_DEPTH) for entry in MANY], made.SESSION, None, file)
     envelope = json.loads(file.getvalue())
     assert verify(lambda: reading.parts_of(envelope), None, (ENVELOPE,)).session_id == made.SESSION
     for name in change:
@@ -355,16 +355,16 @@ def test_a_field_of_an_entry_counts_whatever_it_becomes(name: str) -> None:
 
 
 def test_entries_of_another_session_are_refused_also_if_they_are_signed() -> None:
-    refuse_object(bundle_of(MANY, session_id="another"), "another session")
-    refuse_object(subset_of(bundle_of(MANY, session_id="another"), 2), "another session")
+    refuse_object(bundle_of(MANY, session_id="another"), "from another session")
+    refuse_object(subset_of(bundle_of(MANY, session_id="another"), 2), "from another session")
     mixed = [MANY[0], {**MANY[3], "citation": made.cited(2, "another")}]
-    refuse_object(bundle_of(mixed), "another session")
+    refuse_object(bundle_of(mixed), "from different sessions")
 
 
 def test_entries_in_the_wrong_order_are_refused_also_if_they_are_signed() -> None:
     for entries in ([MANY[3], MANY[0]], [MANY[1], MANY[0]], [MANY[0], MANY[0]], MANY[::-1]):
-        refuse_object(bundle_of(entries), "does not stand where it belongs")
-        refuse_object(subset_of(bundle_of(entries), 0, 1), "does not stand where it belongs")
+        refuse_object(bundle_of(entries), "is out of order")
+        refuse_object(subset_of(bundle_of(entries), 0, 1), "is out of order")
 
 
 @pytest.mark.parametrize(
@@ -619,7 +619,7 @@ def endless() -> Json:
 def test_a_file_that_never_ends_is_refused_after_a_bounded_read(name: str, endless: Json) -> None:
     code, given_ = endless["files"][name]
     assert code == "conflict"
-    assert given_ <= 4 * reading.MAX_ITEM_CHARS
+    assert given_ <= 4 * reading.MAX_ITEM_BYTES
 
 
 def test_files_that_never_end_are_refused_in_bounded_memory(endless: Json) -> None:
@@ -627,8 +627,8 @@ def test_files_that_never_end_are_refused_in_bounded_memory(endless: Json) -> No
 
 
 def test_a_long_text_that_never_closes_is_looked_through_once_and_not_again_from_each_quote() -> None:
-    assert "ends in the middle" in refusal(ENTRY + b'"' + b'\\"' * 4_000_000)
-    assert "ends in the middle" in refusal(ENTRY + b'"' + b"\\\\" * 4_000_000)
+    assert "ends too early" in refusal(ENTRY + b'"' + b'\\"' * 4_000_000)
+    assert "ends too early" in refusal(ENTRY + b'"' + b"\\\\" * 4_000_000)
 
 
 json_values = st.recursive(
@@ -684,13 +684,13 @@ def damaged() -> dict[str, tuple[bytes, str]]:
     bundle = json.loads(WHOLE)
     return {
         "changed": (WHOLE.replace(b"ship it", b"sell it", 1), "the id of entry 0 is not the hash of its content"),
-        "cut": (WHOLE[:-300], "it ends in the middle"),
-        "longer": (WHOLE + b"x", "something stands behind its end"),
+        "cut": (WHOLE[:-300], "it ends too early"),
+        "longer": (WHOLE + b"x", "there is more text behind its end"),
         "another version": (text_of({**bundle, "version": "zaxy.portable.v2"}), "this reads"),
         "another signature": (text_of({**bundle, "signature": "00" * 64}), "its signature is not that of its key"),
         "dropped": (text_of({**bundle, "entries": bundle["entries"][:-1]}), "with 7 entries and has 6"),
         "not JSON": (b"PK\x03\x04", "it is not valid JSON"),
-        "empty": (b"", "it ends in the middle"),
+        "empty": (b"", "it ends too early"),
         "unsigned": (text_of({"version": "zaxy.export.unsigned.v1", "entries": []}), "it is an unsigned envelope"),
     }
 
@@ -747,9 +747,9 @@ def test_a_bundle_is_proven_before_the_first_of_its_events_is_written(tmp_path: 
     memory = Memory.open(tmp_path)
     try:
         with pytest.raises(ZaxyError, match="entry 1199"):
-            import_bundle(memory.recall.loom, parts_of_file(BytesIO(changed)), "theirs")
+            import_bundle(memory.recall.loom, parts_of_file(BytesIO(changed)), session="theirs")
         assert memory.sessions() == []
-        assert import_bundle(memory.recall.loom, parts_of_file(BytesIO(data)), "theirs").new == 1200
+        assert import_bundle(memory.recall.loom, parts_of_file(BytesIO(data)), session="theirs").new == 1200
         assert proven(bundle_bytes(memory, EVERYTHING, "theirs", SIGNER)).session_id == "theirs"
     finally:
         memory.close()

@@ -466,7 +466,7 @@ def test_what_an_erased_event_had_closed_stays_closed(tmp_path: Path) -> None:
     for actor in ("ada", OWN_ACTOR):
         loom.append("work", [admit("decision.made", "ada", {"decision": "another"})])
         seq = loom.end("work").seq
-        recorded = event_of(loom.erase("work", seq, actor, "asked for", closings_as_json(closings)))
+        recorded = event_of(loom.erase("work", seq, actor, "asked for", closings=closings_as_json(closings)))
         assert extract(recorded) == Extraction(closings=closings)
     loom.close()
 

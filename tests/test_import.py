@@ -25,7 +25,7 @@ from zaxy.api.models import AsOf, Draft, EntityRef, Event
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.admission import MAX_PAYLOAD, admit_own, checked_entry
 from zaxy.export.bundle import Signer
-from zaxy.export.importing import APPENDED_TOGETHER, Imported
+from zaxy.export.importing import BATCH_EVENTS, Imported
 from zaxy.export.selector import EVERYTHING, Selector
 from zaxy.export.signing import KeyFiles, generate, signer_of
 from zaxy.extract.housekeeping import is_housekeeping
@@ -203,7 +203,7 @@ def test_a_later_bundle_brings_only_what_is_new(pair: Pair) -> None:
 
 
 def test_an_import_that_is_killed_and_done_again_gives_every_event_once(tmp_path: Path, pair: Pair) -> None:
-    count = 6 * APPENDED_TOGETHER
+    count = 6 * BATCH_EVENTS
     notes = (checked_entry("note.taken", "ada", {"text": f"note {n}", "n": n}) for n in range(count))
     write_log(pair.folders[0], notes, THERE, timedelta(seconds=1))
     (tmp_path / "b.json").write_bytes(pair.bundle(Selector(grains=("event",))).getvalue())
@@ -473,7 +473,7 @@ def test_a_bundle_without_events_has_nothing_to_import(pair: Pair) -> None:
 
 
 def test_a_bundle_that_was_tampered_with_imports_nothing(pair: Pair) -> None:
-    for number in range(3 * APPENDED_TOGETHER // 500):
+    for number in range(3 * BATCH_EVENTS // 500):
         note(pair.source, f"The lamp number {number} burns oil.")
     good = pair.bundle().getvalue()
     subset = pair.bundle(disclosed=Selector()).getvalue()

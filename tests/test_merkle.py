@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from export_vectors import ids, tree_proof, tree_root
-from zaxy.export.merkle import FOLDED_TOGETHER, GrowingTree, Step, Tree, leaf_hash, node_hash, root_by_proof
+from zaxy.export.merkle import SUBTREE_LEAVES, GrowingTree, Step, Tree, leaf_hash, node_hash, root_by_proof
 
 COUNTS = [*range(71), 127, 128, 129, 255, 1000, 1023, 1024, 1025, 2047, 2048, 2049, 3333, 5000]
 SIDES = {"left": "right", "right": "left"}
@@ -74,10 +74,10 @@ def test_a_growing_tree_and_a_whole_one_have_the_root_of_the_rfc(count: int) -> 
 
 
 def test_asking_for_the_root_on_the_way_changes_nothing() -> None:
-    leaves, tree = ids(FOLDED_TOGETHER + 5), GrowingTree()
+    leaves, tree = ids(SUBTREE_LEAVES + 5), GrowingTree()
     for number, leaf in enumerate(leaves, 1):
         tree.add(leaf)
-        if number in (1, 2, 3, 700, FOLDED_TOGETHER - 1, FOLDED_TOGETHER, FOLDED_TOGETHER + 1):
+        if number in (1, 2, 3, 700, SUBTREE_LEAVES - 1, SUBTREE_LEAVES, SUBTREE_LEAVES + 1):
             assert tree.root() == tree_root(leaves[:number])
     assert tree.root() == tree_root(leaves)
 

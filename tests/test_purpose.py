@@ -10,7 +10,7 @@ import pytest
 from remembered import SESSION, decision, fact, project, turn
 from zaxy.assemble.context import Gathered, gather
 from zaxy.assemble.purpose import FIELDS, GENERAL, PRESETS, RULES, Purpose, purpose_of, suppressed, unmet
-from zaxy.assemble.reading import Reading
+from zaxy.assemble.reading import MemoryReader
 from zaxy.errors import ZaxyError
 from zaxy.memory import Memory
 from zaxy.retrieve.profiles import PROFILES
@@ -101,8 +101,8 @@ def test_the_words_of_a_purpose_are_looked_for_behind_those_of_the_question(memo
         turn(memory, f"The parser, remark {number}.", "emphasis")
 
     def seqs(purpose: Purpose) -> list[int]:
-        def read(reading: Reading) -> Gathered:
-            return gather(reading, "the parser", 10, 0, None, purpose)
+        def read(reader: MemoryReader) -> Gathered:
+            return gather(reader, "the parser", limit=10, recent=0, from_seq=None, purpose=purpose)
 
         return [result.seq for result in memory._assembled("emphasis", read).results]
 

@@ -67,7 +67,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> History:
         for seq in ERASED:
             line = memory.recall.loom.get(SESSION, seq)
             assert line is not None
-            memory.recall.loom.erase(SESSION, seq, "user", "it was asked for", ())
+            memory.recall.loom.erase(SESSION, seq, "user", "it was asked for")
     return History(folder, refs)
 
 

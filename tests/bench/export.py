@@ -22,7 +22,7 @@ from zaxy.eventloom.bulk import encode_quickly
 from zaxy.eventloom.loom import Eventloom
 from zaxy.export.bundle import Signer, write_bundle
 from zaxy.export.disclosure import disclose
-from zaxy.export.entries import DEEPEST
+from zaxy.export.entries import MAX_ENTRY_DEPTH
 from zaxy.export.projection import project
 from zaxy.export.selector import EVERYTHING, Selector
 from zaxy.export.signing import KeyFiles, generate, signer_of
@@ -49,7 +49,7 @@ class Nowhere(BytesIO):
 
 
 def entries_of(loom: Eventloom, selector: Selector = EVERYTHING) -> Iterator[bytes]:
-    return project(loom, SESSION, selector.checked())
+    return project(loom, SESSION, selector=selector.checked())
 
 
 def exporting(folder: Path, sizes: Sizes, signer: Signer) -> Iterator[Row]:
@@ -92,7 +92,7 @@ def verifying(folder: Path, sizes: Sizes, signer: Signer) -> Iterator[Row]:
 
         def hash_each() -> None:
             for entry in entries:
-                sha256(encode_quickly(orjson.loads(entry), DEEPEST)).hexdigest()
+                sha256(encode_quickly(orjson.loads(entry), MAX_ENTRY_DEPTH)).hexdigest()
 
         def verify_all() -> None:
             if verify(parts_of_file(bundle)).entries != sizes.entries:

@@ -142,7 +142,7 @@ def fill(folder: Path, events: int, payload: dict[str, object] = PAYLOAD) -> str
     prev, pending = None, []
     with open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         for seq in range(1, events + 1):
-            line = make_line(entry, SESSION, seq, prev, "2026-06-15T00:00:00.000000Z")
+            line = make_line(entry, SESSION, seq=seq, prev=prev, time="2026-06-15T00:00:00.000000Z")
             prev = line.hash
             pending.append(line.data)
             if not seq % 4096 or seq == events:

@@ -98,9 +98,8 @@ def write_log(folder: Path, count: int) -> None:
     path, prev = folder / ".eventloom" / f"{SESSION}.jsonl", None
     with open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         for event in events(count):
-            line = make_line(
-                checked_entry(event.type, event.actor, dict(event.payload or {})), SESSION, event.seq, prev, event.time
-            )
+            entry = checked_entry(event.type, event.actor, dict(event.payload or {}))
+            line = make_line(entry, SESSION, seq=event.seq, prev=prev, time=event.time)
             prev = line.hash
             file.write(line.data + b"\n")
 

@@ -16,7 +16,7 @@ from zaxy.contracts.snapshot import live_contracts
 from zaxy.eventloom.admission import SENSITIVITIES
 from zaxy.export import reading, reference_verifier, verification
 from zaxy.export.bundle import NONCE_SIZE, NOT_SIGNED, SIGNED, SIGNED_FIELDS, UNSIGNED
-from zaxy.export.entries import DEEPEST, SCHEMA, SOURCES
+from zaxy.export.entries import MAX_ENTRY_DEPTH, SCHEMA, SOURCES
 from zaxy.export.selector import DEFAULT_QUERY_LIMIT, ENTRY_AXES, GRAINS, MAX_QUERY_LIMIT, Selector
 from zaxy.export.signing import DEFAULT_ALGORITHM
 from zaxy.plugins.roster import load_roster
@@ -174,15 +174,15 @@ def test_the_steps_are_numbered_without_a_gap() -> None:
 
 def test_the_limits_are_those_of_the_code() -> None:
     assert {name: bound for name, (bound,) in rows(section("Limits")).items()} == {
-        "text of a field of the header": f"{reading.MAX_FIELD_CHARS:,} bytes",
-        "text of an item": f"{reading.MAX_ITEM_CHARS:,} bytes",
+        "text of a field of the header": f"{reading.MAX_FIELD_BYTES:,} bytes",
+        "text of an item": f"{reading.MAX_ITEM_BYTES:,} bytes",
         "fields of the header": str(reading.MAX_FIELDS),
-        "white space in one place": f"{reading.MAX_SPACE_CHARS:,} bytes",
-        "steps of a proof": str(verification.MAX_PROOF),
+        "white space in one place": f"{reading.MAX_SPACE_BYTES:,} bytes",
+        "steps of a proof": str(verification.MAX_PROOF_STEPS),
     }
-    assert f"nested at most {DEEPEST + 1} deep in an item" in section("Reading").replace("\n  ", " ")
-    assert (DEEPEST + 1, 64) == (reference_verifier.DEEPEST_ITEM, reference_verifier.DEEPEST_HEADER)
-    assert f"{reference_verifier.MAX_FILE >> 20} MiB" in str(reference_verifier.__doc__)
+    assert f"nested at most {MAX_ENTRY_DEPTH + 1} deep in an item" in section("Reading").replace("\n  ", " ")
+    assert (MAX_ENTRY_DEPTH + 1, 64) == (reference_verifier.MAX_ITEM_DEPTH, reference_verifier.MAX_HEADER_DEPTH)
+    assert f"{reference_verifier.MAX_FILE_BYTES >> 20} MiB" in str(reference_verifier.__doc__)
 
 
 def test_the_table_of_vectors_has_what_the_file_has() -> None:

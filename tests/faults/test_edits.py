@@ -194,7 +194,7 @@ def test_a_payload_that_is_missing_without_an_erasure_on_record_is_found(folders
 def sealed(changes: dict[str, Any], gone: tuple[str, ...] = ()) -> bytes:
     """A line whose digest and hash are right for what it says, whatever that is."""
     with fixed_randomness(1):
-        line = make_line(note(), SESSION, 1, None, "2026-01-01T00:00:00.000000Z")
+        line = make_line(note(), SESSION, seq=1, prev=None, time="2026-01-01T00:00:00.000000Z")
     record = {**line.record, **changes}
     if "payload" in changes:
         record["payload_digest"] = payload_digest(bytes.fromhex(record["salt"]), json_bytes(record["payload"]))

@@ -18,7 +18,7 @@ from zaxy.assemble.checkout import Checkout, checkout
 from zaxy.assemble.citations_in_text import real_citations_within
 from zaxy.assemble.context import check_request, context
 from zaxy.assemble.guidance import pending_reminder
-from zaxy.assemble.reading import Reading
+from zaxy.assemble.reading import MemoryReader
 from zaxy.assemble.records import FeedbackDetails, SkillDetails, feedback_draft, skill_draft
 from zaxy.assemble.replies import (
     Bootstrap,
@@ -94,14 +94,23 @@ class Memory:
     ) -> Event:
         """Append one event; it is durable when this returns. Secrets are taken out of it first."""
         key = idempotency_key or next_key()
-        entry = admit(event_type, actor, dict(payload), sensitivity, caused_by, key)
+        entry = admit(
+            event_type, actor, dict(payload), sensitivity=sensitivity, caused_by=caused_by, idempotency_key=key
+        )
         return event_of(self.recall.loom.append(session or self.session, [entry])[0])
 
     def append_many(self, drafts: Iterable[Draft], session: str = "") -> list[Event]:
         """Append all of them or none."""
         entries = [
-            admit(d.type, d.actor, dict(d.payload), d.sensitivity, d.caused_by, d.idempotency_key or next_key())
-            for d in drafts
+            admit(
+                draft.type,
+                draft.actor,
+                dict(draft.payload),
+                sensitivity=draft.sensitivity,
+                caused_by=draft.caused_by,
+                idempotency_key=draft.idempotency_key or next_key(),
+            )
+            for draft in drafts
         ]
         return [event_of(line) for line in self.recall.loom.append(session or self.session, entries)]
 
@@ -127,7 +136,7 @@ class Memory:
         turn = {"role": role, "content": content, "speaker": speaker, "source": source, "turn_index": turn_index}
         payload = {key: value for key, value in turn.items() if value not in ("", None)}
         asked = query or " ".join(content.split())[:MAX_TURN_QUERY_CHARS]
-        check_request(asked, limit, max_recent_events, None, max_tokens)
+        check_request(asked, limit, recent=max_recent_events, from_seq=None, max_tokens=max_tokens)
         event = self.append(
             "transcript.turn", payload, actor=actor or role, session=session, idempotency_key=idempotency_key
         )
@@ -147,7 +156,7 @@ class Memory:
         **details: Unpack[FeedbackDetails],
     ) -> Event:
         """Record whether a memory was of use: `used` and `helpful` reinforce it, `irrelevant` is kept for audit."""
-        draft = feedback_draft(entity_name, entity_type, feedback, actor, details)
+        draft = feedback_draft(entity_name, entity_type, feedback=feedback, actor=actor, details=details)
         if draft.payload.get("citation"):
             self.resolve(str(draft.payload["citation"]))
         return self.append_many([draft], session)[0]
@@ -255,7 +264,7 @@ class Memory:
         event = event_of(self.recall.loom.resolve(cited))
         self.follow(cited.session)
         ended = ended_by(event, self.recall.store, self.recall.versions)
-        recorded = event_of(self.recall.loom.erase(cited.session, cited.seq, actor, reason, ended))
+        recorded = event_of(self.recall.loom.erase(cited.session, cited.seq, actor, reason, closings=ended))
         used = {
             f"{bound.point}-{bound.name}" for bound in (*self.recall.host.all("retrieval_lanes"), self.recall.graph)
         }
@@ -321,8 +330,15 @@ class Memory:
         target = self.recall.loom.resolve_ref(session, ref).seq if ref else None
         done = self._assembled(
             session,
-            lambda reading: checkout(
-                reading, query, limit, max_recent_events, replay_from_seq, purpose, max_tokens, ref
+            lambda reader: checkout(
+                reader,
+                query,
+                limit=limit,
+                recent=max_recent_events,
+                from_seq=replay_from_seq,
+                purpose=purpose,
+                max_tokens=max_tokens,
+                ref=ref,
             ),
             target,
         )
@@ -342,15 +358,24 @@ class Memory:
         """Where the work stands, what happened last, and what memory has on a question, ready for a prompt."""
         reply = self._assembled(
             session or self.session,
-            lambda reading: context(reading, query, limit, max_recent_events, replay_from_seq, max_tokens),
+            lambda reader: context(
+                reader,
+                query,
+                limit=limit,
+                recent=max_recent_events,
+                from_seq=replay_from_seq,
+                max_tokens=max_tokens,
+            ),
         )
         return Context.of(reply)
 
-    def _assembled(self, session: str, make: Callable[[Reading], T], target: int | None = None) -> T:
+    def _assembled(self, session: str, make: Callable[[MemoryReader], T], target: int | None = None) -> T:
         """What `make` makes of one state of memory."""
-        return self.recall.ask(session, lambda head, states: make(Reading(self.recall, session, head, states, target)))[
-            0
-        ]
+
+        def ask(head: int, states: list[FollowerState]) -> T:
+            return make(MemoryReader(self.recall, session, head=head, states=states, target=target))
+
+        return self.recall.ask(session, ask)[0]
 
     def replay(
         self,
@@ -378,7 +403,8 @@ class Memory:
         eventloom = {"status": state if tail.line else "empty", "events": tail.seq}
         eventloom |= {"head": latest[-1].citation} if latest else {}
         recent = [event for event in latest if not is_housekeeping(event)]
-        found = starting.capabilities(session, current_task, eventloom, recent, self.recall.doubts(session, []))
+        doubts = self.recall.doubts(session, [])
+        found = starting.capabilities(session, current_task, eventloom=eventloom, recent=recent, warnings=doubts)
         return Capabilities.of({**found, "tokens_used": tokens_of(found), "truncated": False})
 
     def bootstrap(self, session: str = "", *, current_task: str = "") -> Bootstrap:
@@ -422,7 +448,15 @@ class Memory:
     ) -> Written:
         """Write a session's memory as a bundle that others can check: all of it, or what a selector takes."""
         chosen = selector or EVERYTHING
-        return build_memory_export(self.recall, session or self.session, chosen, file, signer, disclosed, progress)
+        return build_memory_export(
+            self.recall,
+            session or self.session,
+            selector=chosen,
+            file=file,
+            signer=signer,
+            disclosed=disclosed,
+            progress=progress,
+        )
 
     def import_bundle(
         self,
@@ -438,7 +472,13 @@ class Memory:
                 file.seek(0)
             copyfileobj(file, own, 1 << 20)
             parts = parts_of_file(own)
-            return import_bundle(self.recall.loom, parts, session or self.session, expect_public_key, progress)
+            return import_bundle(
+                self.recall.loom,
+                parts,
+                session=session or self.session,
+                expect_public_key=expect_public_key,
+                progress=progress,
+            )
 
     # Followers
 

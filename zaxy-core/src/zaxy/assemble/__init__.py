@@ -1,1 +1,1 @@
-"""From what was found to what a model is told: bounded, cited, and honest about whether it is enough."""
+"""Replies to a model: bounded, cited, and honest about whether they are enough to answer."""

@@ -1,4 +1,4 @@
-"""What a model is told of its memory at the start: what it is, which tool to call when, and what is captured."""
+"""What a model learns about its memory at session start: what it is, which tool to call when, what is captured."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zaxy.api.models import Event
 from zaxy.assemble.guidance import CHECKOUT_TOOL, IGNORE, TRUST
 from zaxy.extract.observations import OBSERVATIONS
 
-WHAT = "Memory of this workspace: events in a hash-chained log on the user's disk. Everything told from it is cited."
+WHAT = "Memory of this workspace: events in a hash-chained log on the user's disk. Everything it returns is cited."
 DEFAULT_TASK = "current task, project direction, and recent decisions"
 TOOLS = {
     "memory_bootstrap": "once, at session start",
@@ -45,8 +45,9 @@ def capture_status(recent: Sequence[Event]) -> dict[str, Any]:
 
 
 def capabilities(
-    session: str, task: str, eventloom: dict[str, Any], recent: Sequence[Event], warnings: Sequence[str]
+    session: str, task: str, *, eventloom: dict[str, Any], recent: Sequence[Event], warnings: Sequence[str]
 ) -> dict[str, Any]:
+    """The reply of `memory_capabilities`."""
     return {
         "name": "zaxy",
         "version": __version__,

@@ -1,4 +1,4 @@
-"""Memory Checkout: what is true now on a question, who says so, and whether that is enough to answer."""
+"""Memory Checkout: what memory holds on a question, the events that say so, and whether that is enough to answer."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 from zaxy.api.models import EntityRow
 from zaxy.assemble import prompt
 from zaxy.assemble.citations_in_text import real_citations_within
-from zaxy.assemble.conflicts import Conflict, conflicts
+from zaxy.assemble.conflicts import Disagreement, disagreements
 from zaxy.assemble.context import MAX_QUERY_CHARS, Gathered, brief, check_request, gather
 from zaxy.assemble.guidance import FEEDBACK_TOOL, guidance, pending_reminder, required_action
 from zaxy.assemble.purpose import Purpose, purpose_of, suppressed, unmet
 from zaxy.assemble.quality import Grounds, Quality, judge
-from zaxy.assemble.reading import Reading
+from zaxy.assemble.reading import MemoryReader
 from zaxy.assemble.relevance import Asked, near, relevant, what_is_asked
 from zaxy.assemble.skills import Skills, applicable_skills
 from zaxy.assemble.slots import SlotPlan, slot_plan
-from zaxy.assemble.token_budget import Costly, TokenBudget, cost_of, fitted, tokens_of
+from zaxy.assemble.token_budget import Candidate, TokenBudget, cost_of, fitted, tokens_of
 from zaxy.assemble.working_set import KINDS, LOOKBACK, NOTHING_OPEN, WorkingSet, is_open
 from zaxy.eventloom.citation import parse_citation
 from zaxy.extract.texts import cut
@@ -32,23 +32,23 @@ MAX_EVIDENCE = 3
 MAX_FACT_CHARS = 400
 MAX_EVIDENCE_CHARS = 160
 WORKING_SET_ITEMS = 3
-FOR_HEADINGS = 100
+HEADING_TOKENS = 100
 SHORT_QUERY_CHARS = 80
-BRIEF_FACT = 120
-"""Characters of a question and of a fact, where there is little room."""
+SHORT_FACT_CHARS = 120
+"""The length of a question and of a fact where the budget is small."""
 NO_FACTS = frozenset(("memory_feedback", "hook_checkpoint"))
-"""Rows about the use of memory and about moments of a session: they say nothing of the world."""
+"""Rows about the use of memory itself. They are not facts about the work."""
 REMINDER_LOOKBACK = 20
-"""Events in which a reminder is looked for that nothing has answered yet."""
-STATUS_TOKENS = 6
-"""Rows that answer a question about where things stand."""
-MEANT = {
+"""How many of the latest events are searched for a reminder that nothing has answered yet."""
+STATUS_ROWS = 6
+"""How many rows answer a question about where things stand."""
+STATUS_WORDS = {
     "goals": tokens.words("goal direction roadmap priority"),
     "decisions": tokens.words("decision"),
     "tasks": tokens.words("task action step next left remaining pending open"),
     "blockers": tokens.words("blocker blocked"),
 }
-"""Words of such a question, and the part of the working set that they mean."""
+"""Words in such a question, by the part of the working set that they mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,8 @@ class Checkout:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What is told about the findings."""
+class Assessment:
+    """What a reply says about the findings."""
 
     quality: Quality
     advice: dict[str, Any]
@@ -89,13 +89,13 @@ class Verdict:
 
     @property
     def payloads(self) -> list[dict[str, Any]]:
-        """What may be reported back, one for each of the first facts."""
+        """Ready-made arguments for `memory_feedback`, one for each of the first facts."""
         return list(self.advice.get("feedback", {}).get("payloads", ()))
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What was found, sorted out."""
+    """What was found, sorted into facts, evidence and what is left out."""
 
     gathered: Gathered
     purpose: Purpose
@@ -103,16 +103,17 @@ class Findings:
     evidence: tuple[Result, ...]
     duplicates: int
     left_out: dict[str, str]
-    """By citation, why the purpose does not let a row count."""
+    """Why the purpose does not let a row count, by the citation of the row."""
     superseded: int
-    conflicts: tuple[Conflict, ...]
+    disagreements: tuple[Disagreement, ...]
     skills: Skills
     plan: SlotPlan | None
 
 
 def checkout(
-    reading: Reading,
+    reader: MemoryReader,
     query: str,
+    *,
     limit: int | None,
     recent: int,
     from_seq: int | None,
@@ -122,27 +123,28 @@ def checkout(
 ) -> Checkout:
     chosen = purpose_of(purpose)
     wide = chosen.recall_floor if limit is None else limit
-    check_request(query, wide, recent, from_seq, max_tokens)
-    gathered = gather(reading, query, wide, recent, from_seq, chosen)
-    found = sort_out(reading, gathered, chosen, min(wide, MAX_FACTS))
-    told = [*reading.warnings, *(conflict.warning for conflict in found.conflicts)]
+    check_request(query, wide, recent=recent, from_seq=from_seq, max_tokens=max_tokens)
+    gathered = gather(reader, query, limit=wide, recent=recent, from_seq=from_seq, purpose=chosen)
+    found = sort_out(reader, gathered, chosen, min(wide, MAX_FACTS))
+    warnings = [*reader.warnings, *(one.warning for one in found.disagreements)]
     missing = found.plan.missing(found.facts) if found.plan and found.facts else ()
     cited = sum(bool(fact.citation) for fact in found.facts)
-    grounds = Grounds(len(found.facts), cited, found.superseded, len(told), missing, unmet(chosen, found.facts))
+    grounds = Grounds(len(found.facts), cited, found.superseded, len(warnings), missing, unmet(chosen, found.facts))
     quality = judge(grounds, required_action(query, found.facts, found.plan, missing))
-    reminder = pending_reminder(reading.events(reading.head - REMINDER_LOOKBACK + 1, reading.head))
-    advice = guidance(query, quality, chosen, found.facts, bool(found.conflicts), reminder)
-    verdict = Verdict(quality, advice, told, ref)
-    return Checkout(fitted(lambda budget: _reply(reading, found, verdict, budget), max_tokens), quality)
+    reminder = pending_reminder(reader.events(reader.head - REMINDER_LOOKBACK + 1, reader.head))
+    disputed = bool(found.disagreements)
+    advice = guidance(query, quality, purpose=chosen, facts=found.facts, disputed=disputed, reminder=reminder)
+    assessment = Assessment(quality, advice, warnings, ref)
+    return Checkout(fitted(lambda budget: _reply(reader, found, assessment, budget), max_tokens), quality)
 
 
-def sort_out(reading: Reading, gathered: Gathered, purpose: Purpose, most: int) -> Findings:
-    """Facts from what merely has some of the words, what may count from what may not, and copies from originals."""
-    asked = what_is_asked(gathered.query, reading)
-    left_out = suppressed(purpose, (*gathered.results, *gathered.passages), reading.newest)
+def sort_out(reader: MemoryReader, gathered: Gathered, purpose: Purpose, max_facts: int) -> Findings:
+    """Separate facts from near misses, rows that may count from those that may not, and copies from originals."""
+    asked = what_is_asked(gathered.query, reader)
+    left_out = suppressed(purpose, (*gathered.results, *gathered.passages), reader.newest)
     counted = [one for one in gathered.results if one.citation not in left_out and one.entity_type not in NO_FACTS]
-    answering = _status(reading, gathered.query) if asked.status else relevant(asked, counted)
-    facts = _standing(reading, _once(answering)[:most])
+    answering = _status(reader, gathered.query) if asked.status else relevant(asked, counted)
+    facts = _standing(reader, _once(answering)[:max_facts])
     cited = {fact.citation for fact in facts}
     rest = [
         one
@@ -153,12 +155,12 @@ def sort_out(reading: Reading, gathered: Gathered, purpose: Purpose, most: int) 
         gathered,
         purpose,
         tuple(facts),
-        tuple(one for one in _once(rest)[:MAX_EVIDENCE] if reading.resolves(one.citation)),
+        tuple(one for one in _once(rest)[:MAX_EVIDENCE] if reader.resolves(one.citation)),
         len(answering) - len(_once(answering)),
         left_out,
         len(relevant(_without_names(asked), gathered.superseded)),
-        tuple(conflicts(facts)),
-        applicable_skills(gathered.query, reading.current, reading.cite),
+        tuple(disagreements(facts)),
+        applicable_skills(gathered.query, reader.current, reader.cite),
         slot_plan(gathered.query),
     )
 
@@ -167,23 +169,31 @@ def _without_names(asked: Asked) -> Asked:
     return asked._replace(names=())
 
 
-def _status(reading: Reading, query: str) -> list[Result]:
-    """The rows that say where things stand: of the kinds that the question names, or of all."""
+def _status(reader: MemoryReader, query: str) -> list[Result]:
+    """The rows that say where things stand: of the kinds that the question names, or of every kind."""
     asked = set(tokens.words(query))
-    named = {kind for kind, words in MEANT.items() if not asked.isdisjoint(words)} or set(MEANT)
+    named = {kind for kind, words in STATUS_WORDS.items() if not asked.isdisjoint(words)} or set(STATUS_WORDS)
     wanted = [kind for kind in KINDS if kind.heading in named]
-    each = max(STATUS_TOKENS // len(wanted), 1)
+    each = max(STATUS_ROWS // len(wanted), 1)
     return [
-        _of_row(reading, row)
+        _of_row(reader, row)
         for kind in wanted
-        for row in [row for row in reading.current(kind.entity_types, LOOKBACK) if is_open(row)][:each]
+        for row in [row for row in reader.current(kind.entity_types, LOOKBACK) if is_open(row)][:each]
     ]
 
 
-def _of_row(reading: Reading, row: EntityRow) -> Result:
+def _of_row(reader: MemoryReader, row: EntityRow) -> Result:
     entity = row.entity
     return Result(
-        *(reading.shown(entity.summary), reading.cite(row), row.opened_seq, "exact", 1.0, (), "status", "", ""),
+        content=reader.shown(entity.summary),
+        citation=reader.cite(row),
+        seq=row.opened_seq,
+        lane="exact",
+        score=1.0,
+        steps=(),
+        profile="status",
+        event_type="",
+        actor="",
         valid_from=row.valid_from,
         valid_to=row.valid_to,
         entity_name=entity.name,
@@ -192,16 +202,16 @@ def _of_row(reading: Reading, row: EntityRow) -> Result:
     )
 
 
-def _standing(reading: Reading, facts: Sequence[Result]) -> list[Result]:
-    """The facts whose events the log still holds, proven; if any does not, that is said."""
-    standing = [fact for fact in facts if reading.resolves(fact.citation)]
+def _standing(reader: MemoryReader, facts: Sequence[Result]) -> list[Result]:
+    """The facts whose events the log still holds intact. A warning says so if one is gone."""
+    standing = [fact for fact in facts if reader.resolves(fact.citation)]
     if len(standing) < len(facts):
-        reading.warnings.append("the log no longer holds, intact, all that memory has followed")
+        reader.warnings.append("the log no longer holds, intact, all that memory has followed")
     return standing
 
 
 def _once(results: Iterable[Result]) -> list[Result]:
-    """Each text once, the first one of it."""
+    """The results without later ones that have the same text."""
     found: dict[str, Result] = {}
     for result in results:
         found.setdefault(" ".join(tokens.folded(result.statement).split()), result)
@@ -211,28 +221,29 @@ def _once(results: Iterable[Result]) -> list[Result]:
 # The reply
 
 
-def _reply(reading: Reading, found: Findings, verdict: Verdict, budget: int) -> dict[str, Any]:
-    """All parts, in the order of their worth, as far as they fit. The best fact always comes."""
-    frame = _frame(reading, found, verdict)
-    advice: dict[str, Any] | None = verdict.advice
+def _reply(reader: MemoryReader, found: Findings, assessment: Assessment, budget: int) -> dict[str, Any]:
+    """All parts, the most useful first, as far as the budget goes. The best fact always has its place."""
+    frame = _frame(reader, found, assessment)
+    advice: dict[str, Any] | None = assessment.advice
     diagnostics: dict[str, Any] | None = frame["diagnostics"]
-    asked = (found.gathered.query, found.purpose, verdict.quality, verdict.warnings)
-    left = budget - tokens_of(frame) - tokens_of(prompt.render(*asked, advice, diagnostics)) - FOR_HEADINGS
-    payloads = verdict.payloads
-    costly = _costly(found.facts, payloads, MAX_FACT_CHARS)
-    if left < sum(cost_of(*parts) for _, parts in costly[:1]):
-        costly = _costly(found.facts, payloads, BRIEF_FACT)
-        frame, advice, diagnostics = _short_of_advice(frame), None, None
+    asked = (found.gathered.query, found.purpose, assessment.quality, assessment.warnings)
+    bare = prompt.render(*asked, advice=advice, diagnostics=diagnostics)
+    left = budget - tokens_of(frame) - tokens_of(bare) - HEADING_TOKENS
+    payloads = assessment.payloads
+    candidates = _fact_candidates(found.facts, payloads, MAX_FACT_CHARS)
+    if left < sum(cost_of(*parts) for _, parts in candidates[:1]):
+        candidates = _fact_candidates(found.facts, payloads, SHORT_FACT_CHARS)
+        frame, advice, diagnostics = _without_advice(frame), None, None
         asked = (cut(found.gathered.query, SHORT_QUERY_CHARS), *asked[1:])
-        left = budget - tokens_of(frame) - tokens_of(prompt.render(*asked)) - FOR_HEADINGS
+        left = budget - tokens_of(frame) - tokens_of(prompt.render(*asked)) - HEADING_TOKENS
     room = TokenBudget(left)
-    facts = room.fill(costly, at_least=1)
-    clashes = room.fill((clash, (clash.as_dict(), prompt.conflict_line(clash))) for clash in found.conflicts)
-    told = (found.skills.as_dict(), found.skills.analytics, prompt.skill_lines(found.skills))
-    skills = found.skills if found.skills.applicable and room.takes(*told) else None
+    facts = room.fill(candidates, at_least=1)
+    disputes = room.fill((one, (one.as_dict(), prompt.disagreement_line(one))) for one in found.disagreements)
+    skill_parts = (found.skills.as_dict(), found.skills.analytics, prompt.skill_lines(found.skills))
+    skills = found.skills if found.skills.applicable and room.takes(*skill_parts) else None
     working = WorkingSet.of(room.fill(found.gathered.working.ranked(WORKING_SET_ITEMS)))
     evidence = room.fill((one, (_evidence(one),)) for one in found.evidence)
-    latest = [brief(event, reading.shown) for event in reversed(found.gathered.recent.events)]
+    latest = [brief(event, reader.shown) for event in reversed(found.gathered.recent.events)]
     recent = room.fill((one, (one,)) for one in latest)[::-1]
     if skills is not None:
         frame["diagnostics"]["skills"] = skills.as_dict()
@@ -242,15 +253,15 @@ def _reply(reading: Reading, found: Findings, verdict: Verdict, budget: int) -> 
         frame["guidance"]["feedback"]["payloads"] = payloads[: len(facts)]
     frame["prompt"] = prompt.render(
         *asked,
-        advice,
-        diagnostics,
+        advice=advice,
+        diagnostics=diagnostics,
         facts=[line for _, line, _ in facts],
-        conflicts=clashes,
+        disagreements=disputes,
         working=working,
         skills=skills,
     )
     frame["current_facts"] = [fact for fact, _, _ in facts]
-    frame["conflicts"] = [clash.as_dict() for clash in clashes]
+    frame["conflicts"] = [one.as_dict() for one in disputes]
     frame["evidence"] = [_evidence(one) for one in evidence]
     frame["provenance"] = [provenance for _, _, provenance in facts]
     frame["working_set"] = working.as_dict()
@@ -263,19 +274,19 @@ def _reply(reading: Reading, found: Findings, verdict: Verdict, budget: int) -> 
         "evidence_count": len(evidence),
         "fact_count": len(facts),
     }
-    return dict(real_citations_within(frame, reading.may_show))
+    return dict(real_citations_within(frame, reader.may_show))
 
 
-def _costly(
-    facts: Sequence[Result], payloads: Sequence[dict[str, Any]], longest: int
-) -> list[Costly[tuple[dict[str, Any], str, dict[str, Any]]]]:
-    """Each fact as it is shown, its line in the prompt and its provenance; the first ones cost their payloads too."""
-    shown = [(_fact(fact, longest), prompt.fact_line(fact, longest), _provenance(fact)) for fact in facts]
+def _fact_candidates(
+    facts: Sequence[Result], payloads: Sequence[dict[str, Any]], max_chars: int
+) -> list[Candidate[tuple[dict[str, Any], str, dict[str, Any]]]]:
+    """Each fact with its line in the prompt and its provenance. The first ones cost their feedback payloads too."""
+    shown = [(_fact(fact, max_chars), prompt.fact_line(fact, max_chars), _provenance(fact)) for fact in facts]
     return [(parts, (*parts, *payloads[rank : rank + 1])) for rank, parts in enumerate(shown)]
 
 
-def _short_of_advice(frame: dict[str, Any]) -> dict[str, Any]:
-    """The frame of a reply that has little room: the question briefly, and no advice beyond the verdict."""
+def _without_advice(frame: dict[str, Any]) -> dict[str, Any]:
+    """The frame of a reply with a small budget: a short question, and no advice beyond the quality."""
     quality, diagnostics = frame["quality"], frame["diagnostics"]
     action = quality["required_action"]
     if action is not None:
@@ -291,8 +302,8 @@ def _short_of_advice(frame: dict[str, Any]) -> dict[str, Any]:
     return {**frame, **shortened, "query": cut(frame["query"], SHORT_QUERY_CHARS)}
 
 
-def _frame(reading: Reading, found: Findings, verdict: Verdict) -> dict[str, Any]:
-    """What a reply holds whatever was found; the lists are filled in as far as there is room."""
+def _frame(reader: MemoryReader, found: Findings, assessment: Assessment) -> dict[str, Any]:
+    """What every reply holds. Its lists are empty here; they are filled as far as the budget goes."""
     gathered = found.gathered
     policy = {"excluded": len(found.left_out), "by_reason": dict(Counter(found.left_out.values()))}
     lanes = Counter(fact.source_lane for fact in (*found.facts, *found.evidence))
@@ -304,20 +315,20 @@ def _frame(reading: Reading, found: Findings, verdict: Verdict) -> dict[str, Any
         "current_fact_count": len(found.facts),
         "superseded_contexts_excluded": found.superseded,
         "duplicates_removed": found.duplicates,
-        "warning_count": len(verdict.warnings),
+        "warning_count": len(assessment.warnings),
         "feedback_recommended": bool(found.facts),
         "feedback_tool": FEEDBACK_TOOL,
         "token_efficiency": {"prompt_tokens": 0, "facts_per_1k_tokens": 0.0, "evidence_count": 0, "fact_count": 0},
     }
-    advice = verdict.advice
-    if verdict.payloads:
+    advice = assessment.advice
+    if assessment.payloads:
         advice = {**advice, "feedback": {**advice["feedback"], "payloads": []}}
     retention: dict[str, Any] = {
-        "known_to_seq": reading.head,
+        "known_to_seq": reader.head,
         "recent_from_seq": seqs[0] if seqs else None,
         "replay_bounded": gathered.recent.bounded,
     }
-    if found.purpose.preset != "general" or found.purpose.told:
+    if found.purpose.preset != "general" or found.purpose.fields:
         diagnostics["purpose_retrieval_policy"] = found.purpose.retrieval_policy
         diagnostics["purpose_policy"] = retention["purpose_policy"] = policy
     if found.plan is not None:
@@ -325,16 +336,16 @@ def _frame(reading: Reading, found: Findings, verdict: Verdict) -> dict[str, Any
     return {
         "session_id": gathered.session,
         "query": cut(gathered.query, MAX_QUERY_CHARS),
-        **({"ref": verdict.ref} if verdict.ref else {}),
-        "quality": verdict.quality.as_dict(),
+        **({"ref": assessment.ref} if assessment.ref else {}),
+        "quality": assessment.quality.as_dict(),
         "current_facts": [],
         "conflicts": [],
         "evidence": [],
         "provenance": [],
         "working_set": NOTHING_OPEN.as_dict(),
         "recent": [],
-        "warnings": list(verdict.warnings),
-        "notices": list(dict.fromkeys(reading.notices)),
+        "warnings": list(assessment.warnings),
+        "notices": list(dict.fromkeys(reader.notices)),
         "purpose": found.purpose.as_dict(),
         "retention": retention,
         "diagnostics": diagnostics,
@@ -343,9 +354,9 @@ def _frame(reading: Reading, found: Findings, verdict: Verdict) -> dict[str, Any
     }
 
 
-def _fact(fact: Result, longest: int) -> dict[str, Any]:
+def _fact(fact: Result, max_chars: int) -> dict[str, Any]:
     shown = {
-        "content": cut(fact.statement, longest),
+        "content": cut(fact.statement, max_chars),
         "citation": fact.citation,
         "source_lane": fact.source_lane,
         "entity_name": cut(fact.entity_name, 80),

@@ -1,4 +1,4 @@
-"""Memory as data: what was recorded may say anything, and must not read like an instruction or a citation of ours."""
+"""Recorded text as data: it may say anything, and must never read like an instruction or a citation of ours."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zaxy.text.passages import ORIGIN
 
 _CITATION = re.compile(r"eventloom://[^\s\"'<>`)\]}\\]*", re.IGNORECASE)
 _UNSAFE = re.compile("[`\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-"""Beyond what JSON escapes: more ends of lines, control characters of terminals, and what turns the direction."""
+"""Characters that JSON does not escape: further line ends, terminal controls, and changes of text direction."""
 _PLAIN_NAME = re.compile(r"[\w.@:/+-]{1,64}")
 UNRESOLVED = "[unresolved citation]"
 
@@ -22,26 +22,26 @@ Resolves = Callable[[str], bool]
 """Whether a citation names an event of the log."""
 
 
-def quoted(text: str, longest: int) -> str:
+def quoted(text: str, max_chars: int) -> str:
     """A text on one line between quotation marks: nothing in it can end the line, the marks or a block around it."""
-    told = json.dumps(cut(text, longest), ensure_ascii=False)
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", told)
+    line = json.dumps(cut(text, max_chars), ensure_ascii=False)
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", line)
 
 
 def name_in_line(name: str) -> str:
-    """A name within a line of ours; what is more than a plain word is quoted."""
+    """A name within a line of ours. Anything but a plain word is quoted."""
     return name if _PLAIN_NAME.fullmatch(name) else quoted(name, 80)
 
 
 def only_real_citations(text: str, resolves: Resolves) -> str:
-    """The text with each citation that names no event of the log taken out."""
+    """The text, with every citation removed that names no event of the log."""
     if "eventloom://" not in text.lower():
         return text
     return _CITATION.sub(lambda found: _checked(found.group(), resolves), text)
 
 
 def real_citations_within(value: Any, resolves: Resolves) -> Any:
-    """The same for every text within a JSON value: names and labels are recorded text as well."""
+    """The same for every text within a JSON value, because names and labels are recorded text as well."""
     if isinstance(value, str):
         return only_real_citations(value, resolves)
     if isinstance(value, dict):
@@ -52,7 +52,7 @@ def real_citations_within(value: Any, resolves: Resolves) -> Any:
 
 
 def _value(key: str, value: Any, resolves: Resolves) -> Any:
-    """A value under its key. An imported event's origin names an event elsewhere: only an import writes that."""
+    """A value under its key. Only an import writes an event's origin, which names an event of another log."""
     if key == ORIGIN and isinstance(value, str) and _CITATION.fullmatch(value):
         return value
     return real_citations_within(value, resolves)

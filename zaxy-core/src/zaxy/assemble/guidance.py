@@ -1,4 +1,4 @@
-"""What a model should do with a checkout: what to trust, what to ignore, what to call next, what to report back."""
+"""Advice that comes with a checkout: what to trust, what to ignore, which tool to call next, what to report back."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def follow_up(query: str) -> str:
 def required_action(
     query: str, facts: Sequence[Result], plan: SlotPlan | None, missing: Sequence[str]
 ) -> dict[str, Any]:
-    """What to do where memory does not answer by itself."""
+    """What to do when memory alone does not answer."""
     action: dict[str, Any] = {"tool": CHECKOUT_TOOL, "query": follow_up(query), "reason": REFRESH}
     if not facts:
         reason = "Nothing recorded answers it. Ask the user, then record what they say with memory_append."
@@ -45,22 +45,22 @@ def required_action(
 
 
 def guidance(
-    query: str, quality: Quality, purpose: Purpose, facts: Sequence[Result], disputed: bool, reminder: str
+    query: str, quality: Quality, *, purpose: Purpose, facts: Sequence[Result], disputed: bool, reminder: str
 ) -> dict[str, Any]:
     """`disputed`: two of the facts disagree."""
-    told: dict[str, Any] = {
+    advice: dict[str, Any] = {
         "answer": ANSWERS.get(quality.answerability, OTHERWISE),
         "trust": TRUST,
         "ignore": IGNORE,
         "next": {"tool": CHECKOUT_TOOL, "arguments": {"query": follow_up(query), **_purpose(purpose)}},
     }
     if disputed:
-        told["correct"] = TO_REPLACE
+        advice["correct"] = TO_REPLACE
     if facts:
-        told["feedback"] = {"tool": FEEDBACK_TOOL, "payloads": [_payload(fact) for fact in facts[:MAX_PAYLOADS]]}
+        advice["feedback"] = {"tool": FEEDBACK_TOOL, "payloads": [_payload(fact) for fact in facts[:MAX_PAYLOADS]]}
     if reminder:
-        told["reminder"] = reminder
-    return told
+        advice["reminder"] = reminder
+    return advice
 
 
 def _purpose(purpose: Purpose) -> dict[str, Any]:
@@ -78,14 +78,16 @@ def _payload(fact: Result) -> dict[str, Any]:
 
 
 def pending_reminder(events: Iterable[Event]) -> str:
-    """What the last reminder says that no use of memory has followed; empty if there is none."""
-    said = ""
+    """The last reminder, unless memory was used after it; else empty."""
+    pending = ""
     for event in events:
         if not is_housekeeping(event):
             continue
         if event.type == "memory.reminder.suggested" and event.payload is not None:
             reason = str(event.payload.get("reason", "")).replace("_", " ")
-            said = str(event.payload.get("message", "")) or f"Memory was not used lately ({reason}): check out first."
+            pending = (
+                str(event.payload.get("message", "")) or f"Memory was not used lately ({reason}): check out first."
+            )
         elif event.type in ("memory.checkout.completed", "memory.bootstrap.shown"):
-            said = ""
-    return said
+            pending = ""
+    return pending

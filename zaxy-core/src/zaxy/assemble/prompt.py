@@ -1,4 +1,4 @@
-"""The checkout as a model reads it: sections of short lines, with everything recorded between quotation marks."""
+"""The checkout as a model reads it: sections of short lines, with all recorded text between quotation marks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from zaxy.assemble.citations_in_text import name_in_line, quoted
-from zaxy.assemble.conflicts import Conflict
+from zaxy.assemble.conflicts import Disagreement
 from zaxy.assemble.context import DATA
 from zaxy.assemble.purpose import GENERAL, Purpose
 from zaxy.assemble.quality import Quality
@@ -22,21 +22,22 @@ def render(
     purpose: Purpose,
     quality: Quality,
     warnings: Sequence[str],
+    *,
     advice: dict[str, Any] | None = None,
     diagnostics: dict[str, Any] | None = None,
     facts: Sequence[str] = (),
-    conflicts: Sequence[Conflict] = (),
+    disagreements: Sequence[Disagreement] = (),
     working: WorkingSet | None = None,
     skills: Skills | None = None,
 ) -> str:
-    """All sections of which there is something to tell. `facts` are lines already."""
+    """All sections that are not empty. `facts` are finished lines."""
     lines = ["# Memory Checkout", f"Question: {quoted(query, MAX_QUERY_CHARS)}", DATA]
     lines += ["", "## Quality", f"{quality.answerability}, confidence {quality.confidence:.2f}."]
     lines += [f"- {reason}" for reason in quality.reasons]
     if facts:
         lines += ["", "## Current Facts", *facts]
-    if conflicts:
-        lines += ["", "## Conflicts", *map(conflict_line, conflicts)]
+    if disagreements:
+        lines += ["", "## Conflicts", *map(disagreement_line, disagreements)]
     if warnings:
         lines += ["", "## Warnings", *(f"- {warning}" for warning in warnings)]
     if working is not None and (state := working.lines()):
@@ -52,19 +53,19 @@ def render(
 
 def _guidance(advice: dict[str, Any], purpose: Purpose) -> list[str]:
     lines = [f"- {advice[what]}" for what in ("answer", "trust", "ignore")]
-    if purpose.preset != GENERAL.preset or purpose.told:
-        told = "".join(f", {field} {quoted(value, 80)}" for field, value in purpose.told)
-        lines.append(f"- Purpose: {purpose.preset} ({purpose.evidence_policy}{told}).")
+    if purpose.preset != GENERAL.preset or purpose.fields:
+        fields = "".join(f", {field} {quoted(value, 80)}" for field, value in purpose.fields)
+        lines.append(f"- Purpose: {purpose.preset} ({purpose.evidence_policy}{fields}).")
     return lines + ([f"- Reminder: {advice['reminder']}"] if "reminder" in advice else [])
 
 
-def fact_line(fact: Result, longest: int) -> str:
+def fact_line(fact: Result, max_chars: int) -> str:
     whose = f"{fact.entity_type or fact.event_type}{f' by {name_in_line(fact.actor)}' if fact.actor else ''}"
-    return f"- {quoted(fact.statement, longest)} ({whose}, {fact.valid_from[:10]}) [{fact.citation}]"
+    return f"- {quoted(fact.statement, max_chars)} ({whose}, {fact.valid_from[:10]}) [{fact.citation}]"
 
 
-def conflict_line(conflict: Conflict) -> str:
-    return f"- {quoted(conflict.about, 120)}: [{conflict.first.citation}] against [{conflict.second.citation}]"
+def disagreement_line(one: Disagreement) -> str:
+    return f"- {quoted(one.about, 120)}: [{one.first.citation}] against [{one.second.citation}]"
 
 
 def skill_lines(skills: Skills) -> str:
@@ -73,15 +74,15 @@ def skill_lines(skills: Skills) -> str:
         version = name_in_line(skill.version)
         lines.append(f"- {quoted(skill.skill_id, 80)} version {version}, {skill.status} [{skill.citation}]")
         lines += [f"  {number}. {quoted(step, 160)}" for number, step in enumerate(skill.procedure, 1)]
-    told = skills.analytics
-    if told:
-        scores = ", ".join(f"{name_in_line(name)} {score}" for name, score in told["scores"].items()) or "none"
-        lines += ["", "## Skill Analytics", f"- {told['outcome_count']} outcomes, scores: {scores}"]
-        lines.append(f"- contradicted {told['contradiction_count']} times")
+    analytics = skills.analytics
+    if analytics:
+        scores = ", ".join(f"{name_in_line(name)} {score}" for name, score in analytics["scores"].items()) or "none"
+        lines += ["", "## Skill Analytics", f"- {analytics['outcome_count']} outcomes, scores: {scores}"]
+        lines.append(f"- contradicted {analytics['contradiction_count']} times")
         for name in ("promotion_candidates", "rollback_candidates"):
-            if told[name]:
-                lines.append(f"- {name.replace('_', ' ')}: {', '.join(map(name_in_line, told[name]))}")
-        lines += [f"- [{citation}]" for citation in told["citations"]]
+            if analytics[name]:
+                lines.append(f"- {name.replace('_', ' ')}: {', '.join(map(name_in_line, analytics[name]))}")
+        lines += [f"- [{citation}]" for citation in analytics["citations"]]
     return "\n".join(lines) if skills is not NONE else ""
 
 

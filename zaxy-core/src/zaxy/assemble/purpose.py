@@ -1,4 +1,4 @@
-"""What memory is asked for: a purpose changes how wide is looked, what weighs, and what may not count as evidence."""
+"""What a question is for. A purpose sets how many rows are read, how they are scored, and what counts as evidence."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FIELDS = (
 PENDING = frozenset(("pending", "proposed", "draft", "deferred", "conflicted"))
 STALE_DAYS = 30
 TRUSTED = 0.5
-"""Below this confidence what was inferred is not counted where a purpose says so."""
+"""Below this confidence, a purpose may ignore what was inferred."""
 
 _SAFE = re.compile(r"\b(?:safe|secure|saniti[sz]ed|harmless|not vulnerable|no vulnerabilit\w+)\b", re.IGNORECASE)
 _SWEEPING = re.compile(r"\b(?:always|never|all|every|proves?|proven|guarantees?d?|certainly)\b", re.IGNORECASE)
@@ -33,7 +33,7 @@ _RELEASE = re.compile(r"\b(?:releas\w+|ship\w*|ready|green|passed|approved)\b", 
 _SUPPORT = ("evidence", "citations", "command", "exit_code", "verification")
 
 Suppressing = Callable[[Result, str], bool]
-"""Whether a result may not count, given the time of the newest event."""
+"""Whether to leave a result out, given the time of the newest event."""
 
 
 def _unsupported(result: Result) -> bool:
@@ -55,15 +55,15 @@ def _stale(result: Result, newest: str) -> bool:
 
 
 def _day(time: str) -> int:
-    """The number of a day; near enough to tell how far two of them are apart."""
+    """A number for a day, exact enough for the distance between two days."""
     year, month, day = (int(part) if part.isdigit() else 1 for part in (time[:4], time[5:7], time[8:10]))
     return year * 372 + month * 31 + day
 
 
 def _claims(kinds: Sequence[str], pattern: re.Pattern[str] | None = None) -> Suppressing:
     def suppressing(result: Result, newest: str) -> bool:
-        told = result.entity_type in kinds and (pattern is None or bool(pattern.search(result.content)))
-        return told and _unsupported(result)
+        claims = result.entity_type in kinds and (pattern is None or bool(pattern.search(result.content)))
+        return claims and _unsupported(result)
 
     return suppressing
 
@@ -101,24 +101,24 @@ RULES: dict[str, Suppressing] = {
     "rejected": _rejected,
     "stale_unpromoted": lambda result, newest: result.entity_type == "finding" and _stale(result, newest),
 }
-"""Why a row may be left out, by the name under which it is reported. What was superseded is left out for everybody."""
+"""Why a row may be left out, by the name that replies report. Superseded rows are left out for every purpose."""
 
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
     preset: str
     recall_floor: int
-    """At least so many rows are looked at."""
+    """The least number of rows to read."""
     scoring_profile: str
     evidence_policy: str
     suppresses: tuple[str, ...] = ()
     emphasis: tuple[str, ...] = ()
-    """Words that are looked for too, behind those of the question."""
-    told: tuple[tuple[str, str], ...] = ()
+    """Further words to search for. What they find comes behind what the question finds."""
+    fields: tuple[tuple[str, str], ...] = ()
     """The fields that the caller gave."""
 
     def as_dict(self) -> dict[str, Any]:
-        return {"preset": self.preset, **dict(self.told), "evidence_policy": self.evidence_policy}
+        return {"preset": self.preset, **dict(self.fields), "evidence_policy": self.evidence_policy}
 
     @property
     def retrieval_policy(self) -> dict[str, Any]:
@@ -134,32 +134,50 @@ PRESETS = {
     for purpose in (
         Purpose("general", 10, "balanced", "cited_current_facts_preferred"),
         Purpose(
-            *("coding", 16, "recall", "current_facts_and_verification_cited"),
+            "coding",
+            16,
+            "recall",
+            "current_facts_and_verification_cited",
             ("uncited_claim",),
             ("implementation", "test", "verification", "command"),
         ),
         Purpose(
-            *("review", 16, "precision", "cited_current_facts_required"),
+            "review",
+            16,
+            "precision",
+            "cited_current_facts_required",
             ("pending_claim", "low_trust_inference"),
             ("review", "finding", "issue", "change"),
         ),
         Purpose(
-            *("release", 24, "temporal", "gate_evidence_required"),
+            "release",
+            24,
+            "temporal",
+            "gate_evidence_required",
             ("draft", "uncited_release_claim", "stale_gate_result"),
             ("release", "gate", "verification", "blocker"),
         ),
         Purpose(
-            *("security", 24, "precision", "cited_security_evidence_required"),
+            "security",
+            24,
+            "precision",
+            "cited_security_evidence_required",
             ("uncited_safe_claim", "low_trust_inference", "stale_mitigation"),
             ("security", "vulnerability", "credential", "mitigation"),
         ),
         Purpose(
-            *("research", 20, "recall", "several_sources_preferred"),
+            "research",
+            20,
+            "recall",
+            "several_sources_preferred",
             ("single_source_overclaim", "stale_source"),
             ("source", "evidence", "finding", "document"),
         ),
         Purpose(
-            *("coordinate", 24, "recall", "accepted_parent_state_required"),
+            "coordinate",
+            24,
+            "recall",
+            "accepted_parent_state_required",
             ("worker_local_pending", "rejected", "stale_unpromoted"),
             ("mission", "finding", "assignment", "handoff"),
         ),
@@ -170,7 +188,7 @@ POLICIES = tuple(purpose.evidence_policy for purpose in PRESETS.values())
 
 
 def purpose_of(given: object) -> Purpose:
-    """The purpose that a caller names: a preset, or an object whose fields are checked one by one."""
+    """The purpose that a caller names: a preset, or an object with checked fields."""
     if given is None or given == "":
         return GENERAL
     if isinstance(given, str):
@@ -191,12 +209,12 @@ def purpose_of(given: object) -> Purpose:
     policy = str(given.get("evidence_policy") or chosen.evidence_policy)
     if policy not in POLICIES:
         raise _invalid(f"there is no evidence policy {shown(policy)}", f"There are {', '.join(POLICIES)}.")
-    told = tuple((field, str(given[field])) for field in FIELDS if field != "evidence_policy" and given.get(field))
-    return replace(chosen, evidence_policy=policy, told=told)
+    fields = tuple((field, str(given[field])) for field in FIELDS if field != "evidence_policy" and given.get(field))
+    return replace(chosen, evidence_policy=policy, fields=fields)
 
 
 def suppressed(purpose: Purpose, found: Sequence[Result], newest: str) -> dict[str, str]:
-    """Of the results that may not count for the purpose, by their citations, the reason why."""
+    """Why results may not count for the purpose, by citation."""
     reasons = {}
     for result in found:
         reason = next((rule for rule in purpose.suppresses if RULES[rule](result, newest)), "")
@@ -206,7 +224,7 @@ def suppressed(purpose: Purpose, found: Sequence[Result], newest: str) -> dict[s
 
 
 def unmet(purpose: Purpose, facts: Sequence[Result]) -> str:
-    """What the purpose's policy on evidence asks for and the facts do not have; empty if they do."""
+    """The evidence that the purpose requires and the facts lack; empty if nothing is missing."""
     kinds = {fact.entity_type for fact in facts}
     policy = purpose.evidence_policy
     if not facts:

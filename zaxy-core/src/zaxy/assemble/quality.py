@@ -1,4 +1,4 @@
-"""How far a checkout can be trusted to answer its question: a sum that a person can redo, and a verdict from it."""
+"""How far a checkout answers its question: a sum that a person can redo, and the verdict that follows from it."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ SUPERSEDED_LEFT_OUT = "Superseded context was left out."
 SLOTS_UNMET = "The question needs evidence that was not found."
 POLICY_UNMET = "The purpose asks for evidence that was not found."
 
-START, FACT_TOKENS, CITATION_TOKENS, FOR_EXCLUDING, MOST = 0.25, 0.22, 0.28, 0.07, 0.95
-WARNING_TOKENS, FOR_WARNINGS, FOR_SLOTS, FOR_POLICY = 0.18, 0.35, 0.25, 0.30
+START, PER_FACT, PER_CITATION, FOR_SUPERSEDED, MAX_CONFIDENCE = 0.25, 0.22, 0.28, 0.07, 0.95
+PER_WARNING, MAX_FOR_WARNINGS, FOR_SLOTS, FOR_POLICY = 0.18, 0.35, 0.25, 0.30
+"""What facts and citations add to the confidence, and what doubts take away."""
 ENOUGH = 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class Grounds:
-    """What a verdict rests on."""
+    """What the verdict depends on."""
 
     facts: int
     """Current facts that bear on the question."""
     citations: int
-    """Of those, how many have a citation that resolves."""
+    """How many of them have a citation that resolves."""
     superseded: int = 0
     """Rows on the question that were left out because they no longer hold."""
     warnings: int = 0
     missing_slots: tuple[str, ...] = ()
     policy_unmet: str = ""
-    """Why the purpose's policy on evidence is not met; empty if it is."""
+    """The evidence that the purpose requires and the facts lack; empty if nothing is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Quality:
 
 
 def judge(grounds: Grounds, required_action: dict[str, Any] | None = None) -> Quality:
-    """The verdict. `required_action` is what to do where memory does not answer by itself."""
+    """`required_action`: what to do when memory alone does not answer."""
     confidence = _confidence(grounds)
     if not grounds.facts:
         verdict = ASK
@@ -65,9 +66,9 @@ def judge(grounds: Grounds, required_action: dict[str, Any] | None = None) -> Qu
 
 
 def _confidence(grounds: Grounds) -> float:
-    total = START + FACT_TOKENS * min(grounds.facts, 2) + CITATION_TOKENS * min(grounds.citations, 2)
-    total = min(total + (FOR_EXCLUDING if grounds.superseded else 0.0), MOST)
-    total -= min(WARNING_TOKENS * grounds.warnings, FOR_WARNINGS)
+    total = START + PER_FACT * min(grounds.facts, 2) + PER_CITATION * min(grounds.citations, 2)
+    total = min(total + (FOR_SUPERSEDED if grounds.superseded else 0.0), MAX_CONFIDENCE)
+    total -= min(PER_WARNING * grounds.warnings, MAX_FOR_WARNINGS)
     total -= FOR_SLOTS if grounds.missing_slots else 0.0
     total -= FOR_POLICY if grounds.policy_unmet else 0.0
     return round(max(total, 0.0), 2)

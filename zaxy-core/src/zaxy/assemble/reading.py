@@ -1,4 +1,4 @@
-"""One state of a session's memory, for all the questions that one reply asks of it."""
+"""Reads one state of a session's memory, for all the questions of one reply."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from zaxy.retrieve.results import Answer
 from zaxy.retrieve.retriever import UNBOUNDED, Question
 from zaxy.text.ranking import Hit, Weights
 
-FARTHEST = 400
-"""Events from a given place that are looked through for some that are not bookkeeping."""
+MAX_EVENTS_SEARCHED = 400
+"""How many events are searched, from a given place, for those that are not bookkeeping."""
 
 
 class Recent(NamedTuple):
@@ -27,22 +27,22 @@ class Recent(NamedTuple):
     """Whether there were more."""
 
 
-class Reading:
+class MemoryReader:
     """What the first `head` events of a session say."""
 
     def __init__(
-        self, recall: Recall, session: str, head: int, states: Sequence[State], target: int | None = None
+        self, recall: Recall, session: str, *, head: int, states: Sequence[State], target: int | None = None
     ) -> None:
-        """`states`: how far the followers have come. `target`: the event at which a ref stands, if one was named."""
+        """`states`: how far the followers have come. `target`: the event that a ref names, if one was given."""
         self.session = session
         self.head = head if target is None else min(head, target)
         self.warnings = recall.doubts(session, states)
-        """Why it may not be trusted."""
+        """Reasons to doubt what it reads."""
         self.notices = recall.notices
         self._recall = recall
-        self._found: dict[str, list[Hit]] = {}
+        self._hits_by_text: dict[str, list[Hit]] = {}
         self._resolved: dict[str, bool] = {}
-        self._given: set[str] = set()
+        self._citations_given: set[str] = set()
         self._graph = reached(states, GRAPH)
         self._as_of = AsOf() if target is None else AsOf(known_at=self.head)
 
@@ -55,10 +55,12 @@ class Reading:
         return self._noticed(self._recall.retriever.verbatim(question, self.head, self._hits(text)))
 
     def _hits(self, text: str) -> list[Hit]:
-        """The passages that fit, looked for once for all lanes."""
-        if text not in self._found:
-            self._found[text] = self._recall.texts.hits(Query(text, self.session, as_of=AsOf(known_at=self.head)))
-        return self._found[text]
+        """The passages that match, searched once for all lanes."""
+        if text not in self._hits_by_text:
+            self._hits_by_text[text] = self._recall.texts.hits(
+                Query(text, self.session, as_of=AsOf(known_at=self.head))
+            )
+        return self._hits_by_text[text]
 
     def _noticed(self, answer: Answer) -> Answer:
         self.notices += answer.notices
@@ -71,28 +73,28 @@ class Reading:
         except ZaxyError as error:
             self.notices.append(f"the graph does not take part: {error.message}")
             return ()
-        # A graph that has followed another history than the log tells is the only one to hold rows of no event.
+        # Only a graph that followed another history than the log's can hold rows without an event.
         return [row for row in rows if self.resolves(self._citation(row))] if self.warnings else rows
 
     def recent(self, count: int, from_seq: int | None) -> Recent:
-        """The last events, or the first ones from a place on; bookkeeping is left out."""
+        """The last events, or the first ones from a place on, without bookkeeping."""
         if not count or not self.head:
             return Recent([], False)
         if from_seq is not None:
-            events = self._told(from_seq, min(self.head, from_seq + FARTHEST))
-            return Recent(events[:count], len(events) > count or from_seq + FARTHEST < self.head)
+            events = self._content_events(from_seq, min(self.head, from_seq + MAX_EVENTS_SEARCHED))
+            return Recent(events[:count], len(events) > count or from_seq + MAX_EVENTS_SEARCHED < self.head)
         latest = self._recall.texts.latest(self.session, count + 1, self.head)
-        events = [event for seq in reversed(latest[:count]) for event in self._told(seq, seq)]
+        events = [event for seq in reversed(latest[:count]) for event in self._content_events(seq, seq)]
         return Recent(events, len(latest) > count)
 
-    def _told(self, first: int, last: int) -> list[Event]:
+    def _content_events(self, first: int, last: int) -> list[Event]:
         found = self.events(first, last)
-        told = [event for event in found if event.payload is not None and not is_housekeeping(event)]
-        self._given.update(Citation(event.session, event.seq, event.hash).short for event in told)
-        return told
+        events = [event for event in found if event.payload is not None and not is_housekeeping(event)]
+        self._citations_given.update(Citation(event.session, event.seq, event.hash).short for event in events)
+        return events
 
     def events(self, first: int, last: int) -> list[Event]:
-        """Events as they stand in the log; where that is damaged, those before the damage, and a warning."""
+        """Events from the log. If it is damaged: those before the damage, and a warning."""
         found: list[Event] = []
         try:
             found.extend(self._recall.events(self.session, max(first, 1), last))
@@ -113,22 +115,22 @@ class Reading:
 
     def cite(self, row: EntityRow) -> str:
         citation = self._citation(row)
-        self._given.add(citation)
+        self._citations_given.add(citation)
         return citation
 
     def _citation(self, row: EntityRow) -> str:
         return Citation(self.session, row.opened_seq, row.event_hash).short
 
     def shown(self, text: str) -> str:
-        """A text in which no citation stands that names no event."""
+        """The text without citations that name no event."""
         return only_real_citations(text, self.resolves)
 
     def may_show(self, citation: str) -> bool:
-        """Whether a reply may show it: it comes from the graph or the log itself, or it resolves."""
-        return citation in self._given or self.resolves(citation)
+        """Whether a reply may show a citation: the graph or the log gave it, or it resolves."""
+        return citation in self._citations_given or self.resolves(citation)
 
     def resolves(self, citation: str) -> bool:
-        """Whether the log holds the event that is cited, intact, among those that are read."""
+        """Whether the log holds the cited event intact, at or before `head`."""
         if citation not in self._resolved:
             self._resolved[citation] = self._holds(parse_citation(citation))
         return self._resolved[citation]

@@ -1,4 +1,4 @@
-"""Events that agents record through functions of their own: feedback, skills, and the end of a subagent's work."""
+"""Events that agents record through tools of their own: feedback, and what happens to skills."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SKILL_ACTIONS = {
     "record_outcome": "skill.outcome_recorded",
 }
 NEEDS = {"skill.proposed": ("procedure", "summary"), "skill.outcome_recorded": ("success_score", "feedback")}
-"""Of these fields an action needs one."""
+"""An action needs at least one of these fields."""
 
 
 class FeedbackDetails(TypedDict, total=False):
@@ -58,10 +58,14 @@ class SkillDetails(TypedDict, total=False):
 FEEDBACK_DETAILS, SKILL_DETAILS = tuple(FeedbackDetails.__annotations__), tuple(SkillDetails.__annotations__)
 
 
-def feedback_draft(entity_name: str, entity_type: str, feedback: str, actor: str, details: Mapping[str, Any]) -> Draft:
-    """Used and helpful reinforce; irrelevant is kept for audit, and changes nothing."""
+def feedback_draft(
+    entity_name: str, entity_type: str, *, feedback: str, actor: str, details: Mapping[str, Any]
+) -> Draft:
+    """`used` and `helpful` reinforce a fact. `irrelevant` is kept for audit and changes nothing."""
     if feedback not in (*POSITIVE, *NEGATIVE):
-        raise _invalid(f"{shown(feedback)} is not a feedback", f"It is one of {', '.join((*POSITIVE, *NEGATIVE))}.")
+        raise _invalid(
+            f"{shown(feedback)} is not a kind of feedback", f"It is one of {', '.join((*POSITIVE, *NEGATIVE))}."
+        )
     for what, value in (("entity_name", entity_name), ("entity_type", entity_type)):
         if not isinstance(value, str) or not value.strip():
             raise _invalid(f"{what} is empty", "Use one of the payloads that a checkout's guidance lists.")
@@ -74,7 +78,7 @@ def feedback_draft(entity_name: str, entity_type: str, feedback: str, actor: str
 
 
 def skill_draft(action: str, skill_id: str, actor: str, details: Mapping[str, Any]) -> Draft:
-    """One event of a skill's life. Nothing else ever changes a skill."""
+    """One event in the life of a skill. Nothing else changes a skill."""
     types = {**SKILL_ACTIONS, **{type_.removeprefix("skill."): type_ for type_ in SKILL_ACTIONS.values()}}
     if action not in types:
         raise _invalid(f"{shown(action)} is not an action on a skill", f"It is one of {', '.join(SKILL_ACTIONS)}.")
@@ -95,11 +99,11 @@ def _with_details(payload: dict[str, Any], details: Mapping[str, Any], known: tu
     return {**payload, **{key: value for key, value in details.items() if value is not None}}
 
 
-def _check_number(payload: Mapping[str, Any], field: str, least: float, most: float) -> None:
+def _check_number(payload: Mapping[str, Any], field: str, minimum: float, maximum: float) -> None:
     value = payload.get(field)
-    if value is not None and (type(value) not in (int, float) or not least <= value <= most):
-        bounds = f" from {least} to {most}" if math.isfinite(least) else ""
-        raise _invalid(f"{field} is not a number{bounds}", "Mend it, or leave it out.")
+    if value is not None and (type(value) not in (int, float) or not minimum <= value <= maximum):
+        bounds = f" from {minimum} to {maximum}" if math.isfinite(minimum) else ""
+        raise _invalid(f"{field} is not a number{bounds}", "Give a number, or leave the field out.")
 
 
 def _invalid(message: str, remediation: str) -> ZaxyError:

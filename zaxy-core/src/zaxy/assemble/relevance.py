@@ -1,4 +1,4 @@
-"""Whether what was found answers the question, or merely has some of its words.
+"""Whether a result answers the question, or only shares some of its words.
 
 A fact counts if it has enough of what the question says, weighed by how rare each word is in this memory, and all that
 the question names: names, identifiers, quoted phrases, and terms of two words that memory knows. The shares were chosen
@@ -19,15 +19,15 @@ from zaxy.text.ranking import Weights
 ENOUGH = 0.5
 """The share of the question's weight that a fact must have."""
 ENOUGH_OF_KNOWN = 0.7
-"""The share of the weight of those words that occur in memory at all. Of a known word the answer would make use."""
+"""The same share of the words that occur in memory at all. An answer would use a word that memory knows."""
 UNSEEN = 0.6
-"""What a word that never occurs weighs, of the highest weight: it may be another word for one that does."""
+"""The weight of a word that memory does not know, as a share of the highest: it may be a synonym of a known one."""
 NEAR = 0.25
 """The share from which a result is shown as evidence."""
 BESIDE = 0.5
-"""What a word counts for that stands in the turn before or after: an answer seldom repeats the question."""
+"""How much a word of the turn before or after counts: an answer seldom repeats the question."""
 FRAME = 0.2
-"""What a word of the asking itself counts for."""
+"""How much a word of the asking itself counts."""
 
 ASKING = frozenset(
     tokens.words(
@@ -37,7 +37,7 @@ ASKING = frozenset(
         use using work make do go set happen decide decided decision agree choose chose plan note record"""
     )
 )
-"""Words of asking, and of recording: they say how somebody asks or what was done, not what it is about."""
+"""Words of asking and of recording. They say how somebody asks, not what the question is about."""
 STATUS = frozenset(
     tokens.words(
         """task goal decision blocker blocked action step direction progress status state roadmap priority project work
@@ -45,7 +45,7 @@ STATUS = frozenset(
         important update background history memory preference"""
     )
 )
-"""Words of a question about where things stand: it asks for the working set, and not for a fact."""
+"""Words of a question about where things stand. Such a question asks for the working set, not for a fact."""
 
 _STATUS = re.compile(
     r"\bwhere (?:are|were|do) we\b|\bwhat(?:'s|’s| is| was)? (?:left|next|open|missing|going on)\b"
@@ -53,14 +53,14 @@ _STATUS = re.compile(
     re.IGNORECASE,
 )
 _SENTENCES = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
-_PIECES = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[^\w\s]")
+_WORDS_AND_MARKS = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[^\w\s]")
 _NAME = re.compile(r"(?<![\w.])[A-Z][\w'’-]*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+)[\"“'(]*$")
 _POSSESSIVE = re.compile(r"['’]s?$")
 
 
 class Known(Protocol):
-    """What memory knows of words."""
+    """What memory knows about words."""
 
     def weights(self, words: Sequence[str]) -> Weights: ...
 
@@ -68,19 +68,19 @@ class Known(Protocol):
 
 
 class Asked(NamedTuple):
-    """What a question asks for, each word with what it weighs."""
+    """What a question asks for: its words with their weights, names and phrases."""
 
     weights: dict[str, float]
     unseen: frozenset[str]
-    """Those of the words that never occur."""
+    """The words that memory does not know."""
     names: tuple[frozenset[str], ...]
-    """The stems of each name and known term in it; a fact must have all of them."""
+    """The stems of each name and known term. A fact must have all of them."""
     pairs: tuple[tuple[str, str], ...]
-    """The words that stand side by side: the first mostly says which one of the second is meant."""
+    """Words side by side. The first usually says which one of the second is meant."""
     identifiers: tuple[str, ...]
     phrases: tuple[str, ...]
     status: bool
-    """It asks where things stand."""
+    """Whether it asks where things stand."""
 
 
 def what_is_asked(text: str, known: Known) -> Asked:
@@ -100,13 +100,13 @@ def what_is_asked(text: str, known: Known) -> Asked:
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:
-    """The words that stand side by side in it, by their stems."""
-    stems = ["".join(tokens.words(word)[:1]) for word in _PIECES.findall(text)]
+    """The stems of words that stand side by side."""
+    stems = ["".join(tokens.words(word)[:1]) for word in _WORDS_AND_MARKS.findall(text)]
     return ((one, other) for one, other in pairwise(stems) if one and other)
 
 
 def _names(text: str) -> Iterable[frozenset[str]]:
-    """The capitalised words. One that begins a sentence counts only if something else about it says that it is a name:
+    """The capitalised words. The first word of a sentence counts only if something else marks it as a name:
     an `'s`, a capital within it, or another name behind it."""
     if text.isupper() or text.istitle():
         return
@@ -114,13 +114,13 @@ def _names(text: str) -> Iterable[frozenset[str]]:
         word = _POSSESSIVE.sub("", found.group())
         stems = frozenset(tokens.words(word))
         first = _SENTENCE_START.search(text[: found.start()]) is not None
-        telling = word != found.group() or not word[1:].islower() or _NAME.match(text, found.end() + 1)
-        if stems and (not first or (telling and not stems <= ASKING)):
+        marked = word != found.group() or not word[1:].islower() or _NAME.match(text, found.end() + 1)
+        if stems and (not first or (marked and not stems <= ASKING)):
             yield stems
 
 
 def relevant(asked: Asked, found: Sequence[Result]) -> list[Result]:
-    """Those of the results that answer, in the same order."""
+    """The results that answer the question, in the same order."""
     if not asked.weights or asked.status:
         return []
     words = {result.citation: _words(result) for result in found}
@@ -129,7 +129,7 @@ def relevant(asked: Asked, found: Sequence[Result]) -> list[Result]:
 
 
 def near(asked: Asked, result: Result) -> bool:
-    """Whether a result has enough of the question to be worth a look, though it may not answer it."""
+    """Whether a result shares enough of the question to be shown as evidence."""
     own = _words(result)
     have = sum(weight for word, weight in asked.weights.items() if word in own)
     return have >= NEAR * sum(asked.weights.values()) > 0
@@ -166,13 +166,13 @@ def _answers(asked: Asked, result: Result, own: frozenset[str], beside: frozense
 
 
 def _is_of_another(asked: Asked, result: Result, said: frozenset[str]) -> bool:
-    """Whether it tells of the `ledger database` where the `billing database` is asked for."""
-    told = {second for _, second in _pairs(stated(result.content))}
-    return any(first not in said and second in told for first, second in asked.pairs)
+    """Whether it is about the `ledger database` while the question asks for the `billing database`."""
+    seconds = {second for _, second in _pairs(stated(result.content))}
+    return any(first not in said and second in seconds for first, second in asked.pairs)
 
 
 def _words(result: Result) -> frozenset[str]:
-    """The stems of what a result states, of who says it, when and about what. What it only asks is no statement."""
+    """The stems of what a result states, who says it, when, and about what. A question is not a statement."""
     month = int(result.valid_from[5:7]) if result.valid_from[5:7].isdigit() else 0
     when = f"{tokens.MONTHS[month - 1]} {result.valid_from[:4]}" if 1 <= month <= 12 else ""
     return frozenset(tokens.words(f"{_labelled(result)} {when}"))
@@ -186,7 +186,7 @@ def _labelled(result: Result) -> str:
 
 
 def stated(text: str) -> str:
-    """The text without the sentences that ask."""
+    """The text without its questions."""
     if "?" not in text and "？" not in text:
         return text
     return " ".join(part.strip() for part in _SENTENCES.findall(text) if not part.rstrip().endswith(("?", "？")))

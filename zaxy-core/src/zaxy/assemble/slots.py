@@ -1,4 +1,4 @@
-"""What a composed question needs: counts, sums, differences, durations and orders rest on several events at once."""
+"""What a composed question needs: a count, a sum, a difference, a duration or an order rests on several events."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Composed(NamedTuple):
     answer_type: str
     pattern: re.Pattern[str]
     sources: int
-    """Events that an answer rests on at least, unless one of them states it."""
+    """The least number of events that an answer rests on."""
     required: tuple[str, ...]
 
 
@@ -27,23 +27,39 @@ def _composed(operation: str, answer_type: str, pattern: str, sources: int, *req
 
 OPERATIONS = (
     _composed(
-        *("duration", "duration", "how long|how many (?:days|weeks|months|years|hours|minutes|seconds)", 1),
-        *(SOURCE, TEMPORAL),
+        "duration",
+        "duration",
+        "how long|how many (?:days|weeks|months|years|hours|minutes|seconds)",
+        1,
+        SOURCE,
+        TEMPORAL,
     ),
     _composed("average", "number", "on average|(?:average|mean|median) (?:of|per|over|time|cost)", 1, SOURCE, NUMERIC),
     _composed("sum", "number", "in total|altogether|sum of|total (?:of|number|amount|cost|count)", 1, SOURCE, NUMERIC),
     _composed(
-        *("difference", "number", "difference between|how much (?:more|less|longer|faster)|compared (?:to|with)", 2),
-        *(SOURCE, NUMERIC),
+        "difference",
+        "number",
+        "difference between|how much (?:more|less|longer|faster)|compared (?:to|with)",
+        2,
+        SOURCE,
+        NUMERIC,
     ),
     _composed(
-        *("extreme", "value", "highest|lowest|largest|smallest|most expensive|cheapest|slowest|fastest", 1),
-        *(SOURCE, NUMERIC),
+        "extreme",
+        "value",
+        "highest|lowest|largest|smallest|most expensive|cheapest|slowest|fastest",
+        1,
+        SOURCE,
+        NUMERIC,
     ),
     _composed("count", "number", "how many|how often|number of|count of", 1, SOURCE, NUMERIC),
     _composed(
-        *("order", "list", "in (?:what|which) order|chronological(?:ly)?|timeline of|sequence of", 2),
-        *(SOURCE, TEMPORAL),
+        "order",
+        "list",
+        "in (?:what|which) order|chronological(?:ly)?|timeline of|sequence of",
+        2,
+        SOURCE,
+        TEMPORAL,
     ),
 )
 _NUMBER = re.compile(

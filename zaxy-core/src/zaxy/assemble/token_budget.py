@@ -1,4 +1,4 @@
-"""The tokens that a reply may take, given out to its parts in the order of their worth."""
+"""The tokens that a reply may take. Its parts get theirs in turn, the most useful first."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import orjson
 from zaxy.token_count import count_tokens
 
 T = TypeVar("T")
-Costly = tuple[T, Sequence[object]]
-"""An item with all that it puts into the reply."""
+Candidate = tuple[T, Sequence[object]]
+"""An item, and everything that it would add to the reply."""
 ATTEMPTS, MIN_STEP = 6, 60
 
 
 def tokens_of(value: object) -> int:
-    """Of a JSON value as a reply carries it."""
+    """The tokens of a JSON value in a reply."""
     return count_tokens(orjson.dumps(value, default=str).decode())
 
 
 def fitted(compose: Callable[[int], dict[str, Any]], max_tokens: int) -> dict[str, Any]:
-    """What `compose` makes of a budget; made again of a smaller one where it came out larger than was asked for."""
+    """The reply that `compose` makes of a budget. If it is too large, it is composed again with a smaller budget."""
     budget = max_tokens
     for _ in range(ATTEMPTS):
         reply = compose(budget)
-        # Counted with room for the number itself.
+        # The count leaves room for the number itself.
         reply["tokens_used"] = tokens_of({**reply, "tokens_used": max(max_tokens, 1000)})
         over = reply["tokens_used"] - max_tokens
         if over <= 0 or budget <= 0:
@@ -35,7 +35,7 @@ def fitted(compose: Callable[[int], dict[str, Any]], max_tokens: int) -> dict[st
 
 
 def cost_of(*parts: object) -> int:
-    """A line of the prompt costs what it does as JSON: its marks and line ends are escaped there."""
+    """A line of the prompt costs as much as its JSON, which escapes quotation marks and line ends."""
     return sum(map(tokens_of, parts))
 
 
@@ -43,10 +43,10 @@ class TokenBudget:
     def __init__(self, tokens: int) -> None:
         self.left = tokens
         self.short = False
-        """Whether anything found no room."""
+        """Whether anything was left out."""
 
     def takes(self, *parts: object) -> bool:
-        """Whether there is room for these parts together; they are given it."""
+        """Take the tokens for these parts together; False if too few are left."""
         cost = cost_of(*parts)
         if cost > self.left:
             self.short = True
@@ -54,11 +54,8 @@ class TokenBudget:
         self.left -= cost
         return True
 
-    def fill(self, items: Iterable[Costly[T]], at_least: int = 0) -> list[T]:
-        """The first of the items, until one finds no room.
-
-        `at_least` so many come, room or not.
-        """
+    def fill(self, items: Iterable[Candidate[T]], at_least: int = 0) -> list[T]:
+        """The first items, until one does not fit. `at_least` is a count of items that come even if they do not fit."""
         taken: list[T] = []
         for item, parts in items:
             if not self.takes(*parts):
@@ -68,8 +65,8 @@ class TokenBudget:
             taken.append(item)
         return taken
 
-    def fill_in_turn(self, *kinds: tuple[Sequence[Costly[Any]], float]) -> list[list[Any]]:
-        """Of each kind first as many as its share of what is left takes, then more while there is any room."""
+    def fill_in_turn(self, *kinds: tuple[Sequence[Candidate[Any]], float]) -> list[list[Any]]:
+        """As many items of each kind as its share of the tokens allows; then more while tokens are left."""
         taken = []
         for items, share in kinds:
             part = TokenBudget(int(self.left * share))

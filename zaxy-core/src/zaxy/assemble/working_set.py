@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from zaxy.api.models import EntityRow
 from zaxy.assemble.citations_in_text import quoted
-from zaxy.assemble.token_budget import Costly
+from zaxy.assemble.token_budget import Candidate
 from zaxy.extract.texts import cut
 
 OF_EACH = 5
@@ -65,7 +65,7 @@ class WorkingSet(NamedTuple):
         """As the prompt shows it; kinds of which there is nothing are left out."""
         return [_line(name, item) for name, items in self.items.items() for item in items]
 
-    def ranked(self, each: int = OF_EACH) -> list[Costly[tuple[str, Item]]]:
+    def ranked(self, each: int = OF_EACH) -> list[Candidate[tuple[str, Item]]]:
         """The newest of every kind first, then the next of every kind."""
         return [
             ((name, item), (item.as_dict(), _line(name, item)))

@@ -129,7 +129,7 @@ def export_push(
         def build(file: BinaryIO) -> Written:
             return memory.export(file, selector, session=session, signer=signer, progress=progress_of("exporting"))
 
-        written, receipt = push(memory.recall.host, sink, dest, token, build)
+        written, receipt = push(memory.recall.host, sink, destination=dest, token=token, build=build)
     _tell_written(written, session, receipt.destination, signer, as_json, receipt.detail)
 
 

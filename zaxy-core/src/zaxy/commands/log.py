@@ -51,7 +51,14 @@ def append(
 ) -> None:
     loom, found = open_loom(workspace, eventloom_path)
     session = session_of(session_id, found)
-    entry = admit(event_type, actor, _json_object(payload), sensitivity, caused_by, idempotency_key)
+    entry = admit(
+        event_type,
+        actor,
+        _json_object(payload),
+        sensitivity=sensitivity,
+        caused_by=caused_by,
+        idempotency_key=idempotency_key,
+    )
     before = loom.end(session).seq if idempotency_key else 0
     line = loom.append(session, [entry])[0]
     reply = reply_of(line, replayed=bool(idempotency_key) and line.seq <= before)

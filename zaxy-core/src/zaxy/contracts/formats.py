@@ -77,6 +77,8 @@ def _bundles() -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         memory.export(envelope, session=SESSION)
         written = memory.export(bundle, session=SESSION, signer=signer)
         every, leaves = bytearray(b"\1" * written.entries), bytearray(32 * written.entries)
-        disclosure.write_subset(parts_of_file(bundle), every, leaves, subset, written.merkle_root)
+        disclosure.write_subset(
+            parts_of_file(bundle), every, leaves=leaves, file=subset, merkle_root=written.merkle_root
+        )
     made = (json.loads(file.getvalue()) for file in (envelope, bundle, subset))
     return next(made), next(made), next(made)

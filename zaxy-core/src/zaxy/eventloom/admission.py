@@ -1,4 +1,4 @@
-"""What may enter the log, and in which form: bounds, reserved names, sensitivity, and secrets taken out."""
+"""Checks every event before it enters the log: bounds, reserved names and sensitivity. Secrets are removed."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ MAX_PAYLOAD = 1 << 20
 OWN_ACTOR = "zaxy"
 IMPORTED = "memory.imported"
 IMPORTED_FROM = "imported_from"
-"""The field of a payload that says where an imported event came from; only an import writes it."""
+"""The field of a payload that says where an imported event came from. Only an import writes it."""
 RESERVED_TYPES = frozenset(
     ("memory.bootstrap.shown", "memory.checkout.completed", "memory.reminder.suggested", IMPORTED)
 )
 IMPORTED_PREFIX = "imported."
-"""Before the type of an imported event that only Zaxy may write: here it is data, and has no authority."""
+"""Stands before the type of an imported event that only Zaxy may write. The event is plain data here."""
 RESERVED_FAMILIES = ("event.", "memory.ref.", "coordination.", IMPORTED_PREFIX)
 _IN_TYPES = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-.")
 
@@ -33,22 +33,25 @@ def admit(
     type_: str,
     actor: str,
     payload: object,
+    *,
     sensitivity: str = "",
     caused_by: str = "",
     idempotency_key: str = "",
 ) -> Entry:
-    """An event from outside. Types that only Zaxy writes, and its own actor, are forbidden."""
+    """An event from outside. It may have neither Zaxy's own actor nor a type that only Zaxy writes."""
     if isinstance(type_, str) and is_reserved(type_):
         raise Forbidden(f"only Zaxy itself writes {type_}", "Use an event type of your own.")
     if actor == OWN_ACTOR:
         raise Forbidden(f"the actor {OWN_ACTOR!r} is Zaxy itself", "Name who is speaking, such as assistant.")
     if isinstance(payload, dict) and IMPORTED_FROM in payload:
         raise Forbidden(f"only an import writes {IMPORTED_FROM!r}", "Call that field something else.")
-    return admit_own(type_, actor, payload, sensitivity, caused_by, idempotency_key)
+    return admit_own(
+        type_, actor, payload, sensitivity=sensitivity, caused_by=caused_by, idempotency_key=idempotency_key
+    )
 
 
 def is_reserved(type_: str, actor: str = "") -> bool:
-    """Whether only Zaxy itself may write it."""
+    """Whether only Zaxy itself may write such an event."""
     return type_ in RESERVED_TYPES or type_.startswith(RESERVED_FAMILIES) or actor == OWN_ACTOR
 
 
@@ -56,38 +59,49 @@ def admit_own(
     type_: str,
     actor: str,
     payload: object,
+    *,
     sensitivity: str = "",
     caused_by: str = "",
     idempotency_key: str = "",
-    largest: int = MAX_PAYLOAD,
+    max_bytes: int = MAX_PAYLOAD,
 ) -> Entry:
     """An event that one of Zaxy's own functions writes."""
     from zaxy.security.redaction import redact
 
     if not isinstance(payload, dict):
         raise _invalid(f"the payload is a {type(payload).__name__}", 'Send a JSON object, such as {"text": "..."}.')
-    canonical = _canonical(payload, largest)
+    canonical = _canonical(payload, max_bytes)
     clean, found = redact(payload)
     if found:
         payload = dict(clean)
-        canonical = _canonical(payload, largest)
+        canonical = _canonical(payload, max_bytes)
     redacted = [{"kind": kind, "pointer": pointer} for pointer, kind in found]
-    return checked_entry(type_, actor, payload, sensitivity, caused_by, idempotency_key, redacted, canonical)
+    return checked_entry(
+        type_,
+        actor,
+        payload,
+        sensitivity=sensitivity,
+        caused_by=caused_by,
+        idempotency_key=idempotency_key,
+        redacted=redacted,
+        canonical=canonical,
+    )
 
 
 def checked_entry(
     type_: str,
     actor: str,
     payload: dict[str, Any],
+    *,
     sensitivity: str = "",
     caused_by: str = "",
     idempotency_key: str = "",
     redacted: list[dict[str, str]] | None = None,
     canonical: bytes = b"",
 ) -> Entry:
-    """An entry whose every part is within its bounds; a payload's own `sensitivity` is lifted to the record.
+    """An entry with all its parts within bounds. A `sensitivity` in the payload becomes that of the event.
 
-    `canonical` is the payload's form, if the caller has it.
+    `canonical`: the canonical payload, if the caller has it already.
     """
     fields: dict[str, Any] = {
         "type": _type(type_),
@@ -101,27 +115,27 @@ def checked_entry(
     if redacted:
         fields["redacted"] = redacted
         if sum(len(item["pointer"].encode()) + MAX_NAME_CHARS for item in redacted) > MAX_PAYLOAD:
-            # Each repeats the path to it: a few long keys above many secrets would make a line that nobody can look up.
+            # Each pointer repeats its path: long keys above many secrets would make a line that is too long to read.
             raise TooLarge(
-                f"{len(redacted):,} secrets were taken out, and where they stood takes too much to say",
+                f"{len(redacted):,} secrets were removed, and the list of their places is too long",
                 "Split it into several events.",
             )
     return Entry(fields, payload, canonical or _canonical(payload), os.urandom(16))
 
 
-def _canonical(payload: dict[str, Any], largest: int = MAX_PAYLOAD) -> bytes:
-    _refuse_boundless(payload, largest)
+def _canonical(payload: dict[str, Any], max_bytes: int = MAX_PAYLOAD) -> bytes:
+    _refuse_boundless(payload, max_bytes)
     try:
         canonical = encode(payload)
     except NotCanonical as error:
-        raise _invalid(f"the payload cannot be stored: {error}", "Mend that value and send it again.") from None
-    if len(canonical) > largest:
+        raise _invalid(f"the payload cannot be stored: {error}", "Correct that value and send it again.") from None
+    if len(canonical) > max_bytes:
         raise _too_large()
     return canonical
 
 
 def _refuse_boundless(payload: dict[str, Any], room: int) -> None:
-    """Level by level, so that what is too large, too deep or within itself is refused before all of it is looked at."""
+    """Check level by level, so that a huge, deep or circular payload is refused before all of it was read."""
     level: list[Any] = [payload]
     for _ in range(MAX_DEPTH + 1):
         below: list[Any] = []
@@ -163,11 +177,11 @@ def _sensitivity(tier: object) -> str:
     raise _invalid(f"{shown(tier)} is not a sensitivity", f"It is one of {', '.join(SENSITIVITIES)}.")
 
 
-def _text(what: str, value: object, longest: int) -> str:
+def _text(what: str, value: object, max_chars: int) -> str:
     if not isinstance(value, str) or not value.strip():
         raise _invalid(f"{what} is empty or not a text", "Give it a value.")
-    if len(value) > longest:
-        raise TooLarge(f"{what} has {len(value)} characters; at most {longest} are taken", "Shorten it.")
+    if len(value) > max_chars:
+        raise TooLarge(f"{what} has {len(value)} characters; at most {max_chars} are allowed", "Shorten it.")
     try:
         value.encode()
     except UnicodeEncodeError:

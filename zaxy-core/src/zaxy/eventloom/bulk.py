@@ -1,8 +1,8 @@
-"""Reading many lines, and writing many values, with orjson: several times faster, and just as strict.
+"""Reads and writes many lines with orjson: several times faster, and just as strict.
 
-A line that orjson re-encodes to the very same bytes is canonical, except where orjson and RFC 8785 differ: floats that
-are whole or have an exponent, and the order of keys beyond U+D7FF. Lines with any of these take the exact way, and so
-does every line about which anything is odd: it is then `parse_line` that says what.
+A line that orjson encodes to the same bytes again is canonical, except where orjson and RFC 8785 differ: floats that
+are whole or have an exponent, and the order of keys beyond U+D7FF. Such lines, and all that look odd in any way, go
+through `parse_line`, which says what is wrong with them.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 CANONICAL = OPT_SORT_KEYS | OPT_STRICT_INTEGER
 _ORDINARY = len(REQUIRED) + len(("payload", "salt"))
-# As orjson writes them: 1.0 and 1e16 are 1 and 10000000000000000 in the canonical form. All other floats are alike.
-_UNLIKE = re.compile(rb'[:\[,](?<![^"]:)-?[0-9]+(?:\.0[,\]}]|(?:\.[0-9]+)?[eE])')
+# orjson writes 1.0 and 1e16, and the canonical form is 1 and 10000000000000000. All other floats are the same.
+_OTHER_FLOAT = re.compile(rb'[:\[,](?<![^"]:)-?[0-9]+(?:\.0[,\]}]|(?:\.[0-9]+)?[eE])')
 
 
 def parse_quickly(data: bytes) -> Line:
@@ -51,15 +51,17 @@ def encode_quickly(value: dict[str, Any], levels: int = MAX_DEPTH) -> bytes:
 
 
 def is_canonical(value: dict[str, Any], data: bytes) -> bool:
-    """Whether what orjson wrote of an object, with its keys sorted, is its canonical form. It may be so without this
-    saying so; an object that is nested too deep for a payload raises ValueError."""
-    if _has_float(value, 1) and _UNLIKE.search(data):
+    """Whether `data`, which orjson wrote of an object with sorted keys, is surely its canonical form.
+
+    An object that is nested too deep for a payload raises ValueError.
+    """
+    if _has_float(value, 1) and _OTHER_FLOAT.search(data):
         return False
     return data.isascii() or _sorts_alike(value)
 
 
 def _prove_ordinary(data: bytes) -> dict[str, Any] | None:
-    """The record, if it has a payload and everything about it is right."""
+    """The record, if it has a payload and is right in every way."""
     record: dict[str, Any] = loads(data)
     if type(record) is not dict or dumps(record, option=CANONICAL) != data or not _has_shape(record):
         return None
@@ -71,17 +73,17 @@ def _prove_ordinary(data: bytes) -> dict[str, Any] | None:
     hashed = record.copy()
     del hashed["payload"], hashed["salt"], hashed["hash"]
     salt = bytes.fromhex(record["salt"])
-    sound = (
+    matches = (
         sha256(dumps(hashed)).hexdigest() == record["hash"]
         and sha256(salt + payload).hexdigest() == record["payload_digest"]
         and len(salt) == 16
         and salt.hex() == record["salt"]
     )
-    return record if sound else None
+    return record if matches else None
 
 
 def _has_shape(record: dict[str, Any]) -> bool:
-    """Whether the fields that an event must have are of their kind; those with a digest are compared anyway."""
+    """Whether the required fields have the right types. The hashes among them are compared later."""
     return (
         type(record["seq"]) is type(record["v"]) is int
         and record["seq"] > 0

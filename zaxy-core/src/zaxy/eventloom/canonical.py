@@ -1,8 +1,8 @@
-"""RFC 8785 (JCS), the one form in which JSON is hashed and stored.
+"""Canonical JSON (RFC 8785, JCS): the form that is hashed and stored.
 
-Ordinary JSON is encoded by the standard library's C encoder, whose output is JCS as long as there are no floats and
-no keys beyond U+D7FF; the rest is written out here. Tests hold both ways against the RFC's vectors and against a
-reference implementation.
+The standard library's C encoder writes ordinary JSON. Its output is JCS as long as there are no floats and no keys
+beyond U+D7FF; the code here writes the rest. Tests compare both with the RFC's vectors and with a reference
+implementation.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _LONG = re.compile(rb"\d{16}")
 
 
 class NotCanonical(ValueError):
-    """The value has no canonical form; the message says where and why."""
+    """The value has no canonical form. The message says where and why."""
 
 
 def encode(value: object, levels: int = MAX_DEPTH) -> bytes:
-    """The canonical bytes of a JSON value; a value that JSON or the log cannot hold raises `NotCanonical`.
+    """The canonical bytes of a JSON value. A value that JSON or the log cannot hold raises `NotCanonical`.
 
-    At most `levels` of objects and lists are nested in each other.
+    `levels`: how deep objects and lists may be nested.
     """
     plain = _check(value, levels, "")
     text = _encoder.encode(value) if plain else "".join(_write(value))
@@ -42,14 +42,14 @@ def encode(value: object, levels: int = MAX_DEPTH) -> bytes:
 
 
 def encode_plain(value: object) -> bytes:
-    """The same for a value that is known to hold only texts, small integers and ASCII keys."""
+    """The same for a value that surely holds only texts, small integers and ASCII keys."""
     return _encoder.encode(value).encode()
 
 
 def decode(data: bytes) -> object:
-    """The value of JSON text. Integers that a double cannot hold exactly become the double that was meant.
+    """The value of a JSON text. An integer that a double cannot hold exactly becomes a float.
 
-    A payload's 1e16 is stored as 10000000000000000, and must come back as what it was.
+    A payload's 1e16 is stored as 10000000000000000, and must be read as a float again.
     """
     if _LONG.search(data):
         return json.loads(data, parse_int=_integer)
@@ -62,7 +62,7 @@ def _integer(digits: str) -> int | float:
 
 
 def _check(value: object, levels: int, where: str) -> bool:
-    """Refuse what has no canonical form; whether the C encoder's output is canonical for the rest."""
+    """Refuse a value without a canonical form. True if the C encoder's output is canonical for it."""
     kind = type(value)
     if kind is str or kind is bool or value is None:
         return True
@@ -127,18 +127,18 @@ def _write_object(value: Mapping[str, object]) -> Iterator[str]:
 
 
 def _utf16(key: str) -> bytes:
-    """Keys sort by UTF-16 code units, which differs from code points beyond the basic plane."""
+    """Keys sort by UTF-16 code units, an order that differs from code points beyond the basic plane."""
     return key.encode("utf-16-be", "surrogatepass")
 
 
 def number(value: float) -> str:
-    """A finite double as ECMAScript prints it: the shortest digits that come back to the same value."""
+    """A finite double as ECMAScript prints it: the fewest digits that read back as the same value."""
     if value == 0:
         return "0"
     sign, magnitude = ("-", -value) if value < 0 else ("", value)
     digits, _, exponent = repr(magnitude).partition("e")
     whole, _, fraction = digits.partition(".")
-    # `point` is where the decimal point stands, counted from the first significant digit.
+    # `point`: the place of the decimal point, counted from the first significant digit.
     point = len(whole) + int(exponent or 0)
     significant = whole + (fraction if fraction != "0" else "")
     point -= len(significant) - len(significant.lstrip("0"))

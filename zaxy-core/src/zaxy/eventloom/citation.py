@@ -1,4 +1,4 @@
-"""`eventloom://<session>/events/<seq>#<hash>`: where something that memory says was written down."""
+"""Citations, `eventloom://<session>/events/<seq>#<hash>`: each names the event that says something."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Citation(NamedTuple):
         return str(self._replace(hash=self.hash[:SHORT]))
 
     def names(self, hash_: str) -> bool:
-        """Whether an event with that hash is the one that is cited."""
+        """Whether the cited event is the one with that hash."""
         return hash_.startswith(self.hash)
 
 

@@ -1,4 +1,4 @@
-"""Erasure: a payload and its salt leave the log for good; the chain still verifies, and the erasure is on record."""
+"""Erasure removes a payload and its salt for good. The chain still verifies, and the erasure is on record."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ERASED = "event.erased"
 
 
 def without_payload(reader: Reader, offset: int, line: Line) -> Iterator[bytes]:
-    """The bytes of the log with one line's payload gone; all else is copied as it stands."""
+    """The bytes of the log without the payload of one line. Everything else is copied unchanged."""
     after = offset + len(line.data) + 1
     yield from reader.bytes_between(0, offset)
     yield erased_line(line).data + b"\n"
@@ -25,8 +25,8 @@ def without_payload(reader: Reader, offset: int, line: Line) -> Iterator[bytes]:
 def refuse_unerasable(line: Line) -> None:
     if line.record["type"].startswith("event."):
         raise Forbidden(
-            f"event {line.seq} records an erasure itself",
+            f"event {line.seq} is itself the record of an erasure",
             "Such records stay: without them the log would count as damaged.",
         )
     if "payload" not in line.record:
-        raise Conflict(f"event {line.seq} is erased already", "Nothing is left to do.")
+        raise Conflict(f"event {line.seq} is already erased", "There is nothing left to do.")

@@ -1,8 +1,8 @@
 """One session's log: durable appends by one writer at a time, reads up to the durable end.
 
-An append is acknowledged after its bytes are synced. Threads that append at once share a sync: whoever gets the lock
-writes for all who wait. A write that fails is undone by its own writer, still under the lock; if even that fails the
-session is poisoned, and nobody appends until it was repaired.
+An append is acknowledged after its bytes are synced. Threads that append at the same time share a sync: the one with
+the lock writes for all that wait. A writer undoes its own failed write, still under the lock. If even that fails, the
+session is poisoned, and nothing is appended until it was repaired.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from threading import Lock
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
-from zaxy.eventloom.plan import Append, Plan, key_conflict, repeated_keys
+from zaxy.eventloom.plan import Append, WritePlan, key_conflict, repeated_keys
 from zaxy.eventloom.reader import LOCK_TIMEOUT, Reader, checked_tail, explained, refuse_foreign, unusable
 from zaxy.eventloom.record import make_line, same_content
 from zaxy.eventloom.tail import EMPTY
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from zaxy.eventloom.plan import Find
     from zaxy.eventloom.record import Entry, Line
 
-GROUP = 512
-"""At most so many waiting appends are written together."""
+MAX_GROUP = 512
+"""How many waiting appends are written together at most."""
 
 
 class SessionLog:
-    """The log in `<folder>/<session>.jsonl`. The session's id is checked before it comes here."""
+    """The log in `<folder>/<session>.jsonl`. The caller has checked the session's id."""
 
     def __init__(self, folder: str, session: str, disk: Disk = DISK, clock: Callable[[], str] | None = None) -> None:
         self.session = session
@@ -49,7 +49,7 @@ class SessionLog:
         self._pid = os.getpid()
         self._tail = EMPTY
         self._synced: str | None = None
-        self._plan = Plan(EMPTY)
+        self._plan = WritePlan(EMPTY)
         self._waiting: list[Append] = []
         self._last_group, self._last_took = 1, 0.0
         self._queue = Lock()
@@ -60,7 +60,7 @@ class SessionLog:
     def append(self, entries: Sequence[Entry], find: Find | None = None, timeout: float = LOCK_TIMEOUT) -> list[Line]:
         """Append all entries or none, and return when they are durable.
 
-        Where an entry has an idempotency key, `find` is asked under the lock for the event that used it before.
+        `find` looks up the event that used an idempotency key before. It is called under the lock.
         """
         self._forget_parent()
         mine = Append(entries, find)
@@ -76,20 +76,20 @@ class SessionLog:
         return mine.lines
 
     def _await_turn(self, mine: Append, timeout: float) -> bool:
-        """Wait until somebody has written this append, or until it is its turn to write for all; whether it is done."""
+        """Wait until this append was written, or until its thread must write for all. True if it was written."""
         if not mine.wait(timeout):
             with self._queue:
                 if mine in self._waiting and self._waiting[0] is not mine:
-                    self._waiting.remove(mine)  # nobody has taken it up, so it can be withdrawn
+                    self._waiting.remove(mine)  # nobody has started to write it, so it can be withdrawn
                     raise unusable(self.session, f"its writers were busy for {timeout:g} s", "Try again.")
             mine.wait(None)
         return mine.done
 
     def _lead(self, timeout: float) -> None:
-        """Write for all who wait, tell them, and let the first who came meanwhile lead next."""
+        """Write for all that wait, wake them, and let the first that came meanwhile lead next."""
         self._gather()
         with self._queue:
-            group, self._waiting = self._waiting[:GROUP], self._waiting[GROUP:]
+            group, self._waiting = self._waiting[:MAX_GROUP], self._waiting[MAX_GROUP:]
         began = time.monotonic()
         try:
             self._commit(group, timeout)
@@ -103,18 +103,18 @@ class SessionLog:
                     self._waiting[0].wake()
 
     def _gather(self) -> None:
-        """Where several threads append, give those whose last append was just acknowledged time to bring the next.
+        """Give threads whose append was just acknowledged a moment to bring the next one.
 
-        Without it the first one back would sync alone: 0.58 syncs an event with eight threads instead of 0.2.
+        Without this, the first one back would sync alone: with eight threads, 0.58 syncs an event instead of 0.2.
         """
         if self._last_group == 1 and len(self._waiting) == 1:
             return
-        patience = time.monotonic() + min(self._last_took / 2, 0.002)
-        while len(self._waiting) < self._last_group and time.monotonic() < patience:
+        deadline = time.monotonic() + min(self._last_took / 2, 0.002)
+        while len(self._waiting) < self._last_group and time.monotonic() < deadline:
             time.sleep(0.00002)
 
     def _commit(self, group: list[Append], timeout: float) -> None:
-        """Write the waiting appends together; each learns its own outcome."""
+        """Write the waiting appends together. Each gets its own outcome."""
         try:
             with self.lock.exclusive(timeout):
                 self._prepare()
@@ -127,7 +127,7 @@ class SessionLog:
             failure = error if isinstance(error, ZaxyError) else explained(error, self.session, self.folder)
             for waiting in group:
                 waiting.fail(failure)
-        except BaseException as error:  # an interrupt: nobody was acknowledged, and all must know
+        except BaseException as error:  # an interrupt: nothing was acknowledged, and every append must fail
             for waiting in group:
                 waiting.fail(error)
             raise
@@ -136,7 +136,7 @@ class SessionLog:
                 waiting.done = True
 
     def _place(self, waiting: Append) -> bytes:
-        """Give the entries of one append their places after what is planned so far; the bytes to write for them."""
+        """Give the entries of one append their places behind what is planned so far. Returns the bytes to write."""
         entries = waiting.entries
         try:
             repeats = repeated_keys(entries)
@@ -152,13 +152,13 @@ class SessionLog:
             if batch:
                 marked = {**entry.fields, "batch": {"id": batch, "index": index, "count": len(new)}}
                 entry = entry._replace(fields=marked)
-            lines[at] = make_line(entry, self.session, self._plan.seq + 1, self._plan.hash, now)
+            lines[at] = make_line(entry, self.session, seq=self._plan.seq + 1, prev=self._plan.hash, time=now)
             self._plan.take(entry, lines[at])
         waiting.lines = [lines.get(at) or self._plan.keys[entry.key] for at, entry in enumerate(entries)]
         return b"".join(line.data + b"\n" for line in lines.values())
 
     def _known(self, entry: Entry, find: Find | None) -> bool:
-        """Whether the entry's key was used before, also a moment ago in the same group; other content is a conflict."""
+        """Whether the entry's key was used before, even in the same group. Other content is a conflict."""
         if not entry.key:
             return False
         line = self._plan.keys.get(entry.key) or (find(entry.key, self._tail) if find else None)
@@ -182,17 +182,17 @@ class SessionLog:
             raise
 
     def _undo(self, fd: int) -> None:
-        """Take back a write that failed. After a failed sync nothing about this descriptor is trusted any more."""
+        """Undo a failed write. After a failed sync, this descriptor is not trusted any more."""
         try:
             self._disk.truncate(fd, self._tail.size)
             self._disk.sync(fd)
         except OSError as error:
-            self.mark("poisoned", f"a failed write could not be taken back: {error.strerror}")
+            self.mark("poisoned", f"a failed write could not be undone: {error.strerror}")
         finally:
             self._drop()
 
     def _prepare(self) -> None:
-        """Under the lock: the right file open, its end known and durable, an interrupted write cut away."""
+        """Under the lock: open the right file, find its end, make it durable, and cut an interrupted write."""
         self._refuse_marked()
         try:
             self._follow_file()
@@ -200,17 +200,17 @@ class SessionLog:
             if size != self._tail.size:
                 self._tail = checked_tail(self._disk, self._opened, size, self.session)
                 self.cut_torn()
-                # Another process wrote this, and may have died before its sync: a loss of power could otherwise keep
-                # what we write next, and leave a hole before it.
+                # Another process wrote this, and may have died before its sync. A loss of power could then keep what
+                # we write next, and leave a hole before it.
                 self._sync_others()
         except BaseException:
-            self._drop()  # whatever was not proven or not synced is looked at anew
+            self._drop()  # what was not checked or not synced is read again
             raise
-        self._plan = Plan(self._tail)
+        self._plan = WritePlan(self._tail)
         self._synced = self._tail.hash
 
     def _sync_others(self) -> None:
-        """Make what others wrote durable. It cannot be taken back, and the next sync may succeed without it."""
+        """Make durable what others wrote. It cannot be undone, and a later sync may succeed without it."""
         try:
             self._disk.sync(self._opened)
         except OSError as error:
@@ -240,14 +240,15 @@ class SessionLog:
         return tail.torn
 
     def rewrite(self, replaced: Callable[[Reader], Iterator[bytes]], entry: Entry) -> Line:
-        """Put a new file in the log's place, which ends in a new event; whoever holds the old one notices by its name.
+        """Replace the log by a new file that ends in a new event. Readers of the old file notice by its name.
 
-        `replaced` yields the bytes of the new file from a reader of the old. A crash leaves the old file or the new.
+        `replaced` yields the bytes of the new file from a reader of the old one. A crash leaves one of the two.
         """
         try:
             with self.lock.exclusive(LOCK_TIMEOUT):
                 self._prepare()
-                line = make_line(entry, self.session, self._plan.seq + 1, self._plan.hash, self._clock())
+                next_seq, prev = self._plan.seq + 1, self._plan.hash
+                line = make_line(entry, self.session, seq=next_seq, prev=prev, time=self._clock())
                 self._put_in_place(lambda reader: chain(replaced(reader), (line.data + b"\n",)), keep_torn=False)
                 return line
         except OSError as error:
@@ -267,7 +268,7 @@ class SessionLog:
             finally:
                 self._disk.close(fd)
             if not keep_torn and self.marked("torn"):
-                # Before the new file, so that an erasure that is on record has left nothing behind.
+                # Before the new file appears, so that an erasure on record has left nothing behind.
                 self._disk.remove(f"{self._beside}.torn")
                 self._disk.sync_folder(self.folder)
             self._drop()  # Windows does not replace a file that is open
@@ -283,9 +284,9 @@ class SessionLog:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def repair(self) -> int:
-        """Cut what an interrupted writer left, and lift a poisoning once the whole log is known to be right.
+        """Cut what an interrupted writer left, and make a poisoned session writable again.
 
-        How many bytes were cut. The caller has verified the log.
+        Returns how many bytes were cut. The caller has verified the log.
         """
         try:
             with self.lock.exclusive(LOCK_TIMEOUT):
@@ -295,7 +296,7 @@ class SessionLog:
                 cut = self.cut_torn()
                 self._sync_others()
                 if self.marked("poisoned"):
-                    # What a failed sync left in memory need not be on the disk, whatever the next sync says.
+                    # What a failed sync left in memory may not be on the disk, whatever the next sync says.
                     self._put_in_place(lambda reader: reader.bytes_between(0, reader.size), keep_torn=True)
                 for kind in ("poisoned", "damaged"):
                     if self.marked(kind):
@@ -307,16 +308,24 @@ class SessionLog:
 
     # Reading
 
-    def reader(self, timeout: float = LOCK_TIMEOUT, whatever_it_holds: bool = False) -> Reader:
-        """The log as it is durable now, to be read and closed; a log without a file has no events."""
-        reader = Reader(self.path, self.session, self.lock, self._disk, timeout, whatever_it_holds, self._synced)
-        if not whatever_it_holds:
+    def reader(self, timeout: float = LOCK_TIMEOUT, even_if_damaged: bool = False) -> Reader:
+        """A reader of what is durable now, to be closed by the caller. A log without a file has no events."""
+        reader = Reader(
+            self.path,
+            self.session,
+            lock=self.lock,
+            disk=self._disk,
+            timeout=timeout,
+            even_if_damaged=even_if_damaged,
+            synced=self._synced,
+        )
+        if not even_if_damaged:
             self._synced = reader.tail.hash
         return reader
 
     def reader_under_lock(self) -> Reader:
-        """The same for the writer, who holds the lock."""
-        return Reader(self.path, self.session, None, self._disk, synced=self._synced)
+        """The same for the writer, which holds the lock."""
+        return Reader(self.path, self.session, lock=None, disk=self._disk, synced=self._synced)
 
     def exists(self) -> bool:
         try:
@@ -327,19 +336,19 @@ class SessionLog:
     # The file and its markers
 
     def _follow_file(self) -> None:
-        """Hold the file that the name means now: an erasure puts a new one in its place."""
+        """Open the file that has the name now. An erasure puts a new file in its place."""
         named = self._disk.identity_at(self.path)
         if self._fd is not None and named == self._identity:
             return
         self._drop()
         self._fd = self._disk.open(self.path, create=named is None)
         self._identity = self._disk.identity(self._fd)
-        # Also where the name was there: who made or replaced the file may have died before it synced the folder.
+        # Even if the file exists: the process that made it may have died before it synced the folder.
         self._disk.sync_folder(self.folder)
         refuse_foreign(self._disk, self._fd, self.session)
 
     def mark(self, kind: str, reason: str) -> None:
-        """Leave `<session>.<kind>` beside the log, which keeps every process from appending."""
+        """Write `<session>.<kind>` beside the log. It keeps every process from appending."""
         try:
             marker = self._disk.open(f"{self._beside}.{kind}", create=True)
             try:
@@ -348,7 +357,7 @@ class SessionLog:
             finally:
                 self._disk.close(marker)
         except OSError:
-            pass  # the disk takes nothing any more: the error that is being raised tells of it
+            pass  # nothing can be written any more; the error being raised says so
 
     def marked(self, kind: str) -> bool:
         return self._disk.identity_at(f"{self._beside}.{kind}") is not None
@@ -369,13 +378,13 @@ class SessionLog:
         return self._fd
 
     def _drop(self) -> None:
-        """Let go of the descriptor and of all that was known of the file."""
+        """Close the descriptor, and forget what was known about the file."""
         if self._fd is not None and self._pid == os.getpid():
             self._disk.close(self._fd)
         self._fd, self._identity, self._tail = None, None, EMPTY
 
     def _forget_parent(self) -> None:
-        """A descriptor is not used after a fork, nor are locks that a thread of the parent may have held."""
+        """After a fork, use neither the parent's descriptor nor locks that its threads may have held."""
         if self._pid != os.getpid():
             self._drop()
             self._pid, self._queue, self._led, self._waiting = os.getpid(), Lock(), False, []
@@ -386,7 +395,7 @@ class SessionLog:
 
 
 def utc_now() -> str:
-    """The present moment as the log writes it: ISO-8601 in UTC with microseconds."""
+    """The current time as the log writes it: ISO 8601 in UTC with microseconds."""
     nanoseconds = time.time_ns()
     seconds, rest = divmod(nanoseconds, 1_000_000_000)
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest // 1000:06d}Z"

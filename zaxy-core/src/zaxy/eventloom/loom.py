@@ -1,6 +1,6 @@
 """The log of a workspace: its sessions, and everything that can be done with them.
 
-Only the way of an append is kept light: what reading, indexing and verifying need is imported when it is used.
+Appending imports little. What reading, indexing and verifying need is imported when it is used.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ INDEX_FOLDER = os.path.join("followers", "log")
 
 
 class Eventloom:
-    """`folder` is the Eventloom path, such as `.eventloom`; it is made when something is first appended."""
+    """`folder` is the Eventloom path, such as `.eventloom`. The first append makes it."""
 
     def __init__(self, folder: str, disk: Disk = DISK, clock: Callable[[], str] = utc_now) -> None:
         self.folder = folder
@@ -48,7 +48,7 @@ class Eventloom:
     # Writing
 
     def append(self, session: str, entries: Sequence[Entry], timeout: float = LOCK_TIMEOUT) -> list[Line]:
-        """Append all entries or none; returns when they are durable. Entries come from `admission`."""
+        """Append all entries or none, and return when they are durable. Entries come from `admission`."""
         if not entries:
             return []
         log = self._log(session)
@@ -63,17 +63,17 @@ class Eventloom:
         return log.append(entries, find=lambda key, tail: self._find_key(log, index, key, tail), timeout=timeout)
 
     def _make_folder(self, session: str) -> None:
-        """The folder, whose name then survives a loss of power like those in it."""
+        """Make the folder, and sync its parent, so that the folder survives a loss of power."""
         own_folder(self.folder, create=True)
         try:
             self._disk.sync_folder(os.path.dirname(os.path.abspath(self.folder)))
         except PermissionError:
-            pass  # a folder that others made, in one that this user may not read
+            pass  # somebody else made the folder, in one that this user may not read
         except OSError as error:
             raise explained(error, session, self.folder) from None
 
     def _find_key(self, log: SessionLog, index: LogIndex, key: str, tail: Tail) -> Line | None:
-        """Under the lock: the event that a key was used for, by the index or among the lines that are newer than it."""
+        """Under the lock: the event that used a key, from the index or from the lines that are newer than it."""
         if not tail.size:
             return None
         with log.reader_under_lock() as reader, damage_explained(log.session):
@@ -94,7 +94,7 @@ class Eventloom:
     # Reading
 
     def by_key(self, session: str, key: str) -> Line | None:
-        """The event that an idempotency key was used for."""
+        """The event that used an idempotency key."""
         index = self._index(session)
         with self._log(session).reader() as reader, damage_explained(session):
             if not reader.size:
@@ -132,20 +132,20 @@ class Eventloom:
         return last
 
     def state(self, session: str) -> str:
-        """Whether a session can be written: `ok`, or what keeps it from being."""
+        """Whether a session can be written: `ok`, `damaged` or `poisoned`."""
         log = self._log(session)
         return next((kind for kind in ("damaged", "poisoned") if log.marked(kind)), "ok")
 
     def read(self, session: str, from_seq: int = 1, to_seq: int | None = None) -> Iterator[Line]:
-        """The durable events of a range, oldest first, each proven; the rest of the log is not read."""
+        """The durable events of a range, oldest first, each verified. The rest of the log is not read."""
         from zaxy.eventloom.bulk import parse_quickly
         from zaxy.eventloom.index import lines_from
         from zaxy.eventloom.record import Damaged, NewerFormat
 
-        with self._log(session).reader(whatever_it_holds=True) as reader:
+        with self._log(session).reader(even_if_damaged=True) as reader:
             expected, before = max(from_seq, 1), None
             if expected > reader.size:
-                return  # each event has many bytes
+                return  # an event has more than one byte
             for offset, data in lines_from(reader, self._seek(session, reader, expected), expected):
                 if to_seq is not None and expected > to_seq:
                     return
@@ -168,7 +168,7 @@ class Eventloom:
         return next(self.read(session, seq, seq), None) if seq > 0 else None
 
     def resolve(self, citation: Citation) -> Line:
-        """The event that a citation names; a wrong hash never resolves."""
+        """The event that a citation names. A wrong hash never resolves."""
         line = self.get(citation.session, citation.seq)
         if line is not None and citation.names(line.hash):
             return line
@@ -176,7 +176,7 @@ class Eventloom:
         raise NotFound(f"{citation} does not resolve: {reason}", "Check the citation, or run 'zaxy verify'.")
 
     def follow(self, session: str, from_seq: int, poll: float = 0.2) -> Iterator[Line]:
-        """Events from a number on, as they become durable; never ends by itself."""
+        """Events from a number on, as they become durable. It never ends by itself."""
         while True:
             for line in self.read(session, from_seq):
                 from_seq = line.seq + 1
@@ -190,7 +190,7 @@ class Eventloom:
         return self._unless_broken(lambda: index.seek(reader, seq), (1, 0))
 
     def _unless_broken(self, use: Callable[[], T], otherwise: T) -> T:
-        """Use the index, or do without: where it cannot be written or followed, the log is read from the start."""
+        """Use the index, or do without it: if it fails, the log is read from the start."""
         from zaxy.eventloom.record import Damaged, NewerFormat
 
         try:
@@ -207,29 +207,29 @@ class Eventloom:
     def verify(
         self, session: str, progress: Callable[[int, int], None] | None = None, since: Citation | None = None
     ) -> Report:
-        """Prove the whole log. Damage makes the session read-only; a log that is whole again may be written again."""
+        """Verify the whole log. Damage makes the session read-only."""
         from zaxy.eventloom.verify import verify
 
         log = self._existing(session)
-        with log.reader(whatever_it_holds=True) as reader:
+        with log.reader(even_if_damaged=True) as reader:
             report = verify(reader, progress, since)
-        if report.damage is not None and report.spoilt:
+        if report.damage is not None and report.log_at_fault:
             log.mark("damaged", f"event {report.damage.seq}: {report.damage.reason}")
         return report
 
     def repair(self, session: str) -> tuple[Report, int]:
-        """Verify, and if the log is whole cut an interrupted write and lift what keeps it from being written."""
+        """Verify. If the log is intact, cut an interrupted write and make the session writable again."""
         from zaxy.eventloom.verify import verify
 
         log = self._existing(session)
-        with log.reader(whatever_it_holds=True) as reader:
+        with log.reader(even_if_damaged=True) as reader:
             report = verify(reader)
         return (report, log.repair() if report.ok else 0)
 
-    def erase(self, session: str, seq: int, actor: str, reason: str, closings: Sequence[object] = ()) -> Line:
-        """Erase one event's payload and salt for good; the event that records it.
+    def erase(self, session: str, seq: int, actor: str, reason: str, *, closings: Sequence[object] = ()) -> Line:
+        """Erase one event's payload and salt for good. Returns the event that records it.
 
-        `closings` are what the erased event had closed, which stays closed.
+        `closings`: what the erased event had closed. It stays closed.
         """
         from zaxy.eventloom.admission import admit_own
         from zaxy.eventloom.erase import ERASED, refuse_unerasable, without_payload
@@ -247,7 +247,7 @@ class Eventloom:
             if reader.line_at(offset) == line.data:
                 return without_payload(reader, offset, line)
             with damage_explained(session):
-                moved, now = _located(reader, seq)  # by another erasure, meanwhile
+                moved, now = _located(reader, seq)  # another erasure moved it meanwhile
             if now != line:
                 raise Conflict(f"event {seq} is not what it was a moment ago", "Look it up again.")
             return without_payload(reader, moved, line)
@@ -260,7 +260,7 @@ class Eventloom:
     # Refs
 
     def refs(self, session: str) -> dict[str, Line]:
-        """Every ref that was set, with the event that set it last."""
+        """All refs, each with the event that set it last."""
         from zaxy.eventloom.bulk import parse_quickly
         from zaxy.eventloom.index import REF
         from zaxy.eventloom.refs import UPDATED
@@ -271,12 +271,12 @@ class Eventloom:
             reach, offsets = self._unless_broken(lambda: index.ref_offsets(reader), nothing)
             found = [parse_quickly(data) for offset in offsets if (data := reader.line_at(offset))]
             found += [parse_quickly(data) for _, data in reader.lines(reach) if REF in data]
-        # The index looks at bytes alone: a payload may hold them too, and sets no ref.
+        # The index only compares bytes. A payload may hold the same bytes without setting a ref.
         settings = [line for line in found if line.record["type"] == UPDATED and "payload" in line.record]
         return {line.record["payload"]["name"]: line for line in settings}
 
     def set_ref(self, name: str, target: Line) -> Line:
-        """Make a name mean an event of its session; the event that says so."""
+        """Set a ref to an event of its session. Returns the event that records it."""
         from zaxy.eventloom.admission import OWN_ACTOR, admit_own
         from zaxy.eventloom.refs import UPDATED, check_ref_name, ref_payload
 
@@ -285,7 +285,7 @@ class Eventloom:
         return self.append(session, [admit_own(UPDATED, OWN_ACTOR, payload)])[0]
 
     def resolve_ref(self, session: str, name: str) -> Line:
-        """The event that a name means; HEAD, until it is set, is the last event."""
+        """The event that a ref names. HEAD is the last event, unless it was set."""
         from zaxy.eventloom.refs import HEAD, check_ref_name
 
         check_ref_name(name)
@@ -340,7 +340,7 @@ class Eventloom:
         self._log(session).mark("damaged", f"event {seq}: {reason}")
         return Unavailable(
             f"event {seq} of {session} is damaged, at byte {offset}: {reason}",
-            f"What stands before it is intact. 'zaxy verify {session}' looks at the whole log.",
+            f"The events before it are intact. 'zaxy verify {session}' checks the whole log.",
         )
 
     def close(self) -> None:
@@ -352,7 +352,7 @@ class Eventloom:
 
 
 def _located(reader: Reader, seq: int) -> tuple[int, Line]:
-    """Where an event stands and what it is, without the index, which every erasure puts out of date."""
+    """The offset and line of an event, found without the index, which every erasure makes out of date."""
     from zaxy.eventloom.bulk import parse_quickly
     from zaxy.eventloom.record import Damaged
 

@@ -1,4 +1,4 @@
-"""An append while it waits to be written, and the places that the events of a group are given."""
+"""Appends that wait to be written, and the plan that gives their events places in the log."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from zaxy.eventloom.record import Entry, Line
 
     Find = Callable[[str, Tail], "Line | None"]
-    """Looks an idempotency key up in what is durable, which ends at the given tail."""
+    """Looks up an idempotency key in the durable log, which ends at the given tail."""
 
 
 def repeated_keys(entries: Sequence[Entry]) -> set[int]:
-    """Where an entry repeats a key of the same append, which makes one event; with other content it is refused."""
+    """The places of entries that repeat a key of the same append. They make one event; other content is refused."""
     firsts: dict[str, Entry] = {}
     repeats = set()
     for at, entry in enumerate(entries):
@@ -40,8 +40,8 @@ def key_conflict(key: str, where: str) -> ZaxyError:
     )
 
 
-class Plan:
-    """Where the next event goes, and what this group has planned so far."""
+class WritePlan:
+    """Where the next event goes, and what is planned for this group so far."""
 
     def __init__(self, tail: Tail) -> None:
         self.seq = tail.seq

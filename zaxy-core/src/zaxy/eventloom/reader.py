@@ -1,4 +1,4 @@
-"""Reading a session's log: a descriptor of its own, up to the end that was durable when the reading began."""
+"""Reads a session's log through its own descriptor, up to the end that was durable when reading began."""
 
 from __future__ import annotations
 
@@ -21,29 +21,30 @@ if TYPE_CHECKING:
 LOCK_TIMEOUT = 30.0
 FIRST_CHUNK = 1 << 16
 CHUNK = 1 << 20
-MAX_LINE_CHARS = 1 << 23
-TO_UPGRADE = "Upgrade zaxy-core; until then the log is left as it is."
+MAX_LINE_BYTES = 1 << 23
+TO_UPGRADE = "Upgrade zaxy-core. Until then the log is left unchanged."
 
 
 class Reader:
-    """A view of the log that does not change: appends, cuts and erasures after it began are not seen."""
+    """A view of the log that does not change: it does not see later appends, cuts and erasures."""
 
     def __init__(
         self,
         path: str,
         session: str,
+        *,
         lock: SessionLock | None,
         disk: Disk,
         timeout: float = LOCK_TIMEOUT,
-        whatever_it_holds: bool = False,
+        even_if_damaged: bool = False,
         synced: str | None = None,
     ) -> None:
-        """No `lock`: the caller holds it. `whatever_it_holds`: the caller looks for damage and is not stopped by it.
+        """`lock` is None if the caller holds it. `even_if_damaged`: damage does not stop the caller, who looks for it.
 
-        `synced` is the hash of an event up to which the log is known to be durable.
+        `synced`: the hash of an event up to which the log is known to be durable.
         """
         self.session = session
-        self._whatever_it_holds = whatever_it_holds
+        self._even_if_damaged = even_if_damaged
         self._synced = synced
         self._disk = disk
         self._fd: int | None = None
@@ -58,7 +59,7 @@ class Reader:
             except OSError as error:
                 if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
                     raise
-                self._open(path)  # the folder is read-only, so nobody who shares our rights is writing
+                self._open(path)  # the folder is read-only, so nobody with our rights is writing
         except OSError as error:
             raise explained(error, session, os.path.dirname(path)) from None
 
@@ -66,13 +67,13 @@ class Reader:
         self._fd = self._disk.open_to_read(path)
         try:
             size = self._disk.size(self._fd)
-            if self._whatever_it_holds:
+            if self._even_if_damaged:
                 self.tail = unchecked_tail(self._disk, self._fd, size)
                 return
             refuse_foreign(self._disk, self._fd, self.session)
             self.tail = checked_tail(self._disk, self._fd, size, self.session)
-            # A writer may have died between its write and its sync: what we rely on from here on must not vanish.
-            # Syncing again costs as much as the first time (4 ms here), so it is not done for what is known.
+            # A writer may have died between its write and its sync. What we rely on from here on must not vanish.
+            # A second sync costs as much as the first (4 ms here), so what is known to be durable is not synced again.
             if self.tail.hash != self._synced:
                 self._disk.sync(self._fd)
         except BaseException:
@@ -84,7 +85,7 @@ class Reader:
         return self.tail.size
 
     def lines(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
-        """The raw lines from an offset to the durable end, each with its offset, read in ever larger pieces."""
+        """The raw lines from an offset to the durable end, each with its offset. The chunks it reads grow."""
         pending, position, size = b"", start, FIRST_CHUNK
         while start < self.size and self._fd is not None:
             chunk = self._disk.read(self._fd, min(size, self.size - start), start)
@@ -100,12 +101,12 @@ class Reader:
     def line_at(self, offset: int) -> bytes | None:
         """The raw line that begins at an offset, or None if no line begins there.
 
-        It may be newer than this view: an index that another process has brought further is no less right for that.
+        It may be newer than this view, because another process may have brought the index further.
         """
         return None if self._fd is None or offset < 0 else line_at(self._disk, self._fd, offset)
 
     def offset_of(self, seq: int) -> int | None:
-        """Where the event with that number begins, by counting lines: for those who read all of the log anyway."""
+        """Where the event with that number begins, found by counting lines. It reads the log up to there."""
         ahead, start = seq - 1, 0
         for chunk in self.bytes_between(0, self.size):
             ends = chunk.count(b"\n")
@@ -119,7 +120,7 @@ class Reader:
         return None
 
     def bytes_between(self, start: int, end: int) -> Iterator[bytes]:
-        """The raw bytes from one offset to another, in large pieces."""
+        """The raw bytes from one offset to another, in large chunks."""
         while start < end and self._fd is not None:
             chunk = self._disk.read(self._fd, min(CHUNK, end - start), start)
             if not chunk:
@@ -145,7 +146,7 @@ def line_at(disk: Disk, fd: int, offset: int) -> bytes | None:
     if offset and disk.read(fd, 1, offset - 1) != b"\n":
         return None
     data, step = b"", 1 << 12
-    while len(data) < MAX_LINE_CHARS:
+    while len(data) < MAX_LINE_BYTES:
         chunk = disk.read(fd, step, offset + len(data))
         found = chunk.find(b"\n")
         if found >= 0:
@@ -163,7 +164,7 @@ def checked_tail(disk: Disk, fd: int, size: int, session: str) -> Tail:
 
 @contextmanager
 def damage_explained(session: str, what: str = "an event") -> Iterator[None]:
-    """Turn what is wrong with a line into an error that says what to do about it."""
+    """Turn a wrong line into an error that says what to do about it."""
     try:
         yield
     except NewerFormat as error:
@@ -175,9 +176,9 @@ def damage_explained(session: str, what: str = "an event") -> Iterator[None]:
 
 
 def refuse_foreign(disk: Disk, fd: int, session: str) -> None:
-    """A file that was copied under another session's name would make every citation lie."""
+    """Refuse a file that was copied under another session's name: its citations would be wrong."""
     first = line_at(disk, fd, 0) or b""
-    own = first.rfind(b'"thread":"')  # keys are sorted, so whatever a payload holds stands before it
+    own = first.rfind(b'"thread":"')  # keys are sorted, so the payload comes before it
     if own >= 0 and not first.startswith(b'"thread":"%b"' % session.encode(), own):
         raise Conflict(
             f"{session}.jsonl holds the log of another session",
@@ -190,17 +191,17 @@ def unusable(session: str, reason: str, fix: str) -> ZaxyError:
 
 
 def explained(error: OSError, session: str, folder: str) -> ZaxyError:
-    """What the system's error means here, and what to do about it."""
+    """What an error of the system means here, and what to do about it."""
     advice = {
-        errno.ENOSPC: ("the disk is full", "Free some space; nothing was written, and no repair is needed."),
-        errno.EDQUOT: ("the disk quota is used up", "Free some space; nothing was written."),
-        errno.EFBIG: ("the file would exceed the size limit", "Raise the limit; nothing was written."),
+        errno.ENOSPC: ("the disk is full", "Free some space. Nothing was written, and no repair is needed."),
+        errno.EDQUOT: ("the disk quota is used up", "Free some space. Nothing was written."),
+        errno.EFBIG: ("the file would exceed the size limit", "Raise the limit. Nothing was written."),
         errno.EACCES: ("permission was denied", f"Make {folder} and its files readable and writable for this user."),
         errno.EPERM: ("permission was denied", f"Make {folder} and its files readable and writable for this user."),
         errno.EROFS: ("the file system is read-only", "Mount it writable, or set EVENTLOOM_PATH."),
         errno.EMFILE: ("too many files are open", "Close some, or raise the limit (ulimit -n)."),
         errno.ENFILE: ("too many files are open on this machine", "Close some programs."),
-        errno.EIO: ("the disk reported an error", "Check the disk; nothing was acknowledged."),
+        errno.EIO: ("the disk reported an error", "Check the disk. Nothing was acknowledged."),
         errno.ELOOP: ("the log's file is a link", "Put the file itself there: links are not followed."),
         errno.ENXIO: ("the log's file is not a regular file", "Move it away."),
     }

@@ -1,4 +1,4 @@
-"""One event as it stands in the log: a line of canonical JSON, its digest, its hash, and how they are checked."""
+"""One event in the log: a line of canonical JSON with its digest and hash, and the checks of them."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 VERSION = 1
 UNHASHED = ("payload", "salt", "hash")
-"""Not covered by the hash: a payload can be erased, with its salt, and the chain still verifies."""
+"""The hash does not cover these, so that a payload and its salt can be erased and the chain still verifies."""
 REQUIRED = ("v", "seq", "id", "type", "actor", "thread", "time", "sensitivity", "payload_digest", "prev", "hash")
 OPTIONAL = ("payload", "salt", "caused_by", "redacted", "idempotency_key", "batch")
 KNOWN = frozenset(REQUIRED + OPTIONAL)
 
 
 class Damaged(Exception):
-    """A line is not what the log wrote; the message says in which way."""
+    """A line is not what the log wrote. The message says what is wrong."""
 
 
 class NewerFormat(Exception):
-    """The line was written by a later version of the log's format."""
+    """A later version of the log's format wrote the line."""
 
 
 class Line(NamedTuple):
-    """A record and the bytes that it is stored as, without the line end."""
+    """A record, and its bytes in the log without the line end."""
 
     record: dict[str, Any]
     data: bytes
@@ -44,10 +44,10 @@ class Line(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """An event that is ready to be written: all of it that does not depend on its place in the log."""
+    """An event that is ready to be written, without what depends on its place in the log."""
 
     fields: dict[str, Any]
-    """type, actor, sensitivity, and those of the optional fields that are not empty."""
+    """type, actor, sensitivity, and the optional fields that are not empty."""
     payload: dict[str, Any]
     canonical_payload: bytes
     salt: bytes
@@ -58,13 +58,15 @@ class Entry(NamedTuple):
 
 
 def same_content(entry: Entry, line: Line) -> bool:
-    """Whether an entry says what a line says. Of an erased line only the rest can be compared."""
-    told = {key: line.record.get(key) for key in ("type", "actor", "sensitivity", "caused_by")}
-    again = {key: entry.fields.get(key) for key in told}
-    return told == again and ("payload" not in line.record or encode(line.record["payload"]) == entry.canonical_payload)
+    """Whether an entry has the content of a line. The payload of an erased line cannot be compared."""
+    written = {key: line.record.get(key) for key in ("type", "actor", "sensitivity", "caused_by")}
+    given = {key: entry.fields.get(key) for key in written}
+    return written == given and (
+        "payload" not in line.record or encode(line.record["payload"]) == entry.canonical_payload
+    )
 
 
-def make_line(entry: Entry, thread: str, seq: int, prev: str | None, time: str) -> Line:
+def make_line(entry: Entry, thread: str, *, seq: int, prev: str | None, time: str) -> Line:
     """The line of a new event at its place in the log."""
     record = {
         "v": VERSION,
@@ -83,19 +85,24 @@ def make_line(entry: Entry, thread: str, seq: int, prev: str | None, time: str) 
 
 
 def _stored(hashed: bytes, hash_: str, salt: str, payload: bytes) -> bytes:
-    """The line to store: what was hashed, with hash, payload and salt put where their names sort.
+    """The line to store: the hashed bytes, with hash, payload and salt inserted where their names sort.
 
-    Splicing saves a second encoding. Quotes inside texts are escaped, so each mark stands in the line only once.
+    This saves a second encoding. Quotes within texts are escaped, so each mark occurs in the line only once.
     """
     before_id, id_mark, rest = hashed.partition(b'"id":"evt_')
     before_digest, digest_mark, rest = rest.partition(b'"payload_digest":"')
     before_tier, tier_mark, rest = rest.partition(b'"sensitivity":"')
-    return b"".join(
-        (
-            *(before_id, b'"hash":"', hash_.encode(), b'",', id_mark),
-            *(before_digest, b'"payload":', payload, b",", digest_mark),
-            *(before_tier, b'"salt":"', salt.encode(), b'",', tier_mark, rest),
-        )
+    return b'%b"hash":"%b",%b%b"payload":%b,%b%b"salt":"%b",%b%b' % (
+        before_id,
+        hash_.encode(),
+        id_mark,
+        before_digest,
+        payload,
+        digest_mark,
+        before_tier,
+        salt.encode(),
+        tier_mark,
+        rest,
     )
 
 
@@ -104,7 +111,7 @@ def payload_digest(salt: bytes, payload: bytes) -> str:
 
 
 def parse_line(data: bytes) -> Line:
-    """Read a line and prove it: canonical bytes, known fields, payload digest and hash. The chain is the caller's."""
+    """Read a line and check its canonical bytes, fields, payload digest and hash. The caller checks the chain."""
     try:
         record = decode(data)
     except (ValueError, RecursionError):
@@ -124,7 +131,7 @@ def parse_line(data: bytes) -> Line:
 
 
 def check_record(record: dict[str, Any]) -> None:
-    """Prove a record against its own digest and hash."""
+    """Check a record against its own digest and hash."""
     check_shape(record)
     if "payload" in record:
         salt = bytes.fromhex(record["salt"])
@@ -136,13 +143,13 @@ def check_record(record: dict[str, Any]) -> None:
 
 
 def erased_line(line: Line) -> Line:
-    """The same event without payload and salt; digest and hash stay what they were."""
+    """The same event without payload and salt. Digest and hash stay the same."""
     record = {key: value for key, value in line.record.items() if key not in ("payload", "salt")}
     return Line(record, encode(record))
 
 
 def check_shape(record: dict[str, Any]) -> None:
-    """Refuse a record whose fields are not those of the format, each of its type."""
+    """Refuse a record with missing, unknown or malformed fields."""
     missing = [key for key in REQUIRED if key not in record]
     if missing:
         raise Damaged(f"it lacks {missing[0]}")
@@ -164,7 +171,7 @@ def check_shape(record: dict[str, Any]) -> None:
 
 
 def check_optional(record: dict[str, Any]) -> None:
-    """The part of `check_shape` that is about fields which most events do not have."""
+    """The part of `check_shape` for fields that most events do not have."""
     if not record.keys() <= KNOWN:
         unknown = next(key for key in record if key not in KNOWN)
         raise Damaged(f"it has an unknown field {unknown!r:.40}")

@@ -1,4 +1,4 @@
-"""Refs: names such as `HEAD` and `refs/heads/main` for places in the log. Setting one is an event; the last counts."""
+"""Refs name places in the log, such as `HEAD` and `refs/heads/main`. Events set them, and the last one counts."""
 
 from __future__ import annotations
 

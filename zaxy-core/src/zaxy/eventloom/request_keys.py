@@ -1,4 +1,4 @@
-"""Requests that may come twice: what is appended while one is answered gets keys that are the same the second time."""
+"""Idempotency keys for events that a request appends, so that a repeated request does not append them twice."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from contextvars import ContextVar
 class _Keys:
     def __init__(self, request: str) -> None:
         self.request = request
-        self.given = 0
+        self.count = 0
 
     @property
     def coming(self) -> str:
-        return f"{self.request}:{self.given}"
+        return f"{self.request}:{self.count}"
 
 
 _keys: ContextVar[_Keys | None] = ContextVar("keys", default=None)
@@ -22,10 +22,10 @@ _keys: ContextVar[_Keys | None] = ContextVar("keys", default=None)
 
 @contextmanager
 def answering(request: str) -> Iterator[None]:
-    """Events without an idempotency key that are appended meanwhile get one each, made from `request`; "" gives none.
+    """Meanwhile, every event without an idempotency key gets one made from `request`. An empty `request` gives none.
 
-    A request that is answered a second time appends the same events in the same order, so it writes none of them
-    again, whatever the first time came to.
+    A request that is answered a second time appends the same events in the same order. So it writes only those that
+    the first time did not.
     """
     token = _keys.set(_Keys(request) if request else None)
     try:
@@ -40,11 +40,11 @@ def next_key() -> str:
     if keys is None:
         return ""
     key = keys.coming
-    keys.given += 1
+    keys.count += 1
     return key
 
 
 def coming_key() -> str:
-    """What `next_key` will give."""
+    """The key that `next_key` will return."""
     keys = _keys.get()
     return keys.coming if keys else ""

@@ -1,4 +1,4 @@
-"""The built-in event store: one file per session, as a provider of `zaxy_event_stores`."""
+"""The built-in event store, a provider of `zaxy_event_stores`: one file for each session."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.record import Line
 from zaxy.eventloom.tail import Tail
 
-MAX_PAGE = 16 << 20
-"""Bytes of the log after which a page ends, however many events were asked for."""
+MAX_PAGE_BYTES = 16 << 20
+"""A page ends after this much of the log, however many events were asked for."""
 
 
 class JsonlStore:
-    """Drafts come as they are to be kept: secrets and reserved types are the core's business, whatever the store."""
+    """Stores drafts as they come. The core removes secrets and refuses reserved types, whatever the store."""
 
     def __init__(self, context: ProviderContext) -> None:
         self._loom = Eventloom(str(context.state_dir), clock=lambda: _time_text(context))
 
     @classmethod
     def over(cls, loom: Eventloom) -> JsonlStore:
-        """The store of a log that is open already."""
+        """The store for a log that is already open."""
         store = cls.__new__(cls)
         store._loom = loom
         return store
@@ -34,8 +34,15 @@ class JsonlStore:
 
     def append(self, session: str, drafts: Sequence[Draft]) -> Sequence[Event]:
         entries = [
-            checked_entry(d.type, d.actor, dict(d.payload), d.sensitivity, d.caused_by, d.idempotency_key)
-            for d in drafts
+            checked_entry(
+                draft.type,
+                draft.actor,
+                dict(draft.payload),
+                sensitivity=draft.sensitivity,
+                caused_by=draft.caused_by,
+                idempotency_key=draft.idempotency_key,
+            )
+            for draft in drafts
         ]
         return [event_of(line) for line in self._loom.append(session, entries)]
 
@@ -54,11 +61,11 @@ class JsonlStore:
             events.append(event_of(line))
             cursor = Cursor(line.seq, line.hash, line.seq)
             size += len(line.data)
-            if size > MAX_PAGE:
+            if size > MAX_PAGE_BYTES:
                 break
         if not known:
             raise Conflict(
-                f"{session} does not hold the event {first} that was read before: its log was cut back or replaced",
+                f"{session} no longer holds event {first}, which was read before: its log was cut back or replaced",
                 "Read it from the start.",
             )
         return Page(tuple(events), cursor)
@@ -80,9 +87,20 @@ class JsonlStore:
 
 def event_of(line: Line) -> Event:
     record = line.record
-    optional = (record.get("caused_by", ""), record.get("idempotency_key", ""))
-    of_all = (record["type"], record["actor"], record["time"], record.get("payload"), record["hash"], record["prev"])
-    return Event(record["thread"], record["seq"], record["id"], *of_all, record["sensitivity"], *optional)
+    return Event(
+        record["thread"],
+        record["seq"],
+        record["id"],
+        record["type"],
+        record["actor"],
+        record["time"],
+        record.get("payload"),
+        record["hash"],
+        record["prev"],
+        record["sensitivity"],
+        record.get("caused_by", ""),
+        record.get("idempotency_key", ""),
+    )
 
 
 def cursor_of(tail: Tail) -> Cursor | None:

@@ -1,4 +1,4 @@
-"""The end of a log: its last event, found without reading the rest, and what an interrupted writer left behind it."""
+"""The end of a log: its last event, found without reading the rest, and what an interrupted write left behind it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from zaxy.eventloom.disk import Disk
 
-CHUNK = 1 << 16
+CHUNK_BYTES = 1 << 16
 
 
 class Tail(NamedTuple):
-    """Where the log ends: `size` bytes hold whole batches; what comes after was never acknowledged."""
+    """Where the log ends. `size` bytes hold complete batches; what follows was never acknowledged."""
 
     line: Line | None
     start: int
     """Where the last line begins."""
     size: int
     torn: int
-    """How many bytes stand after the last whole batch."""
+    """How many bytes follow the last complete batch."""
 
     @property
     def seq(self) -> int:
@@ -35,7 +35,7 @@ EMPTY = Tail(None, 0, 0, 0)
 
 
 def read_tail(disk: Disk, fd: int, size: int) -> Tail:
-    """The last whole batch's end. A last line that is terminated but wrong is damage, not an interrupted write."""
+    """The end of the last complete batch. A last line that is terminated but wrong is damage."""
     end = _last_line_end(disk, fd, size)
     while end > 0:
         start = _line_start(disk, fd, end)
@@ -43,12 +43,12 @@ def read_tail(disk: Disk, fd: int, size: int) -> Tail:
         batch = line.record.get("batch")
         if batch is None or batch["index"] == batch["count"] - 1:
             return Tail(line, start, end, size - end)
-        end = _batch_start(disk, fd, line, start)  # the writer died within a batch: all of it goes
+        end = _batch_start(disk, fd, line, start)  # the writer died within a batch: all of it is cut
     return Tail(None, 0, 0, size)
 
 
 def _batch_start(disk: Disk, fd: int, line: Line, start: int) -> int:
-    """Where the batch of this line begins; that the lines between are of the same batch is proven before any is cut."""
+    """Where the batch of this line begins. Lines are cut only after they were checked to be of that batch."""
     for index in reversed(range(line.record["batch"]["index"])):
         if not start:
             raise Damaged("the batch that it belongs to has no beginning")
@@ -77,7 +77,7 @@ def _last_line_end(disk: Disk, fd: int, size: int) -> int:
     """The offset after the last line end within `size`; 0 if there is none."""
     position = size
     while position > 0:
-        begin = max(0, position - CHUNK)
+        begin = max(0, position - CHUNK_BYTES)
         found = disk.read(fd, position - begin, begin).rfind(b"\n")
         if found >= 0:
             return begin + found + 1

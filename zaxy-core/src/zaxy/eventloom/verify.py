@@ -1,4 +1,4 @@
-"""Prove a whole log: every line's bytes, digest and hash, the chain, the batches, and that erasures are on record."""
+"""Verifies a whole log: each line's bytes, digest and hash, the chain, the batches, and the record of erasures."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from zaxy.eventloom.reader import Reader
 
 ERASED = "event.erased"
-STEP = 4096
+PROGRESS_EVENTS = 4096
 
 
 class Damage(NamedTuple):
     seq: int
-    """The place in the log that is damaged; everything before it is intact."""
+    """The damaged place in the log. Everything before it is intact."""
     offset: int
     reason: str
 
@@ -26,15 +26,15 @@ class Damage(NamedTuple):
 class Report(NamedTuple):
     session: str
     events: int
-    """How many events from the first are intact."""
+    """How many events are intact, counted from the first."""
     head: str
     """The hash of the last intact event; empty if there is none."""
     erased: int
     torn: int
-    """Bytes after the last whole batch, left by a writer that was interrupted: no damage."""
+    """Bytes of an interrupted write after the last complete batch. They are no damage."""
     damage: Damage | None
-    spoilt: bool = False
-    """Whether it is the log that is wrong, not the citation that was asked for or the age of this version."""
+    log_at_fault: bool = False
+    """Whether the log itself is wrong, and not the given citation or the age of this version."""
 
     @property
     def ok(self) -> bool:
@@ -42,34 +42,38 @@ class Report(NamedTuple):
 
 
 def verify(reader: Reader, progress: Callable[[int, int], None] | None = None, since: Citation | None = None) -> Report:
-    """Read the log once from the first line to the durable end. `since` is an event that must be in it."""
+    """Read the log once, from the first line to the durable end. `since` is an event that it must hold."""
     chain = _Chain(reader.session)
-    damage, spoilt = None, True
+    damage, log_at_fault = None, True
     for count, (offset, data) in enumerate(reader.lines()):
         try:
             chain.take(prove(data), offset)
         except (Damaged, NewerFormat) as error:
             damage = Damage(chain.seq + 1, offset, str(error))
-            # What follows a line of a later format is of that format too: this version would not have written there.
-            spoilt = not all(_is_newer(line) for _, line in reader.lines(offset))
+            # Lines after one of a later format are of that format too: this version would not have appended there.
+            log_at_fault = not all(_is_newer(line) for _, line in reader.lines(offset))
             break
         if since is not None and chain.seq == since.seq and not since.names(chain.hash or ""):
             damage = Damage(since.seq, offset, "it is not the event that the citation names: the history was replaced")
-            spoilt = False
+            log_at_fault = False
             break
-        if progress and not count % STEP:
+        if progress and not count % PROGRESS_EVENTS:
             progress(offset, reader.size)
     if damage is None:
         damage = chain.unexplained()
     if damage is None and since is not None and chain.seq < since.seq:
         damage = Damage(chain.seq + 1, reader.size, f"the log was cut back: it ends before event {since.seq}")
-        spoilt = False
+        log_at_fault = False
     if progress:
         progress(reader.size, reader.size)
     return Report(
-        *(reader.session, chain.seq, chain.hash or "", len(chain.erased), reader.tail.torn),
+        session=reader.session,
+        events=chain.seq,
+        head=chain.hash or "",
+        erased=len(chain.erased),
+        torn=reader.tail.torn,
         damage=damage,
-        spoilt=damage is not None and spoilt,
+        log_at_fault=damage is not None and log_at_fault,
     )
 
 
@@ -84,7 +88,7 @@ def _is_newer(data: bytes) -> bool:
 
 
 class _Chain:
-    """What the lines so far add up to."""
+    """The state of the chain after the lines so far."""
 
     def __init__(self, session: str) -> None:
         self.session = session

@@ -1,4 +1,4 @@
-"""The one way in which memory leaves: every surface builds its bundles here, so that they all hold the same entries."""
+"""Builds every export. All surfaces go through here, so that all bundles hold the same entries."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ from zaxy.retrieve.recall import Recall
 def build_memory_export(
     recall: Recall,
     session: str,
+    *,
     selector: Selector,
     file: BinaryIO,
     signer: Signer | None = None,
     disclosed: Selector | None = None,
     progress: Progress | None = None,
 ) -> Written:
-    """Write what a selector takes of a session as a bundle, signed if there is a signer.
+    """Write the selected part of a session as a bundle, signed if there is a signer.
 
-    With `disclosed` the bundle is signed whole, and what is written is the subset that this takes of it.
+    With `disclosed` the whole bundle is signed, and only the part that `disclosed` selects is written.
     """
     selector = selector.checked()
     if session not in recall.loom.sessions():
         raise NotFound(f"there is no session {session!r:.140}", "'zaxy sessions' lists them.")
     found = recall.fitting(session, selector.query, selector.query_limit) if selector.query else None
-    entries = project(recall.loom, session, selector, found, progress)
+    entries = project(recall.loom, session, selector=selector, found=found, progress=progress)
     if disclosed is None:
         return write_bundle(entries, session, signer, file)
     if signer is None:

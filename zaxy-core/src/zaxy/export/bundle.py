@@ -1,6 +1,7 @@
-"""The two shapes in which memory leaves whole: an unsigned envelope, and a signed bundle. Written as it is read.
+"""Writes the two kinds of complete export: an unsigned envelope and a signed bundle.
 
-A file has its entries one to a line, between a header that is known at the start and what is only known at the end.
+Entries are written as they are read, one to a line. Before them stand the fields that are known at the start, and
+behind them those that are only known at the end.
 """
 
 from __future__ import annotations
@@ -20,13 +21,20 @@ from zaxy.export.merkle import GrowingTree, leaf_hash
 UNSIGNED = "zaxy.export.unsigned.v1"
 SIGNED = "zaxy.portable.v1"
 SIGNED_FIELDS = (
-    *("version", "algorithm", "public_key", "session_id", "created_at", "nonce", "anchor"),
-    *("entry_count", "merkle_root"),
+    "version",
+    "algorithm",
+    "public_key",
+    "session_id",
+    "created_at",
+    "nonce",
+    "anchor",
+    "entry_count",
+    "merkle_root",
 )
-"""The header of a signed bundle and of a subset; the signature is over all of it."""
+"""The header of a signed bundle and of a subset. The signature covers all of it."""
 NOT_SIGNED = ("entries", "disclosed", "signature")
 NONCE_SIZE = 16
-WRITTEN_TOGETHER = 256
+BATCH_ENTRIES = 256
 
 
 class Signer(NamedTuple):
@@ -41,19 +49,19 @@ class Written(NamedTuple):
     entries: int
     size: int
     sha256: str
-    """Of the bytes that were written."""
+    """The hash of the written bytes."""
     merkle_root: str = ""
-    """Of a signed bundle."""
+    """Empty unless the bundle is signed."""
 
 
 def signed_message(header: Mapping[str, Any]) -> bytes:
-    """What a signature is over: the version and a line end, then every field but those with the entries, and itself."""
+    """The bytes that are signed: the version, a line end, and every field but the entries and the signature."""
     bound = {name: value for name, value in header.items() if name not in NOT_SIGNED}
     return f"{SIGNED}\n".encode() + encode(bound)
 
 
 class Output:
-    """Writes, and knows how much and what."""
+    """Writes to a file, and keeps the size and the hash of what it wrote."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -66,10 +74,10 @@ class Output:
         self.size += len(data)
 
     def write_list(self, items: Iterable[bytes]) -> None:
-        """A JSON list, an item to a line."""
+        """Write a JSON list, one item to a line."""
         self.write(b"[")
         left, gap = iter(items), b"\n"
-        while some := list(islice(left, WRITTEN_TOGETHER)):
+        while some := list(islice(left, BATCH_ENTRIES)):
             self.write(gap + b",\n".join(some))
             gap = b",\n"
         self.write(b"\n]")
@@ -79,7 +87,7 @@ class Output:
 
 
 def write_bundle(entries: Iterable[bytes], session: str, signer: Signer | None, file: BinaryIO) -> Written:
-    """Write the entries, given in their canonical bytes, as a signed bundle, or unsigned where nobody signs."""
+    """Write entries, given as canonical bytes: as a signed bundle, or as an unsigned envelope if there is no signer."""
     out = Output(file)
     if signer is None:
         head = {"version": UNSIGNED, "schema_version": SCHEMA, "session_id": session, "signed": False}
@@ -108,17 +116,17 @@ def write_bundle(entries: Iterable[bytes], session: str, signer: Signer | None, 
 
 
 def open_object(fields: Mapping[str, Any]) -> bytes:
-    """The beginning of an object that has more fields than these, in the order in which they are given."""
+    """The beginning of a JSON object: these fields in the order given, with more to follow."""
     return b"{" + b"".join(encode(name) + b":" + encode(value) + b"," for name, value in fields.items())
 
 
 def _signed_entries(entries: Iterable[bytes], tree: GrowingTree) -> Iterator[bytes]:
-    """Each entry's id is the SHA-256 of its canonical bytes, and the leaf of the tree is over that.
+    """An entry's id is the SHA-256 of its canonical bytes. The leaf of the tree is the hash of the id.
 
-    Several at a time, which takes three quarters of what it takes one by one.
+    Working in batches takes three quarters of the time that single entries take.
     """
     left = iter(entries)
-    while some := list(islice(left, WRITTEN_TOGETHER)):
+    while some := list(islice(left, BATCH_ENTRIES)):
         ids = [sha256(entry).digest() for entry in some]
         tree.add(*map(leaf_hash, ids))
         yield from [b'{"content":%b,"id":"%b"}' % (entry, hexlify(id_)) for entry, id_ in zip(some, ids, strict=True)]

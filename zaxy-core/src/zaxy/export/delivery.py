@@ -1,4 +1,4 @@
-"""Bundles on their way out: a file that is whole or not there, and parcels for a sink."""
+"""Delivers bundles: to a file that is complete or absent, or to a sink."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from zaxy.export.bundle import Written
 from zaxy.plugins.host import PluginHost
 
 POINT = "export_sinks"
-SECONDS_FOR_DELIVERY = 900.0
-"""A sink bounds itself; this is for one that does not."""
+DELIVERY_SECONDS = 900.0
+"""The limit for a sink that does not limit itself."""
 
 
 @contextmanager
 def new_file(destination: str | Path) -> Iterator[BinaryIO]:
-    """A file for its owner alone, which takes its place in one step when all is written, and else leaves nothing."""
+    """A file that only its owner may read. It appears in one step when it is complete; a failure leaves nothing."""
     check_destination(str(destination))
     partial = f"{destination}.{os.urandom(4).hex()}.partial"
     try:
@@ -37,7 +37,7 @@ def new_file(destination: str | Path) -> Iterator[BinaryIO]:
         if isinstance(error, OSError):
             raise Unavailable(
                 f"{destination} cannot be written: {error.strerror}",
-                "Nothing was changed; try another file.",
+                "Nothing was changed. Try another file.",
             ) from None
         raise
 
@@ -49,15 +49,15 @@ def check_destination(destination: str) -> None:
     if path.is_dir():
         raise InvalidRequest(f"{destination} is a folder", "Name a file in it.")
     if not path.parent.is_dir():
-        raise NotFound(f"the folder {path.parent} is not there", "Make it first, or name another.")
-    if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):  # it would be replaced, /dev/null included
-        raise InvalidRequest(f"{destination} is not an ordinary file", "Name a file, or a new one.")
+        raise NotFound(f"there is no folder {path.parent}", "Make it first, or name another one.")
+    if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):  # replacing it would destroy /dev/null
+        raise InvalidRequest(f"{destination} is not an ordinary file", "Name an ordinary file, or a new one.")
 
 
 def push(
-    host: PluginHost, sink: str, destination: str, token: str, build: Callable[[BinaryIO], Written]
+    host: PluginHost, sink: str, *, destination: str, token: str, build: Callable[[BinaryIO], Written]
 ) -> tuple[Written, Receipt]:
-    """Build a bundle and hand it to a sink, which refuses a bad destination before anything is built."""
+    """Build a bundle and hand it to a sink. The sink refuses a bad destination before anything is built."""
     chosen = host.get(POINT, sink)
     chosen.call("check", destination)
     with TemporaryDirectory(prefix="zaxy-export-") as folder:
@@ -65,5 +65,5 @@ def push(
         with new_file(path) as file:
             written = build(file)
         parcel = Parcel(path, written.size, written.sha256)
-        receipt: Receipt = chosen.call("deliver", parcel, destination, token, budget=SECONDS_FOR_DELIVERY)
+        receipt: Receipt = chosen.call("deliver", parcel, destination, token, budget=DELIVERY_SECONDS)
     return written, receipt

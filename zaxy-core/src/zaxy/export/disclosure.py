@@ -1,4 +1,4 @@
-"""A part of a signed bundle that proves itself: chosen entries, each with its way up to the root that was signed."""
+"""Discloses a part of a signed bundle: chosen entries, each with its proof up to the signed root."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from zaxy.errors import NotFound
 from zaxy.eventloom.canonical import encode_plain
 from zaxy.export.bundle import Output, Written, open_object
 from zaxy.export.merkle import Tree
-from zaxy.export.reading import Field, Item, canonical
+from zaxy.export.reading import BundleField, BundleItem, canonical
 from zaxy.export.selector import Selector
-from zaxy.export.verification import BUNDLE, Entry, Parts, verify
+from zaxy.export.verification import BUNDLE, BundleEntry, Parts, verify
 
 
 def disclose(parts: Parts, selector: Selector, file: BinaryIO) -> Written:
-    """Write the subset of a bundle that a selector takes. The bundle is proven first.
+    """Verify a bundle, then write the subset that a selector takes.
 
-    Of the selector counts what can be decided from an entry alone: its query, its limit and its sensitivities do not.
+    Only what an entry itself shows can select it: the query, the limit and the sensitivities are ignored.
     """
     leaves, chosen = bytearray(), bytearray()
 
-    def take(entry: Entry) -> None:
+    def take(entry: BundleEntry) -> None:
         leaves.extend(entry.leaf)
         chosen.append(_is_taken(entry, selector))
 
@@ -31,20 +31,20 @@ def disclose(parts: Parts, selector: Selector, file: BinaryIO) -> Written:
             f"none of the {found.of} entries is selected",
             "Widen the selection: kinds are those of entries, such as decision.made or entity:goal.",
         )
-    return write_subset(parts, chosen, leaves, file, found.merkle_root)
+    return write_subset(parts, chosen, leaves=leaves, file=file, merkle_root=found.merkle_root)
 
 
-def write_subset(parts: Parts, chosen: bytearray, leaves: bytearray, file: BinaryIO, merkle_root: str) -> Written:
-    """Write the chosen entries of a bundle, which is not looked at again, and of which all leaves are given."""
+def write_subset(parts: Parts, chosen: bytearray, *, leaves: bytearray, file: BinaryIO, merkle_root: str) -> Written:
+    """Write the chosen entries of a verified bundle. `leaves` are the hashes of all its entries."""
     out = Output(file)
-    header = {part.name: part.value for part in parts() if isinstance(part, Field) and part.name != "entries"}
+    header = {part.name: part.value for part in parts() if isinstance(part, BundleField) and part.name != "entries"}
     out.write(open_object(header) + b'"disclosed":')
     out.write_list(_disclosed(parts, chosen, Tree(leaves)))
     out.write(b"}\n")
     return out.done(sum(chosen), merkle_root)
 
 
-def _is_taken(entry: Entry, selector: Selector) -> bool:
+def _is_taken(entry: BundleEntry, selector: Selector) -> bool:
     value = entry.value
     return selector.takes(value["grain"], value["kind"], value["seq"], value["valid_from"] or "")
 
@@ -52,7 +52,7 @@ def _is_taken(entry: Entry, selector: Selector) -> bool:
 def _disclosed(parts: Parts, chosen: bytearray, tree: Tree) -> Iterator[bytes]:
     index = -1
     for part in parts():
-        if not isinstance(part, Item):
+        if not isinstance(part, BundleItem):
             continue
         index += 1
         if index < len(chosen) and chosen[index]:

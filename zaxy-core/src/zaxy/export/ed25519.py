@@ -1,4 +1,4 @@
-"""Ed25519 through `cryptography`, which comes with the extra `export`. Experimental and unaudited."""
+"""Ed25519, through the package `cryptography` of the extra `export`. Experimental and unaudited."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Ed25519:
     def generate(self, passphrase: bytes) -> KeyPair:
         private = Ed25519PrivateKey.generate()
         public = private.public_key()
-        sealing = BestAvailableEncryption(passphrase) if passphrase else NoEncryption()
+        encryption = BestAvailableEncryption(passphrase) if passphrase else NoEncryption()
         return KeyPair(
-            private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, sealing),
+            private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, encryption),
             public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo),
             public.public_bytes_raw(),
         )

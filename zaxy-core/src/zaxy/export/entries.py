@@ -1,6 +1,6 @@
-"""The entries of an event, each in its canonical bytes: the event itself, then what was extracted from it.
+"""The entries of an event as canonical bytes: the event itself, then what was extracted from it.
 
-Only the built-in rules take part, so that a log gives the same entries on every machine, whatever is installed there.
+Only the built-in rules count, so that a log gives the same entries on every machine, whatever is installed there.
 """
 
 from __future__ import annotations
@@ -17,69 +17,89 @@ from zaxy.extract.rules import extract
 
 SCHEMA = "zaxy.export.v1"
 SOURCES = {EVENT: "eventloom", SEMANTIC: "extraction"}
-USUAL = "internal"
-"""The sensitivity that an event has unless another was given, and that is not repeated in every entry."""
-DEEPEST = MAX_DEPTH + 2
-"""A payload stands in a content, and that in an entry."""
+DEFAULT_SENSITIVITY = "internal"
+"""Entries leave out this sensitivity, which an event has unless another one was given."""
+MAX_ENTRY_DEPTH = MAX_DEPTH + 2
+"""A payload is nested in a content, and the content in an entry."""
 _PAYLOAD, _AFTER_PAYLOAD = b'"payload":', b',"payload_digest":"'
 
 
 def entries_of(line: Line, selector: Selector) -> list[bytes]:
-    """The entries that a selector takes of an event, in their order."""
+    """The entries of an event that a selector takes, in order."""
     record = line.record
     citation = f"eventloom://{record['thread']}/events/{line.seq}#{line.hash}".encode()
     found = []
     if EVENT in selector.grains and selector.holds_at(record["time"]):
-        found.append(_entry(EVENT, record["type"], citation, line.seq, _event(line), record["time"]))
+        found.append(
+            _entry(EVENT, record["type"], citation=citation, seq=line.seq, content=_event(line), since=record["time"])
+        )
     if SEMANTIC in selector.grains and "payload" in record:
         rows, time = extract(event_of(line)), record["time"]
         for entity in rows.entities:
             since = entity.observed_at or time
             if selector.holds_at(since):
                 kind = f"entity:{entity.entity_type}"
-                found.append(_entry(SEMANTIC, kind, citation, line.seq, _entity(entity), since))
+                content = _entity(entity)
+                found.append(_entry(SEMANTIC, kind, citation=citation, seq=line.seq, content=content, since=since))
         for edge in rows.edges:
             since = edge.valid_from or time
             if selector.holds_at(since):
                 kind = f"edge:{edge.relation_type}"
-                found.append(_entry(SEMANTIC, kind, citation, line.seq, _edge(edge), since, edge.valid_to))
+                content, until = _edge(edge), edge.valid_to
+                found.append(
+                    _entry(SEMANTIC, kind, citation=citation, seq=line.seq, content=content, since=since, until=until)
+                )
     return found
 
 
-# Canonical JSON is put together here, field by field in the order of their names: going through dictionaries took
-# twice as long.
+# Canonical JSON is written here field by field, in the order of the names. Going through dictionaries took twice as
+# long.
 
 
-def _entry(grain: str, kind: str, citation: bytes, seq: int, content: bytes, since: str, until: str = "") -> bytes:
+def _entry(grain: str, kind: str, *, citation: bytes, seq: int, content: bytes, since: str, until: str = "") -> bytes:
     return (
         b'{"citation":"%b","content":%b,"grain":"%b","kind":%b,"schema_version":"%b","seq":%d,"source":"%b",'
         b'"valid_from":%b,"valid_to":%b}'
     ) % (
-        *(citation, content, grain.encode(), dumps(kind), SCHEMA.encode(), seq, SOURCES[grain].encode()),
-        *(dumps(since), dumps(until or None)),
+        citation,
+        content,
+        grain.encode(),
+        dumps(kind),
+        SCHEMA.encode(),
+        seq,
+        SOURCES[grain].encode(),
+        dumps(since),
+        dumps(until or None),
     )
 
 
 def _event(line: Line) -> bytes:
-    """With the payload's own bytes out of the line, which are canonical already."""
+    """The payload's bytes are taken from the line, where they are canonical already."""
     record = line.record
     erased, tier = b"", b""
     if "payload" in record:
         payload = line.data[line.data.index(_PAYLOAD) + len(_PAYLOAD) : line.data.rindex(_AFTER_PAYLOAD)]
     else:
         payload, erased = b"null", b'"erased":true,'
-    if record["sensitivity"] != USUAL:
+    if record["sensitivity"] != DEFAULT_SENSITIVITY:
         tier = b'"sensitivity":%b,' % dumps(record["sensitivity"])
-    texts = (dumps(record["thread"]), dumps(record["type"]))
     return b'{"actor":%b,%b"payload":%b,%b"thread":%b,"type":%b}' % (
-        *(dumps(record["actor"]), erased, payload, tier, *texts),
+        dumps(record["actor"]),
+        erased,
+        payload,
+        tier,
+        dumps(record["thread"]),
+        dumps(record["type"]),
     )
 
 
 def _entity(entity: Entity) -> bytes:
     properties = encode_quickly(dict(entity.properties)) if entity.properties else b"{}"
     return b'{"entity_type":%b,"name":%b,"properties":%b,"summary":%b}' % (
-        *(dumps(entity.entity_type), dumps(entity.name), properties, dumps(entity.summary)),
+        dumps(entity.entity_type),
+        dumps(entity.name),
+        properties,
+        dumps(entity.summary),
     )
 
 
@@ -89,6 +109,11 @@ def _edge(edge: Edge) -> bytes:
         b'{"confidence":%b,"evidence":%b,"inference_method":%b,"inferred":%b,"relation_type":%b,"source":%b,'
         b'"target":%b}'
     ) % (
-        *(number(edge.confidence).encode(), dumps(edge.evidence), dumps(edge.inference_method), dumps(edge.inferred)),
-        *(dumps(edge.relation_type), dumps(source), dumps(target)),
+        number(edge.confidence).encode(),
+        dumps(edge.evidence),
+        dumps(edge.inference_method),
+        dumps(edge.inferred),
+        dumps(edge.relation_type),
+        dumps(source),
+        dumps(target),
     )

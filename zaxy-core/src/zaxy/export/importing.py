@@ -1,6 +1,6 @@
-"""Bundles that come back as events: local ones, with local citations, that keep where they came from.
+"""Imports the events of a bundle. They become local events with local citations, and keep where they came from.
 
-The whole bundle is proven, and every event in it looked at, before the first one is written. Only events are taken:
+The whole bundle is verified, and every event in it checked, before the first one is written. Only events are taken:
 what was extracted from them is extracted again here.
 """
 
@@ -25,18 +25,18 @@ from zaxy.eventloom.citation import SCHEME, Citation, parse_citation
 from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.record import Entry, Line
 from zaxy.eventloom.store import event_of
-from zaxy.export.entries import USUAL
-from zaxy.export.reading import Item, refused
+from zaxy.export.entries import DEFAULT_SENSITIVITY
+from zaxy.export.reading import BundleItem, refused
 from zaxy.export.selector import EVENT
-from zaxy.export.verification import BUNDLE, ENVELOPE, SUBSET, Entry as Proven, Parts, Verified, verify
+from zaxy.export.verification import BUNDLE, ENVELOPE, SUBSET, BundleEntry, Parts, Verified, verify
 from zaxy.extract.closings import closings_as_json, closings_from_json
 from zaxy.extract.housekeeping import IMPORT_ACTOR, IMPORTED_ERASED, TYPES as HOUSEKEEPING
 from zaxy.extract.rules import ERASED, extract
 from zaxy.extract.times import utc_text
 
-APPENDED_TOGETHER = 500
-MAX_IMPORTED = MAX_PAYLOAD + (1 << 16)
-"""Bytes: the largest payload that there is elsewhere must have room for where it came from."""
+BATCH_EVENTS = 500
+MAX_IMPORTED_BYTES = MAX_PAYLOAD + (1 << 16)
+"""The largest payload of another log must fit, together with where it came from."""
 
 Progress = Callable[[int, int], None]
 
@@ -45,41 +45,42 @@ class Imported(NamedTuple):
     session: str
     new: int
     known: int
-    """Events that were there already, from an earlier import."""
+    """Events that an earlier import had brought."""
     as_data: int
-    """Of all of them, those of types that only Zaxy itself writes, and erased ones."""
+    """Events that count as plain data here: erased ones, and those of types that only Zaxy itself writes."""
     bundle: Verified
     citation: str
-    """The event that records the import; empty where nothing was new."""
+    """The event that records the import; empty if nothing was new."""
 
 
 def import_bundle(
     loom: Eventloom,
     parts: Parts,
+    *,
     session: str,
     expect_public_key: str | None = None,
     progress: Progress | None = None,
 ) -> Imported:
-    """Append the events of a bundle to a session. Done again, it writes nothing new."""
+    """Append the events of a bundle to a session. A second import of the same bundle writes nothing."""
     events = as_data = 0
     ended: dict[int, list[Any]] = {}
 
-    def look_at(entry: Proven) -> None:
+    def check(entry: BundleEntry) -> None:
         nonlocal events, as_data
         if entry.value["grain"] == EVENT:
             try:
-                told = _entry(entry.value)
+                checked = _entry(entry.value)
             except ZaxyError as error:
                 raise refused(f"{entry.value['citation']} cannot be imported: {error.message}") from None
             events += 1
-            as_data += told.fields["type"].startswith(IMPORTED_PREFIX)
+            as_data += checked.fields["type"].startswith(IMPORTED_PREFIX)
             ended.update(_ended_by_erased(entry.value))
 
-    bundle = verify(parts, expect_public_key, (BUNDLE, SUBSET, ENVELOPE), look_at)
+    bundle = verify(parts, expect_public_key, (BUNDLE, SUBSET, ENVELOPE), check)
     if not events:
         raise NotFound(
             "the bundle holds no events to import",
-            "Export with the grain 'event': the rest follows from it.",
+            "Export with the grain 'event': everything else is extracted from events.",
         )
     writer = _Writer(loom, session, _Endings(ended, _citations(_events(parts, bundle.shape), ended)))
     for number, value in enumerate(_events(parts, bundle.shape), 1):
@@ -107,26 +108,26 @@ class _Writer:
             return
         closings = self._endings.of(value["seq"])
         if closings or _cites(value["content"].get("payload")):
-            self.flush()  # what it ends may be among these, and must have its place first
+            self.flush()  # the event that it ends may be among these, and must be in the log first
             if self._found(parse_citation(value["citation"])):
-                return  # it may have come before what it ends, and then says so in other words
-        told = [ending for item in closings for ending in self._endings.here(item, self._found)]
-        self._pending.append(_entry(value, self._local, told))
-        if len(self._pending) >= APPENDED_TOGETHER:
+                return  # it may have been imported before the event that it ends
+        endings = [ending for item in closings for ending in self._endings.here(item, self._found)]
+        self._pending.append(_entry(value, self._local, endings))
+        if len(self._pending) >= BATCH_EVENTS:
             self.flush()
 
     def flush(self) -> None:
         for entry, line in zip(self._pending, self._loom.append(self._session, self._pending), strict=True):
-            self.new += line.record.get("salt") == entry.salt.hex()  # random, so the event is this very entry
+            self.new += line.record.get("salt") == entry.salt.hex()  # a salt is random, so the event is this entry
         self._pending = []
 
     def _is_own(self, citation: Citation) -> bool:
-        """Whether it is an event of this very session that has come back."""
+        """Whether it cites an event of this session that has come back."""
         line = self._loom.get(self._session, citation.seq) if citation.session == self._session else None
         return line is not None and citation.names(line.hash)
 
     def _found(self, citation: Citation) -> Line | None:
-        """What an event of the bundle has become here, if it is here."""
+        """The local copy of an event of the bundle, if there is one."""
         return self._loom.by_key(self._session, _key(citation))
 
     def _local(self, citation: Citation) -> str:
@@ -135,7 +136,7 @@ class _Writer:
 
 
 class _Endings:
-    """What erased events had closed, by their seqs: it must not come back because they are gone."""
+    """What erased events had closed, by their seqs. It stays closed though they are gone."""
 
     def __init__(self, ended: dict[int, list[Any]], cited: dict[int, Citation]) -> None:
         self._ended = ended
@@ -145,7 +146,7 @@ class _Endings:
         return self._ended.get(seq, [])
 
     def here(self, item: Any, found: Callable[[Citation], Line | None]) -> list[dict[str, object]]:
-        """A closing as it reads here. One that has a `row` ends only that row of the event that it names."""
+        """A closing in terms of this log. With a `row`, it ends only that row of the event that it names."""
         (closing,) = closings_from_json([item]) or (None,)
         if closing is None or closing.seq is None:
             return closings_as_json([closing] if closing else [])
@@ -162,7 +163,7 @@ class _Endings:
 
 
 def _ended_by_erased(value: dict[str, Any]) -> dict[int, list[Any]]:
-    """What the record of an erasure says that the erased event had closed, by that event's seq."""
+    """What an erased event had closed, by its seq, as the record of the erasure says."""
     content, payload = value["content"], value["content"].get("payload")
     items = payload.get("closings") if isinstance(payload, dict) else None
     if not isinstance(items, list) or content["type"] not in (ERASED, IMPORTED_ERASED):
@@ -172,7 +173,7 @@ def _ended_by_erased(value: dict[str, Any]) -> dict[int, list[Any]]:
 
 
 def _citations(events: Iterator[dict[str, Any]], ended: dict[int, list[Any]]) -> dict[int, Citation]:
-    """The citations of events that are named only by their seqs; the bundle is read once more if there are any."""
+    """The citations of events that closings name by seq. The bundle is read again if there are any."""
     closings = closings_from_json([item for items in ended.values() for item in items])
     wanted = {closing.seq for closing in closings}
     if wanted <= {None}:
@@ -191,9 +192,9 @@ def _origins(value: dict[str, Any]) -> Iterator[Citation]:
 
 
 def _events(parts: Parts, shape: str) -> Iterator[dict[str, Any]]:
-    """The entries that are events, in their order. Fields beside a signed entry are nobody's word."""
+    """The entries that are events, in order. Fields beside a signed entry are not signed, and ignored."""
     for part in parts():
-        if isinstance(part, Item):
+        if isinstance(part, BundleItem):
             value = part.value if shape == ENVELOPE else part.value["content"]
             if value["grain"] == EVENT:
                 yield value
@@ -202,9 +203,9 @@ def _events(parts: Parts, shape: str) -> Iterator[dict[str, Any]]:
 def _entry(
     value: dict[str, Any], local: Callable[[Citation], str] = str, closings: Sequence[dict[str, object]] = ()
 ) -> Entry:
-    """An event of a bundle as the log takes it. What only Zaxy may say becomes data that says nothing for it.
+    """An event of a bundle as the log takes it. A type that only Zaxy may write becomes a plain imported one.
 
-    `closings` are what it had closed, if it was erased since.
+    `closings`: what it had closed, if it was erased since.
     """
     content, citation = value["content"], parse_citation(value["citation"])
     type_, actor, payload = (content.get(name) for name in ("type", "actor", "payload"))
@@ -213,8 +214,8 @@ def _entry(
         origin |= {"type": type_, "actor": actor, "erased": True}
         type_, actor, payload = IMPORTED_ERASED, IMPORT_ACTOR, {}
     if not isinstance(payload, dict) or not isinstance(type_, str) or not isinstance(actor, str):
-        raise refused("it is not an event, which has a type, an actor and a payload")
-    if type_ == IMPORTED_ERASED and actor == IMPORT_ACTOR:  # of this bundle, or of one that was imported there
+        raise refused("it is not an event: a type, an actor or a payload is missing")
+    if type_ == IMPORTED_ERASED and actor == IMPORT_ACTOR:  # from this bundle, or from one that was imported into it
         payload = {name: of for name, of in payload.items() if name != "closings"}
         payload |= {"closings": list(closings)} if closings else {}
     elif is_reserved(type_, actor):
@@ -223,35 +224,42 @@ def _entry(
         type_ = f"{IMPORTED_PREFIX}{type_}"
     if IMPORTED_FROM in payload:
         origin["earlier"] = payload[IMPORTED_FROM]
-    told = {**payload, IMPORTED_FROM: origin}
+    imported = {**payload, IMPORTED_FROM: origin}
     if not utc_text(payload.get("occurred_at")):
         if "occurred_at" in payload:
             origin["occurred_at"] = payload["occurred_at"]
-        told["occurred_at"] = value["valid_from"]
+        imported["occurred_at"] = value["valid_from"]
     if _cites(payload):
-        told["supersedes"] = _mapped(payload["supersedes"], citation.session, local)
-    sensitivity = content.get("sensitivity", USUAL)
-    return admit_own(type_, actor, told, sensitivity, idempotency_key=_key(citation), largest=MAX_IMPORTED)
-
-
-def _cites(payload: object) -> bool:
-    """Whether it ends something by citing it, which has another citation here."""
-    told = payload.get("supersedes") if isinstance(payload, dict) else None
-    return any(
-        isinstance(item, str) and item.startswith(SCHEME) for item in (told if isinstance(told, list) else [told])
+        imported["supersedes"] = _mapped(payload["supersedes"], citation.session, local)
+    sensitivity = content.get("sensitivity", DEFAULT_SENSITIVITY)
+    return admit_own(
+        type_,
+        actor,
+        imported,
+        sensitivity=sensitivity,
+        idempotency_key=_key(citation),
+        max_bytes=MAX_IMPORTED_BYTES,
     )
 
 
-def _mapped(told: object, session: str, local: Callable[[Citation], str]) -> object:
-    if isinstance(told, list):
-        return [_mapped(item, session, local) for item in told]
-    if not isinstance(told, str) or not told.startswith(SCHEME):
-        return told
+def _cites(payload: object) -> bool:
+    """Whether it ends an event by citing it. That event has another citation here."""
+    ended = payload.get("supersedes") if isinstance(payload, dict) else None
+    items = ended if isinstance(ended, list) else [ended]
+    return any(isinstance(item, str) and item.startswith(SCHEME) for item in items)
+
+
+def _mapped(value: object, session: str, local: Callable[[Citation], str]) -> object:
+    """What `supersedes` names, with the local citations of events that came from the bundle's session."""
+    if isinstance(value, list):
+        return [_mapped(item, session, local) for item in value]
+    if not isinstance(value, str) or not value.startswith(SCHEME):
+        return value
     try:
-        cited = parse_citation(told)
+        cited = parse_citation(value)
     except ZaxyError:
-        return told
-    return local(cited) if cited.session == session else told
+        return value
+    return local(cited) if cited.session == session else value
 
 
 def _key(citation: Citation) -> str:
@@ -270,5 +278,4 @@ def _record(bundle: Verified, events: int) -> Entry:
         "merkle_root": bundle.merkle_root,
         "created_at": bundle.created_at,
     }
-    told = {name: value for name, value in payload.items() if value != ""}
-    return admit_own(IMPORTED, OWN_ACTOR, told)
+    return admit_own(IMPORTED, OWN_ACTOR, {name: value for name, value in payload.items() if value != ""})

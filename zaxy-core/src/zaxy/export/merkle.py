@@ -1,7 +1,7 @@
-"""The tree over a bundle's entries, as RFC 6962 builds it: leaf 0x00, node 0x01, an odd node is promoted.
+"""The Merkle tree over a bundle's entries, built as in RFC 6962: leaf 0x00, node 0x01, an odd node is promoted.
 
-An inclusion proof names the siblings from the leaf to the root, each with the side on which it stands. Which sides
-they must be follows from the index and the number of leaves, so that a proof fits one place in a tree of that many.
+An inclusion proof lists the siblings from the leaf to the root, each with its side. The index and the number of leaves
+decide which sides they must be, so that a proof fits one place in one size of tree.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from hashlib import sha256
 
 LEFT, RIGHT = "left", "right"
 SIZE = 32
-FOLDED_TOGETHER = 1024
-"""Leaves that are made into one subtree at once: a power of two."""
+SUBTREE_LEAVES = 1024
+"""How many leaves become one subtree at once. A power of two."""
 
 Step = tuple[str, str]
 """A sibling's hash in hex, and its side."""
@@ -27,20 +27,20 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 class GrowingTree:
-    """The root over leaves that come one by one; it keeps one hash for each level."""
+    """The root of a tree whose leaves come one by one. It keeps one hash for each level."""
 
     def __init__(self) -> None:
         self.count = 0
         self._leaves: list[bytes] = []
         self._subtrees: list[tuple[int, bytes]] = []
-        """The size and root of each whole subtree, largest first."""
+        """The size and root of each complete subtree, largest first."""
 
     def add(self, *leaves: bytes) -> None:
         self.count += len(leaves)
         self._leaves += leaves
-        while len(self._leaves) >= FOLDED_TOGETHER:
-            self._join(FOLDED_TOGETHER, _folded(self._leaves[:FOLDED_TOGETHER]))
-            del self._leaves[:FOLDED_TOGETHER]
+        while len(self._leaves) >= SUBTREE_LEAVES:
+            self._join(SUBTREE_LEAVES, _folded(self._leaves[:SUBTREE_LEAVES]))
+            del self._leaves[:SUBTREE_LEAVES]
 
     def root(self) -> bytes:
         if not self.count:
@@ -70,7 +70,7 @@ def _folded(level: Sequence[bytes]) -> bytes:
 
 
 class Tree:
-    """All levels of a tree, from which any proof is read; 64 bytes for each leaf."""
+    """All levels of a tree, to make proofs from. It takes 64 bytes for each leaf."""
 
     def __init__(self, leaves: bytes | bytearray) -> None:
         """`leaves`: their hashes, one after the other."""
@@ -92,7 +92,7 @@ class Tree:
 
 
 def root_by_proof(leaf: bytes, index: int, count: int, proof: Sequence[Step]) -> bytes | None:
-    """The root that a leaf at that index of so many leads to; None where the proof is not one for that place."""
+    """The root that the proof leads to, from a leaf at `index` of `count`; None if the proof is not for that place."""
     if not 0 <= index < count:
         return None
     steps = iter(proof)

@@ -1,4 +1,4 @@
-"""Which entries a selector takes out of a log, in the log's order and without holding more than one event."""
+"""Reads the entries that a selector takes from a log, in the log's order, holding one event at a time."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from zaxy.eventloom.record import Line
 from zaxy.export.entries import entries_of
 from zaxy.export.selector import Selector
 
-LOOKBACK = 4096
-"""Events that are read together when the most recent ones are looked for."""
+BATCH_EVENTS = 4096
+"""How many events are read together in a search for the most recent ones."""
 
 Progress = Callable[[int, int], None]
 
@@ -18,13 +18,14 @@ Progress = Callable[[int, int], None]
 def project(
     loom: Eventloom,
     session: str,
+    *,
     selector: Selector,
     found: Collection[int] | None = None,
     progress: Progress | None = None,
 ) -> Iterator[bytes]:
-    """The entries of a session. `found` are the events that fit the selector's query, if it has one.
+    """The entries of a session. `found`: the events that match the selector's query, if it has one.
 
-    Every line that is read is proven. What is appended after this began is not seen.
+    Every line that is read is verified. Events that are appended later are not seen.
     """
     head = loom.end(session).seq
     last = head if selector.max_seq is None else min(head, selector.max_seq)
@@ -33,7 +34,7 @@ def project(
         found = {seq for seq in found if first <= seq <= last}
         first, last = min(found, default=last + 1), max(found, default=0)
     if selector.limit is not None:
-        first = _first_of_latest(loom, session, selector, found, first, last)
+        first = _first_of_latest(loom, session, selector=selector, found=found, first=first, last=last)
     for line in loom.read(session, first, last) if first <= last else ():
         if progress and not line.seq % 1024:
             progress(line.seq - first, last - first + 1)
@@ -53,12 +54,12 @@ def _matches(line: Line, selector: Selector, found: Collection[int] | None) -> b
 
 
 def _first_of_latest(
-    loom: Eventloom, session: str, selector: Selector, found: Collection[int] | None, first: int, last: int
+    loom: Eventloom, session: str, *, selector: Selector, found: Collection[int] | None, first: int, last: int
 ) -> int:
-    """Where the most recent events begin: as many as the limit says, of those that give an entry."""
+    """The seq of the first among the most recent events: as many as the limit says, counting those with an entry."""
     missing = selector.limit or 0
     while first <= last:
-        start = max(first, last - LOOKBACK + 1)
+        start = max(first, last - BATCH_EVENTS + 1)
         lines = loom.read(session, start, last)
         giving = [line.seq for line in lines if _matches(line, selector, found) and entries_of(line, selector)]
         if len(giving) >= missing:

@@ -1,7 +1,7 @@
-"""Reading a bundle or a subset piece by piece, whatever its size and however it is laid out.
+"""Reads a bundle or a subset in parts, whatever its size and layout.
 
-A stranger may have written it. So nothing is held but one field or one entry, each within a bound; a field that
-comes twice, which programs read differently, is refused like everything else that is not plain JSON.
+A stranger may have written it. So only one field or entry is held at a time, and each has a bound. A field that
+occurs twice, which programs read differently, is refused, and so is everything else that is not plain JSON.
 """
 
 from __future__ import annotations
@@ -16,38 +16,38 @@ import orjson
 from zaxy.errors import Conflict, ZaxyError
 from zaxy.eventloom.bulk import CANONICAL, encode_quickly, is_canonical
 from zaxy.eventloom.canonical import MAX_INTEGER, NotCanonical
-from zaxy.export.entries import DEEPEST
+from zaxy.export.entries import MAX_ENTRY_DEPTH
 
 ENTRIES, DISCLOSED = "entries", "disclosed"
 LISTS = (ENTRIES, DISCLOSED)
 LIST = ()
-"""The value of a field whose items follow one by one."""
-MAX_FIELD_CHARS = 1 << 16
-"""Bytes of a header field. The largest, an ML-DSA-87 signature in hex, has 9,254."""
-MAX_ITEM_CHARS = 1 << 24
-"""Bytes of an entry: a payload has at most 1 MiB, each byte of which may be written as six."""
-MAX_SPACE_CHARS = 1 << 20
-"""Bytes of space in one place, so that nothing is read for ever."""
+"""Stands for the value of a list. Its items follow one by one."""
+MAX_FIELD_BYTES = 1 << 16
+"""The largest header field, an ML-DSA-87 signature in hex, has 9,254 bytes."""
+MAX_ITEM_BYTES = 1 << 24
+"""A payload has at most 1 MiB, and JSON may write each of its bytes as six."""
+MAX_SPACE_BYTES = 1 << 20
+"""The bound for white space in one place, so that reading always ends."""
 MAX_FIELDS = 256
-CHUNK = 1 << 20
-NEW_BUNDLE = "Do not use it; ask whoever sent it for a new one."
+CHUNK_BYTES = 1 << 20
+NEW_BUNDLE = "Do not use it; ask the sender for a new one."
 
 _SPACE = re.compile(rb"[ \t\n\r]*")
-# Possessive, so that a text which never ends is looked through once. Where it ends, the group holds the quote.
+# Possessive, so that an unfinished string is searched once. The group holds the closing quote, if there is one.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+("?)', re.DOTALL)
 _BRACKET = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+("?)|[{}\[\]]', re.DOTALL)
 _SCALAR_END = re.compile(rb"[,\]} \t\n\r]")
 
 
-class Field(NamedTuple):
+class BundleField(NamedTuple):
     """A field of the header, and its value."""
 
     name: str
     value: Any
 
 
-class Item(NamedTuple):
-    """One of the entries, as it stands in the list of that name."""
+class BundleItem(NamedTuple):
+    """One item of the list with that name."""
 
     of: str
     value: dict[str, Any]
@@ -55,36 +55,36 @@ class Item(NamedTuple):
     """Its canonical bytes."""
 
 
-Part = Field | Item
+Part = BundleField | BundleItem
 
 
 def refused(reason: str, remediation: str = NEW_BUNDLE) -> ZaxyError:
-    """A bundle that is not what it says; not a mistake in how the command was used."""
+    """The error for a bundle that is not what it claims to be."""
     return Conflict(f"the bundle is refused: {reason}", remediation)
 
 
 def parts_of(bundle: Mapping[str, Any]) -> Iterator[Part]:
-    """The parts of a bundle that a program holds."""
+    """The parts of a bundle that is in memory already."""
     if all(name in bundle for name in LISTS):
-        raise refused("it has both entries and disclosed ones")
+        raise refused("it has both entries and disclosed entries")
     for name, value in bundle.items():
         if name not in LISTS:
-            yield Field(name, _as_numbers(value))
+            yield BundleField(name, _as_numbers(value))
             continue
         if not isinstance(value, list | tuple):
             raise refused(f"its {name} are not a list")
-        yield Field(name, LIST)
+        yield BundleField(name, LIST)
         for item in value:
-            told = _as_numbers(item)
-            yield Item(name, told, canonical(told))
+            read = _as_numbers(item)
+            yield BundleItem(name, read, canonical(read))
 
 
 def canonical(value: object) -> bytes:
-    """The canonical bytes of an object that somebody else made."""
+    """The canonical bytes of an object from outside."""
     if not isinstance(value, dict):
         raise refused("an entry is not an object")
     try:
-        return encode_quickly(value, DEEPEST + 1)
+        return encode_quickly(value, MAX_ENTRY_DEPTH + 1)
     except (NotCanonical, RecursionError) as error:
         raise no_canonical_form("an entry", error) from None
 
@@ -94,7 +94,7 @@ def no_canonical_form(what: str, error: Exception) -> ZaxyError:
 
 
 def parse(text: bytes) -> Any:
-    """The value of JSON text, strictly: UTF-8, no field twice, no NaN; numbers are what a double holds of them."""
+    """The value of a JSON text, read strictly: UTF-8, no field twice, no NaN, and every number as a double."""
     try:
         return json.loads(
             text.decode(),
@@ -108,18 +108,18 @@ def parse(text: bytes) -> Any:
 
 
 def read_parts(file: BinaryIO) -> Iterator[Part]:
-    """The parts of a bundle in a file, in the order in which they stand there."""
+    """The parts of a bundle in a file, in their order."""
     text = _Text(file)
     text.expect(b"{")
     names: set[str] = set()
     while text.next_byte() != b"}" or names:
-        name = parse(text.value(MAX_FIELD_CHARS))
+        name = parse(text.value(MAX_FIELD_BYTES))
         if not isinstance(name, str):
             raise refused("it is not valid JSON")
         if name in names:
             raise _twice(name)
         if name in LISTS and not names.isdisjoint(LISTS):
-            raise refused("it has both entries and disclosed ones")
+            raise refused("it has both entries and disclosed entries")
         names.add(name)
         if len(names) > MAX_FIELDS:
             raise refused(f"it has more than {MAX_FIELDS} fields")
@@ -127,11 +127,11 @@ def read_parts(file: BinaryIO) -> Iterator[Part]:
         if name in LISTS:
             if text.next_byte() != b"[":
                 raise refused(f"its {name} are not a list")
-            yield Field(name, LIST)
+            yield BundleField(name, LIST)
             for item in text.items():
                 yield item._replace(of=name)
         else:
-            yield Field(name, parse(text.value(MAX_FIELD_CHARS)))
+            yield BundleField(name, parse(text.value(MAX_FIELD_BYTES)))
         if text.next_byte() == b"}":
             break
         text.expect(b",")
@@ -140,19 +140,19 @@ def read_parts(file: BinaryIO) -> Iterator[Part]:
 
 
 class _Text:
-    """JSON text that is read as far as is needed."""
+    """A JSON text that is read only as far as needed."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._data = b""
         self._at = 0
         self._in_lines = True
-        """Whether a line end stood behind the last item: in a file without any it is not looked for again."""
+        """Whether a line end followed the last item. If not, it is not searched for again."""
 
     def next_byte(self) -> bytes:
-        """The next byte that is not space, which is not taken yet."""
+        """The next byte that is not white space. It is not consumed."""
         if not self._skip_space():
-            raise refused("it ends in the middle")
+            raise refused("it ends too early")
         return self._data[self._at : self._at + 1]
 
     def expect(self, mark: bytes) -> None:
@@ -162,54 +162,54 @@ class _Text:
 
     def expect_end(self) -> None:
         if self._skip_space():
-            raise refused("something stands behind its end")
+            raise refused("there is more text behind its end")
 
-    def items(self) -> Iterator[Item]:
-        """The items of a list, of whatever name."""
+    def items(self) -> Iterator[BundleItem]:
+        """The items of the list that comes next."""
         self.expect(b"[")
         if self.next_byte() == b"]":
             self._at += 1
             return
         while True:
             self.next_byte()
-            yield self._line() or self._somehow()
+            yield self._line() or self._any_layout()
             if self.next_byte() == b"]":
                 self._at += 1
                 return
             self.expect(b",")
 
-    def _line(self) -> Item | None:
-        """The item, if it is all that stands in its line and canonical: the way we write them, and much faster.
+    def _line(self) -> BundleItem | None:
+        """The item, if it is canonical and alone in its line. We write it that way, and this is much faster.
 
-        What parses whole is one item however the file goes on.
+        A line that parses as JSON is one item, whatever follows it.
         """
         end = self._data.find(b"\n", self._at) if self._in_lines else -1
         if end < 0 and self._in_lines and self._more():
             end = self._data.find(b"\n", self._at)
         self._in_lines = end >= 0
-        text = self._data[self._at : end].rstrip(b",") if 0 <= end - self._at <= MAX_ITEM_CHARS else b""
-        item = _quickly(text)
+        text = self._data[self._at : end].rstrip(b",") if 0 <= end - self._at <= MAX_ITEM_BYTES else b""
+        item = _canonical_item(text)
         self._at += len(text) if item else 0
         return item
 
-    def _somehow(self) -> Item:
-        value = parse(self.value(MAX_ITEM_CHARS))
+    def _any_layout(self) -> BundleItem:
+        value = parse(self.value(MAX_ITEM_BYTES))
         self._in_lines = b"\n" in self._data[self._at : self._at + 2]
-        return Item("", value, canonical(value))
+        return BundleItem("", value, canonical(value))
 
-    def value(self, longest: int) -> bytes:
-        """The text of the next value, which may be anything."""
+    def value(self, max_bytes: int) -> bytes:
+        """The text of the next value of any kind."""
         first = self.next_byte()
         while True:
             end = self._end_of(first)
-            if end is not None and end - self._at <= longest:
+            if end is not None and end - self._at <= max_bytes:
                 text = self._data[self._at : end]
                 self._at = end
                 return text
-            if end is not None or len(self._data) - self._at > longest:
-                raise refused(f"a value in it has more than {longest:,} bytes")
+            if end is not None or len(self._data) - self._at > max_bytes:
+                raise refused(f"a value in it has more than {max_bytes:,} bytes")
             if not self._more():
-                raise refused("it ends in the middle")
+                raise refused("it ends too early")
 
     def _end_of(self, first: bytes) -> int | None:
         if first == b'"':
@@ -221,11 +221,11 @@ class _Text:
         depth = 0
         for mark in _BRACKET.finditer(self._data, self._at):
             opening = self._data[mark.start()]
-            if mark[1] == b"":  # a text that goes on beyond what was read
+            if mark[1] == b"":  # a string that goes on beyond what was read
                 return None
             if opening in b"{[":
                 depth += 1
-                if depth > DEEPEST + 1:
+                if depth > MAX_ENTRY_DEPTH + 1:
                     raise refused("a value in it has no canonical form: it is nested too deep")
             elif opening in b"}]":
                 depth -= 1
@@ -234,7 +234,7 @@ class _Text:
         return None
 
     def _skip_space(self) -> bool:
-        """Whether something comes behind it."""
+        """Skip white space. Whether anything follows it."""
         skipped = 0
         while True:
             space = _SPACE.match(self._data, self._at)
@@ -243,25 +243,25 @@ class _Text:
             self._at = end
             if end < len(self._data):
                 return True
-            if skipped > MAX_SPACE_CHARS:
-                raise refused(f"it has more than {MAX_SPACE_CHARS:,} bytes of space in one place")
+            if skipped > MAX_SPACE_BYTES:
+                raise refused(f"it has more than {MAX_SPACE_BYTES:,} bytes of space in one place")
             if not self._more():
                 return False
 
     def _more(self) -> bool:
-        """Read on, as much again as is waiting already, so that a long value is not looked through too often."""
+        """Read on, at least as much as is waiting already, so that a long value is not searched too often."""
         waiting = self._data[self._at :]
-        chunk = self._file.read(max(CHUNK, len(waiting)))
+        chunk = self._file.read(max(CHUNK_BYTES, len(waiting)))
         self._data, self._at = waiting + chunk, 0
         return bool(chunk)
 
 
-def _quickly(text: bytes) -> Item | None:
-    """The item, if its text comes back to the byte with its keys sorted: then no field in it comes twice."""
+def _canonical_item(text: bytes) -> BundleItem | None:
+    """The item, if its text is canonical: then no field in it occurs twice."""
     try:
         value = orjson.loads(text)
         if isinstance(value, dict) and orjson.dumps(value, option=CANONICAL) == text and is_canonical(value, text):
-            return Item("", value, text)
+            return BundleItem("", value, text)
     except (ValueError, TypeError, RecursionError):
         pass
     return None
@@ -281,7 +281,7 @@ def _twice(name: str) -> ZaxyError:
 
 
 def _number(digits: str) -> int | float:
-    """The double that was meant, as in the log; one that is whole is an int, however it was written."""
+    """The double that was written, as in the log. A whole number is an int, however it was written."""
     return _as_number(float(digits))
 
 
@@ -290,8 +290,7 @@ def _as_number(double: float) -> int | float:
 
 
 def _as_numbers(value: Any) -> Any:
-    """A value that a program holds, with its numbers as they are read from a file: other parsers make integers of
-    1e16, and floats of 1.0."""
+    """The value with its numbers as `parse` reads them: other parsers make an integer of 1e16 and a float of 1.0."""
     try:
         return _renumbered(value)
     except (OverflowError, RecursionError) as error:

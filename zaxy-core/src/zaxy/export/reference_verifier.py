@@ -5,7 +5,8 @@ the signature, the package `cryptography`. It holds the whole file, so it is for
 
     python reference_verifier.py FILE [--expect-public-key HEX]
 
-Exit code 0: it is what its key signed. 1: it is not, or this cannot tell; the first word is the reason's name.
+Exit code 0: the file is what its key signed. 1: it is not, or this program cannot tell. The first word of the message
+is the name of the reason.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from hashlib import sha256
 from typing import Any, NoReturn
 
 VERSION, SCHEMA = "zaxy.portable.v1", "zaxy.export.v1"
-MAX_FILE = 512 << 20
+MAX_FILE_BYTES = 512 << 20
 MAX_WHOLE = 2**53 - 1
-DEEPEST_HEADER, DEEPEST_ITEM = 64, 67
+MAX_HEADER_DEPTH, MAX_ITEM_DEPTH = 64, 67
 HEADER = ("version", "algorithm", "public_key", "session_id", "created_at", "nonce", "anchor", "entry_count")
 HEX = ("public_key", "nonce", "merkle_root", "signature")
 SOURCES = {"event": "eventloom", "semantic": "extraction"}
@@ -30,7 +31,7 @@ CREATED_AT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9
 
 
 class Refused(Exception):
-    """It is not what it says. `reason` is one of the names that the contract lists."""
+    """The file is not what it claims to be. `reason` is one of the names in the contract."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(f"{reason}: {message}")
@@ -38,26 +39,26 @@ class Refused(Exception):
 
 
 def verify(data: bytes, expected_key: str | None = None) -> dict[str, Any]:
-    """What the bytes of a file prove; they are refused if they prove nothing."""
+    """What the bytes of a file prove. Bytes that prove nothing are refused."""
     bundle = parse(data)
     lists = [name for name in ("entries", "disclosed") if isinstance(bundle, dict) and name in bundle]
     if not isinstance(bundle, dict):
         raise Refused("not_json", "it is not an object")
     if len(lists) != 1 or not isinstance(bundle[lists[0]], list) or not isinstance(bundle.get("version"), str):
-        raise Refused("wrong_shape", "it has a version and either entries or disclosed ones")
+        raise Refused("wrong_shape", "it needs a version, and either entries or disclosed entries")
     if bundle["version"] != VERSION:
         raise Refused("wrong_version", f"this reads {VERSION}")
     items = bundle[lists[0]]
     for item in items:
         if not isinstance(item, dict) or not isinstance(item.get("content"), dict):
             raise Refused("wrong_shape", "an entry has no content")
-        canonical(item, DEEPEST_ITEM)
+        canonical(item, MAX_ITEM_DEPTH)
     message = signed_message(bundle)
     check_header(bundle)
     (check_whole if lists == ["entries"] else check_subset)(bundle, items)
     check_entries([item["content"] for item in items], bundle["session_id"])
     if expected_key is not None and bundle["public_key"] != expected_key.strip().lower():
-        raise Refused("wrong_key", "another key signed it than the expected one")
+        raise Refused("wrong_key", "it was signed by another key than the expected one")
     key, signature = bytes.fromhex(bundle["public_key"]), bytes.fromhex(bundle["signature"])
     if not is_signature(bundle["algorithm"], key, message, signature):
         raise Refused("wrong_signature", "its key did not sign this header")
@@ -74,7 +75,7 @@ def verify(data: bytes, expected_key: str | None = None) -> dict[str, Any]:
 
 
 def parse(data: bytes) -> Any:
-    """JSON in which nothing can be read in two ways: UTF-8, no field twice, and every number is a double."""
+    """JSON that cannot be read in two ways: UTF-8, no field twice, and every number is a double."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(found := dict(pairs)) < len(pairs):
@@ -96,10 +97,10 @@ def parse(data: bytes) -> Any:
         raise Refused("not_json", "it is not JSON in UTF-8") from None
 
 
-def canonical(value: Any, deepest: int) -> bytes:
-    """RFC 8785, of a value in which at most so many objects and lists are nested."""
+def canonical(value: Any, max_depth: int) -> bytes:
+    """The canonical bytes of a value (RFC 8785). `max_depth`: how deep objects and lists may be nested."""
     try:
-        return "".join(written(value, deepest)).encode()
+        return "".join(written(value, max_depth)).encode()
     except UnicodeEncodeError:
         raise Refused("no_canonical_form", "a text has half of a surrogate pair") from None
 
@@ -122,7 +123,7 @@ def written(value: Any, levels: int) -> list[str]:
 
 
 def written_number(value: int | float) -> str:
-    """As ECMAScript prints a double: the fewest digits that come back to it, which `repr` finds too."""
+    """A double as ECMAScript prints it: the fewest digits that read back as the same double, as in `repr`."""
     if value - value != 0:
         raise Refused("no_canonical_form", "a number is beyond what a double holds")
     if isinstance(value, int):
@@ -143,7 +144,7 @@ def written_number(value: int | float) -> str:
 
 def signed_message(bundle: dict[str, Any]) -> bytes:
     bound = {name: value for name, value in bundle.items() if name not in ("entries", "disclosed", "signature")}
-    return VERSION.encode() + b"\n" + canonical(bound, DEEPEST_HEADER)
+    return VERSION.encode() + b"\n" + canonical(bound, MAX_HEADER_DEPTH)
 
 
 def check_header(bundle: dict[str, Any]) -> None:
@@ -176,7 +177,7 @@ def is_signature(algorithm: str, key: bytes, message: bytes, signature: bytes) -
     try:
         kind.from_public_bytes(key).verify(signature, message)
     except UnsupportedAlgorithm:
-        raise Refused("unknown_algorithm", "this cryptography was built without it") from None
+        raise Refused("unknown_algorithm", "this build of cryptography does not have it") from None
     except (InvalidSignature, ValueError):
         return False
     return True
@@ -186,8 +187,8 @@ def is_signature(algorithm: str, key: bytes, message: bytes, signature: bytes) -
 
 
 def leaf_of(content: dict[str, Any]) -> bytes:
-    """The leaf is over an entry's id, which is the SHA-256 of its canonical bytes."""
-    return sha256(b"\x00" + sha256(canonical(content, DEEPEST_ITEM)).digest()).digest()
+    """The leaf is the hash of an entry's id, and the id is the SHA-256 of its canonical bytes."""
+    return sha256(b"\x00" + sha256(canonical(content, MAX_ITEM_DEPTH)).digest()).digest()
 
 
 def node(left: bytes, right: bytes) -> bytes:
@@ -202,7 +203,7 @@ def root_of(level: list[bytes]) -> bytes:
 
 
 def root_by_proof(leaf: bytes, index: int, count: int, proof: list[Any]) -> bytes | None:
-    """Which sides there must be follows from the index and the count: a proof fits one place."""
+    """The index and the count decide which sides there must be, so that a proof fits one place."""
     if not 0 <= index < count:
         return None
     steps, last = list(proof), count - 1
@@ -218,7 +219,7 @@ def root_by_proof(leaf: bytes, index: int, count: int, proof: list[Any]) -> byte
 
 def check_whole(bundle: dict[str, Any], items: list[Any]) -> None:
     for item in items:
-        if item.get("id") != sha256(canonical(item["content"], DEEPEST_ITEM)).hexdigest():
+        if item.get("id") != sha256(canonical(item["content"], MAX_ITEM_DEPTH)).hexdigest():
             raise Refused("wrong_id", "the id of an entry is not the hash of its content")
     if bundle["entry_count"] != len(items):
         raise Refused("wrong_count", "there are not as many entries as were signed")
@@ -264,7 +265,7 @@ def check_entries(entries: list[dict[str, Any]], session: str) -> None:
         ):
             raise Refused("wrong_entry", "an entry lacks a field, or has one of the wrong kind")
         if not citation.startswith(f"eventloom://{session}/events/"):
-            raise Refused("wrong_session", "an entry is of another session")
+            raise Refused("wrong_session", "an entry is from another session")
         if citation.partition("#")[0] != f"eventloom://{session}/events/{seq}":
             raise Refused("wrong_entry", "an entry cites another event than its seq says")
         place = (seq, grain != "event")
@@ -282,9 +283,9 @@ def main() -> int:
     given = parser.parse_args()
     try:
         with open(given.file, "rb") as file:
-            data = file.read(MAX_FILE + 1)
-        if len(data) > MAX_FILE:
-            raise Refused("too_large", f"it has more than {MAX_FILE} bytes; use 'zaxy verify-export'")
+            data = file.read(MAX_FILE_BYTES + 1)
+        if len(data) > MAX_FILE_BYTES:
+            raise Refused("too_large", f"it has more than {MAX_FILE_BYTES} bytes; use 'zaxy verify-export'")
         found = verify(data, given.expect_public_key)
     except (OSError, Refused) as why:
         print(f"refused: {why}")

@@ -1,4 +1,4 @@
-"""Which memory is exported: the same axes with the same meaning on every surface."""
+"""Selects what is exported. Every surface has the same axes with the same meaning."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ EVENT, SEMANTIC = "event", "semantic"
 GRAINS = (EVENT, SEMANTIC)
 DEFAULT_QUERY_LIMIT = 50
 MAX_QUERY_LIMIT = MOST
-"""As many as the text index answers one question with."""
+"""The text index gives no more results for one question."""
 ENTRY_AXES = ("grains", "kinds", "since_seq", "max_seq", "since_time", "until_time")
-"""What can be decided from an entry alone, and so when entries are disclosed."""
+"""The axes that an entry alone decides. Only these count when entries are disclosed."""
 LISTS = ("grains", "kinds", "exclude_sensitivities")
 NUMBERS = ("since_seq", "max_seq", "query_limit", "limit")
 
@@ -29,23 +29,23 @@ class Selector:
 
     grains: tuple[str, ...] = GRAINS
     kinds: tuple[str, ...] = ()
-    """Event types; when entries are disclosed, the kinds of entries. None: all."""
+    """Event types; for a disclosure, kinds of entries. Empty means all."""
     since_seq: int | None = None
-    """Exclusive: the last event that the receiver has."""
+    """The last event that the receiver has already: it is left out."""
     max_seq: int | None = None
     since_time: str = ""
     until_time: str = ""
-    """Both inclusive, over an entry's `valid_from`; a date alone means the whole day."""
+    """Both are inclusive, and compare with an entry's `valid_from`. A date alone means the whole day."""
     query: str = ""
-    """Words: only events among the best `query_limit` passages that fit them."""
+    """Only events among the best `query_limit` passages for these words."""
     query_limit: int = DEFAULT_QUERY_LIMIT
     exclude_sensitivities: tuple[str, ...] = ()
     limit: int | None = None
-    """The most recent so many of the events that match."""
+    """How many of the matching events to take, the most recent ones."""
 
     @classmethod
     def of(cls, axes: Mapping[str, Any]) -> Selector:
-        """The selector that the given axes make; None stands for an axis that is not given."""
+        """The selector with these axes. None stands for an axis that is not given."""
         unknown = axes.keys() - {field.name for field in fields(cls)}
         if unknown:
             known = ", ".join(field.name for field in fields(cls))
@@ -54,16 +54,16 @@ class Selector:
         return cls(**{name: value for name, value in given.items() if value is not None}).checked()
 
     def checked(self) -> Selector:
-        """The same with its times in the log's own form; what cannot be meant is refused."""
+        """The same selector, with its times in the form of the log. A contradiction is refused."""
         for name in LISTS:
             _refuse_other_than_texts(name, getattr(self, name))
         _each_of("grains", self.grains, GRAINS)
         _each_of("exclude_sensitivities", self.exclude_sensitivities, SENSITIVITIES)
         for name in NUMBERS:
             value = getattr(self, name)
-            least = 0 if name == "since_seq" else 1
-            if value is not None and (type(value) is not int or not least <= value <= MAX_INTEGER):
-                raise _invalid(f"{name} is not a number from {least} on", "Give a whole number, such as 100.")
+            minimum = 0 if name == "since_seq" else 1
+            if value is not None and (type(value) is not int or not minimum <= value <= MAX_INTEGER):
+                raise _invalid(f"{name} is not a number of at least {minimum}", "Give a whole number, such as 100.")
         if self.query_limit > MAX_QUERY_LIMIT:
             raise _invalid(f"query_limit is {self.query_limit}", f"It is at most {MAX_QUERY_LIMIT}.")
         if not isinstance(self.query, str) or self.query.isspace():
@@ -77,7 +77,7 @@ class Selector:
         return replace(self, grains=grains, since_time=since, until_time=until)
 
     def takes(self, grain: str, kind: str, seq: int, valid_from: str) -> bool:
-        """Whether an entry is selected by what can be seen of it alone: all that counts at disclosure."""
+        """Whether an entry is selected by what it shows itself, which is all that counts for a disclosure."""
         return (
             grain in self.grains
             and (not self.kinds or kind in self.kinds)

@@ -19,9 +19,9 @@ from zaxy.settings import Settings
 POINT = "signing_algorithms"
 DEFAULT_ALGORITHM = "ed25519"
 UNAUDITED = "signing is EXPERIMENTAL and UNAUDITED: do not rely on it alone"
-"""What is said wherever something is signed or a signature was found good."""
-MAX_KEY_FILE = 1 << 16
-TRIAL = b"zaxy: do these two keys belong together?"
+"""The notice wherever something is signed, or a signature was verified."""
+MAX_KEY_FILE_BYTES = 1 << 16
+TRIAL_MESSAGE = b"zaxy: do these two keys belong together?"
 
 
 class PublicKey(NamedTuple):
@@ -30,7 +30,7 @@ class PublicKey(NamedTuple):
 
 
 class KeyFiles(NamedTuple):
-    """Where a key pair lies, and the passphrase of its private key, if it has one."""
+    """The files of a key pair, and of the private key's passphrase if it has one."""
 
     private: str
     public: str
@@ -40,23 +40,23 @@ class KeyFiles(NamedTuple):
 
 @contextmanager
 def _algorithms() -> Iterator[PluginHost]:
-    """All algorithms that are installed. They keep no state, so it needs no workspace."""
+    """A host for all installed algorithms. They keep no state, so it needs no workspace."""
     settings = Settings()
     with TemporaryDirectory(prefix="zaxy-keys-") as folder:
         yield PluginHost(load_roster(settings), settings, Path(folder), "")
 
 
 def is_signature(algorithm: str, public_key: bytes, message: bytes, signature: bytes) -> bool:
-    """Whether a signature is good; an algorithm that is not installed is an error, since it may well be."""
+    """Whether a signature is good. An algorithm that is not installed is an error: the signature may still be good."""
     with _algorithms() as host:
         return bool(host.get(POINT, algorithm).call("verify", public_key, message, signature))
 
 
 def generate(files: KeyFiles) -> PublicKey:
-    """Make a key pair. A file that is there already is never written over."""
+    """Make a key pair. An existing file is never overwritten."""
     for path in (files.private, files.public):
         if os.path.lexists(path):
-            raise Conflict(f"{path} is there already", "Name another file, or move it away yourself.")
+            raise Conflict(f"{path} already exists", "Name another file, or move it away yourself.")
     with _algorithms() as host:
         pair = host.get(POINT, files.algorithm).call("generate", _passphrase(files.passphrase))
     _write_new(files.private, pair.private_pem, 0o600)
@@ -70,12 +70,12 @@ def generate(files: KeyFiles) -> PublicKey:
 
 
 def public_key_of(path: str) -> PublicKey:
-    """The key in a public key's file, and which of the installed algorithms it is for."""
+    """The key in the file of a public key, and the installed algorithm that it belongs to."""
     pem = _read(path)
     if b"PRIVATE KEY" in pem:
         raise InvalidRequest(
             f"{path} is a private key",
-            "Name the public key's file: a private key is shown to nobody.",
+            "Name the file of the public key. A private key is never shown.",
         )
     with _algorithms() as host:
         names = host.names(POINT)
@@ -83,7 +83,7 @@ def public_key_of(path: str) -> PublicKey:
             with suppress(ZaxyError):
                 return PublicKey(name, bytes(host.get(POINT, name).call("public_key", pem)))
     raise Conflict(
-        f"{path} is no public key of an algorithm that is installed ({', '.join(names)})",
+        f"{path} is not a public key of an installed algorithm ({', '.join(names)})",
         "Install the package of its algorithm, such as zaxy-mldsa, or name another file.",
     )
 
@@ -103,7 +103,7 @@ def configured(settings: Settings) -> KeyFiles:
 
 @contextmanager
 def signer_of(files: KeyFiles) -> Iterator[Signer]:
-    """Whoever signs with a key pair; the two keys are tried on each other first."""
+    """A signer with a key pair. A trial signature shows first that the two keys belong together."""
     passphrase, private, pem = _passphrase(files.passphrase), read_private(files.private), _read(files.public)
     with _algorithms() as host:
         algorithm = host.get(POINT, files.algorithm)
@@ -112,7 +112,7 @@ def signer_of(files: KeyFiles) -> Iterator[Signer]:
         def sign(message: bytes) -> bytes:
             return bytes(algorithm.call("sign", private, passphrase, message))
 
-        if not algorithm.call("verify", key, TRIAL, sign(TRIAL)):
+        if not algorithm.call("verify", key, TRIAL_MESSAGE, sign(TRIAL_MESSAGE)):
             raise Conflict(
                 f"{files.public} does not belong to {files.private}",
                 "Name the two files that one 'zaxy export-keygen' wrote.",
@@ -121,19 +121,19 @@ def signer_of(files: KeyFiles) -> Iterator[Signer]:
 
 
 def read_private(path: str) -> bytes:
-    """A file that only its owner should be able to read."""
+    """The content of a file that nobody but its owner may read."""
     if os.name == "posix":
         with suppress(OSError):
             if stat.S_IMODE(os.stat(path).st_mode) & 0o077:
-                raise Forbidden(f"{path} can be read by others than its owner", f"Run: chmod 600 {path}")
+                raise Forbidden(f"{path} can be read by others", f"Run: chmod 600 {path}")
     return _read(path)
 
 
 @contextmanager
 def opened(path: str) -> Iterator[BinaryIO]:
-    """A file that somebody named, to be read."""
+    """A file that the caller named, open for reading."""
     try:
-        file = open(path, "rb")  # noqa: SIM115 - what goes wrong in the body is not about opening
+        file = open(path, "rb")  # noqa: SIM115 - an error in the body is not an error of opening
     except OSError as error:
         raise NotFound(f"{path} cannot be read: {error.strerror}", "Check the path.") from None
     with file:
@@ -141,7 +141,7 @@ def opened(path: str) -> Iterator[BinaryIO]:
 
 
 def read_token(path: str) -> str:
-    """The token in a file, without the line end behind it."""
+    """The token in a file, without a line end."""
     try:
         token = read_private(path).decode("ascii").rstrip("\r\n")
     except UnicodeDecodeError:
@@ -152,7 +152,7 @@ def read_token(path: str) -> str:
 
 
 def _passphrase(path: str) -> bytes:
-    """The file's content without the line end that editors put behind it."""
+    """The content of the file, without the line end that editors add."""
     if not path:
         return b""
     passphrase = _read(path).removesuffix(b"\n").removesuffix(b"\r")
@@ -163,8 +163,8 @@ def _passphrase(path: str) -> bytes:
 
 def _read(path: str) -> bytes:
     with opened(path) as file:
-        content = file.read(MAX_KEY_FILE + 1)
-    if len(content) > MAX_KEY_FILE:
+        content = file.read(MAX_KEY_FILE_BYTES + 1)
+    if len(content) > MAX_KEY_FILE_BYTES:
         raise TooLarge(f"{path} is too large for a key", "Name a PEM file.")
     return content
 
@@ -173,7 +173,7 @@ def _write_new(path: str, content: bytes, mode: int) -> None:
     try:
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), mode)
     except FileExistsError:
-        raise Conflict(f"{path} is there already", "Name another file.") from None
+        raise Conflict(f"{path} already exists", "Name another file.") from None
     except OSError as error:
         raise Unavailable(f"{path} cannot be written: {error.strerror}", "Name another file.") from None
     try:

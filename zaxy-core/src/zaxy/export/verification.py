@@ -1,4 +1,4 @@
-"""Whether a bundle or a disclosed subset is what its signature says, entry by entry; what fails is refused with why."""
+"""Verifies bundles and disclosed subsets, entry by entry. A refusal says why."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from zaxy.export.reading import (
     DISCLOSED,
     ENTRIES,
     LISTS,
-    Field,
-    Item,
+    BundleField,
+    BundleItem,
     Part,
     canonical,
     no_canonical_form,
@@ -33,53 +33,53 @@ from zaxy.export.signing import is_signature
 
 BUNDLE, SUBSET, ENVELOPE = "signed bundle", "disclosed subset", "unsigned envelope"
 SHAPES = {(SIGNED, ENTRIES): BUNDLE, (SIGNED, DISCLOSED): SUBSET, (UNSIGNED, ENTRIES): ENVELOPE}
-MAX_PROOF = 64
+MAX_PROOF_STEPS = 64
 _SESSION = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _CREATED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|\+00:00)")
 _BEFORE_CONTENT = len(b'{"content":')
 _AFTER_CONTENT = len(b',"id":""}') + 64
 
 Parts = Callable[[], Iterator[Part]]
-"""The parts of a bundle, from the start each time."""
+"""Gives the parts of a bundle, from the start at every call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What was proven; of an unsigned envelope, what was read."""
+    """What was verified, or merely read if the bundle is unsigned."""
 
     shape: str
     session_id: str
     entries: int
     of: int
-    """How many were signed: more than there are to read only in a subset."""
+    """How many entries were signed. A subset holds fewer."""
     algorithm: str = ""
     public_key: str = ""
     created_at: str = ""
     nonce: str = ""
     merkle_root: str = ""
     pinned: bool = False
-    """Whether the key is the one that was expected: without that, anybody may have signed."""
+    """Whether the key is the expected one. If not, anybody may have signed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """An entry that has passed."""
+class BundleEntry:
+    """An entry that was checked."""
 
     value: dict[str, Any]
     data: bytes
     leaf: bytes
 
 
-Take = Callable[[Entry], None]
+Take = Callable[[BundleEntry], None]
 
 
 def verify_export(bundle: Mapping[str, Any], expect_public_key: str | None = None) -> Verified:
-    """Prove a signed bundle; one that fails raises a ZaxyError with the reason."""
+    """Verify a signed bundle. A bundle that fails raises a ZaxyError with the reason."""
     return verify(lambda: parts_of(bundle), expect_public_key, (BUNDLE,))
 
 
 def verify_memory_export_subset(subset: Mapping[str, Any], expect_public_key: str | None = None) -> Verified:
-    """Prove a disclosed subset: each of its entries is a member of what was signed, at its own place."""
+    """Verify a disclosed subset: each of its entries was signed, at its own place."""
     return verify(lambda: parts_of(subset), expect_public_key, (SUBSET,))
 
 
@@ -97,19 +97,21 @@ def verify(
     shapes: tuple[str, ...] = (BUNDLE, SUBSET),
     take: Take | None = None,
 ) -> Verified:
-    """Prove a bundle of one of the shapes, holding one entry at a time. `take` is handed each as it passes, which is
-    before the whole is proven."""
+    """Verify a bundle of one of the shapes, holding one entry at a time.
+
+    `take` gets each entry as soon as it was checked, which is before the whole bundle is verified.
+    """
     shape = shape_of(parts)
     if shape not in shapes:
         raise _other_shape(shape, shapes)
     pin = _pin(expect_public_key)
     if shape == ENVELOPE:
         if pin:
-            raise refused("it is not signed, and a key is expected", "Ask for a signed bundle.")
+            raise refused("it is not signed, but a key is expected", "Ask for a signed bundle.")
         return _read_envelope(parts, take)
     header, entries = (_read_bundle if shape == BUNDLE else _read_subset)(parts, take)
     if pin and header["public_key"] != pin:
-        raise refused("it is signed by another key than the one that is expected")
+        raise refused("it is signed by another key than the expected one")
     key, signature = bytes.fromhex(header["public_key"]), bytes.fromhex(header["signature"])
     try:
         message = signed_message(header)
@@ -117,23 +119,23 @@ def verify(
         raise no_canonical_form("its header", error) from None
     if not is_signature(header["algorithm"], key, message, signature):
         raise refused("its signature is not that of its key over its header")
-    told = {name: header[name] for name in ("session_id", "algorithm", "public_key", "created_at", "nonce")}
+    named = {name: header[name] for name in ("session_id", "algorithm", "public_key", "created_at", "nonce")}
     return Verified(
-        shape, entries=entries, of=header["entry_count"], merkle_root=header["merkle_root"], pinned=bool(pin), **told
+        shape, entries=entries, of=header["entry_count"], merkle_root=header["merkle_root"], pinned=bool(pin), **named
     )
 
 
 def shape_of(parts: Parts) -> str:
-    """Which of the shapes it has, by its version and the list in it."""
+    """The shape of a bundle, by its version and the list in it."""
     version, of = None, ""
     for part in parts():
-        if isinstance(part, Field):
+        if isinstance(part, BundleField):
             version = part.value if part.name == "version" else version
             of = part.name if part.name in LISTS else of
         if version is not None and of:
             break
     if not isinstance(version, str) or not of:
-        raise refused("it has no version or no entries: it is no bundle of memory")
+        raise refused("it has no version or no entries, so it is not a bundle")
     if (version, of) not in SHAPES:
         known = ", ".join(sorted({known for known, _ in SHAPES}))
         raise refused(
@@ -147,10 +149,10 @@ def _read_envelope(parts: Parts, take: Take | None) -> Verified:
     order = _Order()
     header: dict[str, Any] = {}
     for part in parts():
-        if isinstance(part, Item):
+        if isinstance(part, BundleItem):
             order.check(part.value)
             if take:
-                take(Entry(part.value, part.text, b""))
+                take(BundleEntry(part.value, part.text, b""))
         else:
             header[part.name] = part.value
     session = header.get("session_id")
@@ -165,7 +167,7 @@ def _read_bundle(parts: Parts, take: Take | None) -> tuple[dict[str, Any], int]:
     order, tree = _Order(), GrowingTree()
     header: dict[str, Any] = {}
     for part in parts():
-        if isinstance(part, Field):
+        if isinstance(part, BundleField):
             header[part.name] = part.value
             continue
         entry = part.value.get("content")
@@ -179,7 +181,7 @@ def _read_bundle(parts: Parts, take: Take | None) -> tuple[dict[str, Any], int]:
         tree.add(leaf)
         order.check(entry)
         if take:
-            take(Entry(entry, data, leaf))
+            take(BundleEntry(entry, data, leaf))
     _check_header(header)
     if header["entry_count"] != tree.count:
         raise refused(f"it was signed with {header['entry_count']} entries and has {tree.count}")
@@ -190,12 +192,12 @@ def _read_bundle(parts: Parts, take: Take | None) -> tuple[dict[str, Any], int]:
 
 
 def _read_subset(parts: Parts, take: Take | None) -> tuple[dict[str, Any], int]:
-    header = {part.name: part.value for part in parts() if isinstance(part, Field)}
+    header = {part.name: part.value for part in parts() if isinstance(part, BundleField)}
     _check_header(header)
     order = _Order()
     count, root, last = header["entry_count"], bytes.fromhex(header["merkle_root"]), -1
     for part in parts():
-        if isinstance(part, Field):
+        if isinstance(part, BundleField):
             continue
         index, entry, proof = (part.value.get(name) for name in ("index", "content", "proof"))
         if not isinstance(entry, dict):
@@ -210,21 +212,21 @@ def _read_subset(parts: Parts, take: Take | None) -> tuple[dict[str, Any], int]:
             raise refused(f"entry {index} is not among those that were signed, or not at that place")
         order.check(entry)
         if take:
-            take(Entry(entry, data, leaf))
+            take(BundleEntry(entry, data, leaf))
         last = index
     order.check_session(header["session_id"])
     return header, order.count
 
 
 class _Order:
-    """Entries one after the other: each by itself, in ascending order, and of one session."""
+    """Checks entries in turn: each by itself, their order, and that all are of one session."""
 
     def __init__(self) -> None:
         self.count = 0
         self._last = (0, False)
         self._citation = ""
         self._before_seq = ""
-        """What every citation begins with: `eventloom://<session>/events/`."""
+        """The beginning of every citation: `eventloom://<session>/events/`."""
 
     def check(self, entry: dict[str, Any]) -> None:
         if entry.get("schema_version") != SCHEMA:
@@ -235,7 +237,7 @@ class _Order:
         place, _, hash_ = citation.partition("#")
         self._before_seq = self._before_seq or place.removesuffix(str(seq))
         if not place.startswith(self._before_seq):
-            raise refused("its entries are of another session than those before them")
+            raise refused("its entries are from different sessions")
         if place != f"{self._before_seq}{seq}" or not is_hex(hash_, 64):
             raise self._malformed("its citation")
         if seq == self._last[0] and citation != self._citation:
@@ -254,13 +256,13 @@ class _Order:
                 raise self._malformed(f"its {name}")
         place_in_order = (seq, grain != EVENT)
         if place_in_order < self._last or (place_in_order == self._last and grain == EVENT):
-            raise refused(f"entry {self.count} does not stand where it belongs: they ascend by seq, each event once")
+            raise refused(f"entry {self.count} is out of order: entries ascend by seq, each event once")
         self._last, self._citation = place_in_order, citation
         self.count += 1
 
     def check_session(self, session: str) -> None:
         if self.count and self._before_seq != f"{SCHEME}{session}/events/":
-            raise refused("its entries are of another session than its header says")
+            raise refused("its entries are from another session than its header says")
 
     def _malformed(self, what: str) -> ZaxyError:
         return refused(f"entry {self.count} is malformed: {what}")
@@ -288,13 +290,13 @@ def is_lower_hex(value: object) -> bool:
 
 
 def _is_proof(proof: list[Any]) -> bool:
-    return len(proof) <= MAX_PROOF and all(
+    return len(proof) <= MAX_PROOF_STEPS and all(
         isinstance(step, list) and len(step) == 2 and is_hex(step[0], 64) for step in proof
     )
 
 
 def _pin(expected: str | None) -> str:
-    """The expected key as bundles have it; people paste hex in either case, with spaces around it."""
+    """The expected key as bundles write it. People paste hex in either case, with spaces around it."""
     if expected is None:
         return ""
     pin = expected.strip().lower()
