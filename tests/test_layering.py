@@ -11,7 +11,7 @@ from zaxy.plugins.sources import foreign_imports, imported_modules
 TREE = Path(__file__).parents[1]
 CORE = TREE / "zaxy-core" / "src" / "zaxy"
 ORDER = [
-    *("__init__", "errors", "tuples", "settings", "workspace", "token_count", "__main__"),
+    *("__init__", "errors", "atomic_write", "tuples", "settings", "workspace", "token_count", "__main__"),
     *("api", "plugins", "security", "eventloom", "extract", "follow", "text", "graph"),
     *("retrieve", "assemble", "export", "observe", "memory", "clients", "owner", "setup", "terminal"),
     *("serve", "contracts", "commands"),
