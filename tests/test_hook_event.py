@@ -20,6 +20,7 @@ import pytest
 from zaxy.commands import hook_event
 from zaxy.errors import Unavailable
 from zaxy.eventloom.loom import Eventloom
+from zaxy.observe import hook_command
 from zaxy.observe.hook_events import ACTOR, CUT, EXCERPT, TRIGGERS
 
 FORBIDDEN = {
@@ -580,7 +581,7 @@ def test_only_its_owner_can_read_the_error_log(client: Client) -> None:
 def test_an_error_is_one_line_without_secrets_or_control_characters(tmp_path: Path) -> None:
     token = "ghp_" + "aB3dE5gH7jK9" * 3
     error = Unavailable(f"a\nb\x1b[31m {token} " + "x" * 1000, "")
-    hook_event.note_error(str(tmp_path / ".eventloom"), "stop\nforged", error)
+    hook_command.note_error(str(tmp_path / ".eventloom"), "stop\nforged", error)
     (line,) = (tmp_path / ".eventloom" / "runtime" / "hook-errors.log").read_text(encoding="utf-8").splitlines()
     assert token not in line and "\x1b" not in line and "forged" not in line
     assert line.split(" ")[1:3] == ["-", "unavailable"]
@@ -592,7 +593,7 @@ def test_a_full_error_log_makes_room_for_a_new_one(tmp_path: Path) -> None:
     log = folder / "runtime" / "hook-errors.log"
     error = Unavailable("x" * 200, "")
     for _ in range(2500):
-        hook_event.note_error(str(folder), "stop", error)
+        hook_command.note_error(str(folder), "stop", error)
     sizes = {path.name: path.stat().st_size for path in log.parent.iterdir()}
     assert set(sizes) == {"hook-errors.log", "hook-errors.log.1"}
     assert max(sizes.values()) <= 256 << 10

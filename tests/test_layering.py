@@ -12,7 +12,7 @@ from zaxy.plugins.sources import foreign_imports, imported_modules
 TREE = Path(__file__).parents[1]
 CORE = TREE / "zaxy-core" / "src" / "zaxy"
 ORDER = [
-    *("__init__", "errors", "tuples", "settings", "workspace", "token_count", "__main__"),
+    *("__init__", "errors", "atomic_write", "tuples", "settings", "workspace", "token_count", "__main__"),
     *("api", "plugins", "security", "eventloom", "extract", "follow", "text", "graph"),
     *("retrieve", "assemble", "export", "observe", "memory", "clients", "owner", "setup", "terminal"),
     *("serve", "contracts", "commands"),
@@ -64,5 +64,6 @@ def test_a_plugin_imports_nothing_of_zaxy_but_its_api(folder: Path) -> None:
 def test_commands_and_skins_do_not_import_each_other() -> None:
     for path in (CORE / "commands").glob("*.py"):
         names = imported_modules(path.read_text())
-        others = {name for name in names if name.startswith("zaxy.commands.")} - {"zaxy.commands.events"}
+        shared = {"zaxy.commands.events", "zaxy.commands.options"}
+        others = {name for name in names if name.startswith("zaxy.commands.")} - shared
         assert not others, f"{path.name} imports {others}"

@@ -35,7 +35,7 @@ from zaxy.api import (
 from zaxy.api.checks import Workbench
 from zaxy.api.checks.followers import cursor_after, follow, history, moment, sample_event
 from zaxy.api.checks.projection_backends import ProjectionBackendCase, told
-from zaxy.graph import file as graph_file
+from zaxy.eventloom import disposable_database
 from zaxy.graph.sqlite_graph import SqliteGraph
 
 CASE = ProjectionBackendCase(SqliteGraph)
@@ -520,7 +520,7 @@ def test_a_wiped_session_leaves_no_byte_while_another_process_has_the_graph_open
 
 
 def test_a_wipe_that_a_reader_keeps_from_ending_says_so(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graph_file, "WAIT", 0.2)
+    monkeypatch.setattr(disposable_database, "WAIT", 0.2)
     state = bench.scratch / "state"
     with closing(bench.make(CASE)) as graph:
         follow(graph, history("wiped", 50, about=SECRET))
@@ -536,7 +536,7 @@ def test_a_wipe_that_a_reader_keeps_from_ending_says_so(bench: Workbench, monkey
 
 
 def test_a_writer_that_hangs_is_an_error_that_says_so(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graph_file, "WAIT", 0.2)
+    monkeypatch.setattr(disposable_database, "WAIT", 0.2)
     with closing(bench.make(CASE)) as graph:
         follow(graph, history("s", 5))
         with closing(sqlite3.connect(bench.scratch / "state" / "graph.db", isolation_level=None)) as other:

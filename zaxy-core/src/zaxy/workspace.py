@@ -69,25 +69,14 @@ class Workspace(NamedTuple):
         return kept
 
     def _write(self, kept: dict[str, object], put: Callable[[str, str], None]) -> None:
-        """Write the file whole and then `put` it in place, so that a crash leaves the old one or the new one.
+        """`os.link` puts it there only if nobody was faster: of two processes that make an id, one wins."""
+        from zaxy.atomic_write import atomic_write
 
-        `os.link` puts it there only if nobody was faster: of two processes that make an id, one wins.
-        """
-        partial = f"{self.identity_file}.{os.getpid()}"
         try:
             os.makedirs(self.eventloom, mode=0o700, exist_ok=True)
-            with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-                json.dump(kept, file, indent=2, sort_keys=True)
-                file.write("\n")
-                file.flush()
-                os.fsync(file.fileno())
-            try:
-                put(partial, self.identity_file)
-            except FileExistsError:
-                pass
-            finally:
-                if os.path.exists(partial):
-                    os.unlink(partial)
+            atomic_write(self.identity_file, (json.dumps(kept, indent=2, sort_keys=True) + "\n").encode(), put=put)
+        except FileExistsError:
+            pass
         except OSError as error:
             raise Unavailable(
                 f"{self.identity_file} cannot be written: {error.strerror}",

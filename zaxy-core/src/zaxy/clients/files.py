@@ -5,12 +5,12 @@ Text keeps its byte order mark and its line ends, so that what is not edited com
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from zaxy.atomic_write import atomic_write
 from zaxy.errors import Conflict, Forbidden, InvalidRequest, TooLarge, Unavailable, ZaxyError
 
 LARGEST = 16 * 1024 * 1024
@@ -118,22 +118,14 @@ def drop_empty_folders(path: Path, inside: Path) -> None:
 
 
 def _put(read: ConfigFile, data: bytes, mode: int | None) -> None:
-    path = read.path
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        with open(partial, "xb") as out:
-            if mode is not None and hasattr(os, "fchmod"):
-                os.fchmod(out.fileno(), mode)
-            out.write(data)
-            out.flush()
-            os.fsync(out.fileno())
+    def put(partial: str, path: str) -> None:
         _expect_unchanged(read)
         os.replace(partial, path)
+
+    try:
+        atomic_write(str(read.path), data, mode=mode, put=put)
     except OSError as error:
-        raise _failed(path, "written", error) from None
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink()
+        raise _failed(read.path, "written", error) from None
 
 
 def _expect_unchanged(read: ConfigFile) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from zaxy.commands.options import CommandLine, Option, help_rows, parameters
 from zaxy.errors import InvalidRequest
 from zaxy.plugins import listing
 from zaxy.plugins.roster import load_roster
@@ -12,27 +13,27 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PARAMETERS = ({"name": "--json", "type": "bool", "required": False},)
-HELP = """usage: zaxy plugins list [--json]
+OPTIONS = (Option("--json", "", "print JSON"),)
+PARAMETERS = parameters(OPTIONS)
+HELP = f"""usage: zaxy plugins list [--json]
 
 List the installed plugins, without importing any: name, version, package, points, API, state and hint.
 A plugin is 'ready' until something imports it; 'zaxy plugins check' imports all of them.
 
 options:
-  --json      print JSON
-  -h, --help  show this help"""
+{help_rows(OPTIONS)}"""
 
 
 def run(arguments: Sequence[str]) -> int:
-    if any(word in ("-h", "--help") for word in arguments):
+    line = CommandLine(OPTIONS, arguments)
+    if line.help:
         print(HELP)
         return 0
-    unknown = [word for word in arguments if word != "--json"]
-    if unknown:
+    if line.others:
         raise InvalidRequest(
-            f"'zaxy plugins list' does not take {unknown[0]!r}",
+            f"'zaxy plugins list' does not take {line.others[0]!r}",
             "It takes --json only. 'zaxy plugins show NAME' tells about one plugin.",
         )
     roster = load_roster(Settings(stored=stored_settings_here()))
-    print(listing.as_json(roster) if arguments else listing.as_table(roster))
+    print(listing.as_json(roster) if line.values else listing.as_table(roster))
     return 0

@@ -10,6 +10,7 @@ import os
 import stat
 import sys
 
+from zaxy.atomic_write import sync_data, sync_folder
 from zaxy.errors import Forbidden
 
 if sys.platform != "win32":
@@ -17,15 +18,6 @@ if sys.platform != "win32":
 
 _BINARY = getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
-
-
-def _sync_data(fd: int) -> None:
-    if sys.platform == "darwin":
-        fcntl.fcntl(fd, fcntl.F_FULLFSYNC)  # fsync leaves the data in the drive's own cache there
-    elif sys.platform == "linux":
-        os.fdatasync(fd)
-    else:
-        os.fsync(fd)
 
 
 class Disk:
@@ -82,7 +74,7 @@ class Disk:
 
     def sync(self, fd: int) -> None:
         """Return when what was written would survive a loss of power."""
-        _sync_data(fd)
+        sync_data(fd)
 
     def truncate(self, fd: int, size: int) -> None:
         os.ftruncate(fd, size)
@@ -95,13 +87,7 @@ class Disk:
 
     def sync_folder(self, path: str) -> None:
         """Make names that were added, replaced or removed survive a loss of power; Windows has no such call."""
-        if os.name != "posix":
-            return
-        fd = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
-        try:
-            os.fsync(fd)
-        finally:
-            os.close(fd)
+        sync_folder(path)
 
 
 DISK = Disk()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 from zaxy.api.models import Parcel, Receipt
+from zaxy.atomic_write import atomic_file
 from zaxy.errors import InvalidRequest, NotFound, Unavailable
 from zaxy.export.bundle import Written
 from zaxy.plugins.host import PluginHost
@@ -24,22 +25,14 @@ DELIVERY_SECONDS = 900.0
 def new_file(destination: str | Path) -> Iterator[BinaryIO]:
     """A file that only its owner may read. It appears in one step when it is complete; a failure leaves nothing."""
     check_destination(str(destination))
-    partial = f"{destination}.{os.urandom(4).hex()}.partial"
     try:
-        with open(partial, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+        with atomic_file(str(destination)) as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, destination)
-    except BaseException as error:
-        with suppress(OSError):
-            os.unlink(partial)
-        if isinstance(error, OSError):
-            raise Unavailable(
-                f"{destination} cannot be written: {error.strerror}",
-                "Nothing was changed. Try another file.",
-            ) from None
-        raise
+    except OSError as error:
+        raise Unavailable(
+            f"{destination} cannot be written: {error.strerror}",
+            "Nothing was changed. Try another file.",
+        ) from None
 
 
 def check_destination(destination: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO, NamedTuple
 
+from zaxy.atomic_write import atomic_write
 from zaxy.errors import Conflict, Forbidden, InvalidRequest, NotFound, TooLarge, Unavailable, ZaxyError
 from zaxy.export.bundle import Signer
 from zaxy.plugins.host import PluginHost
@@ -171,19 +172,8 @@ def _read(path: str) -> bytes:
 
 def _write_new(path: str, content: bytes, mode: int) -> None:
     try:
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), mode)
+        atomic_write(path, content, mode=mode, put=os.link)
     except FileExistsError:
         raise Conflict(f"{path} already exists", "Name another file.") from None
     except OSError as error:
-        raise Unavailable(f"{path} cannot be written: {error.strerror}", "Name another file.") from None
-    try:
-        with open(fd, "wb") as file:
-            if hasattr(os, "fchmod"):
-                os.fchmod(fd, mode)
-            file.write(content)
-            file.flush()
-            os.fsync(fd)
-    except OSError as error:
-        with suppress(OSError):
-            os.unlink(path)
         raise Unavailable(f"{path} cannot be written: {error.strerror}", "Name another file.") from None

@@ -13,7 +13,7 @@ from zaxy.api.models import AsOf, Batch, Cursor, Edge, EdgeRow, Entity, EntityRe
 from zaxy.api.names import folded_name
 from zaxy.api.provider import ProviderContext
 from zaxy.errors import Conflict
-from zaxy.graph.file import GraphFile
+from zaxy.eventloom.disposable_database import DisposableDatabase
 from zaxy.graph.schema import FORMAT, SCHEMA, name_key
 from zaxy.graph.writer import GraphWriter
 
@@ -98,7 +98,10 @@ class SqliteGraph:
     """The `projection_backends` provider `sqlite`."""
 
     def __init__(self, context: ProviderContext) -> None:
-        self._file = GraphFile(context.state_dir / "graph.db", SCHEMA, FORMAT, context.warn)
+        path = str(context.state_dir / "graph.db")
+        self._file = DisposableDatabase(
+            path, "the graph", schema=SCHEMA, version=FORMAT, cache_kib=32_000, warn=context.warn
+        )
         self._writers: dict[str, GraphWriter] = {}
         self._writers_state: tuple[int, int] | None = None
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zaxy.api.models import Observation, Reading, Source
+from zaxy.atomic_write import atomic_write
 from zaxy.errors import InternalError, InvalidRequest, ZaxyError
 from zaxy.eventloom.admission import MAX_KEY_CHARS, admit
 from zaxy.eventloom.canonical import encode
@@ -244,12 +245,8 @@ class Marks:
             return
         capture_folder(self._eventloom)
         path = os.path.join(own_folder(self._folder, create=True), _file_name(source))
-        partial = f"{path}.{os.getpid()}"
         try:
-            fd = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
-            with open(fd, "w", encoding="utf-8") as file:
-                json.dump({"source": source, "mark": mark}, file)
-            os.replace(partial, path)
+            atomic_write(path, json.dumps({"source": source, "mark": mark}).encode())
         except OSError as error:
             raise unusable_folder(self._folder, error) from None
         self._known[source] = mark

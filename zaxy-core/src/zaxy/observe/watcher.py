@@ -18,6 +18,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from zaxy import __version__
+from zaxy.atomic_write import atomic_write
 from zaxy.errors import Conflict, ZaxyError
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
@@ -164,11 +165,8 @@ class Watcher:
                 os.unlink(path)
 
     def _keep(self) -> None:
-        partial = f"{self._files.record}.{os.getpid()}"
         try:
-            with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-                json.dump(self._told, file)
-            os.replace(partial, self._files.record)
+            atomic_write(self._files.record, json.dumps(self._told).encode())
         except OSError as error:
             if os.path.isdir(self._files.folder):
                 raise unusable_folder(self._files.folder, error) from None

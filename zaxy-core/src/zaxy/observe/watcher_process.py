@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
+from zaxy.atomic_write import atomic_write
 from zaxy.errors import Unavailable, ZaxyError
 from zaxy.observe.capture import capture_folder, without_secrets
 from zaxy.observe.watcher import Files, files_of, is_running, watcher_record, watcher_status
@@ -96,11 +97,8 @@ def _leave(child: subprocess.Popen[bytes]) -> None:
 
 
 def _leave_note(files: Files, token: str) -> None:
-    partial = f"{files.stop}.{os.getpid()}"
     with suppress(OSError):
-        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-            file.write(token)
-        os.replace(partial, files.stop)
+        atomic_write(files.stop, token.encode())
 
 
 def _did_not_start(reason: str, files: Files) -> ZaxyError:

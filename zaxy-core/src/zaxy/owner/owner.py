@@ -11,6 +11,7 @@ from contextlib import ExitStack, suppress
 from threading import Event, Thread
 
 from zaxy import __version__
+from zaxy.atomic_write import atomic_write
 from zaxy.errors import Unavailable, ZaxyError
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
@@ -240,10 +241,7 @@ def _write_record(folder: str, path: str) -> None:
     from time import gmtime, strftime
 
     record = OwnerRecord(os.getpid(), strftime("%Y-%m-%dT%H:%M:%SZ", gmtime()), path, __version__)
-    partial = _file(folder, "json.new")
-    with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        json.dump(record._asdict(), file)
-    os.replace(partial, _file(folder, "json"))
+    atomic_write(_file(folder, "json"), json.dumps(record._asdict()).encode())
 
 
 def _clear(folder: str) -> None:

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from zaxy.atomic_write import atomic_write
 from zaxy.errors import Unavailable, ZaxyError
 from zaxy.security.paths import own_folder, unusable_folder
 from zaxy.workspace import Workspace
@@ -121,17 +122,11 @@ def write_record(workspace: Workspace, record: Record) -> None:
     if record.empty and not os.path.lexists(path):
         return
     folder = own_folder(os.path.dirname(path), create=True)
-    partial = f"{path}.{os.getpid()}"
     try:
         if record.empty:
             os.unlink(path)
             return
-        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-            json.dump(_told(record), file, indent=2)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
+        atomic_write(path, (json.dumps(_told(record), indent=2) + "\n").encode())
     except OSError as error:
         raise unusable_folder(folder, error) from None
 

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from threading import RLock
 from typing import TypeVar
 
 from zaxy.api.models import Batch, Candidate, Cursor, Query
 from zaxy.api.provider import ProviderContext
-from zaxy.errors import Unavailable
-from zaxy.eventloom.disk import DISK
-from zaxy.security.paths import own_folder
+from zaxy.eventloom.disposable_database import DisposableDatabase
 from zaxy.text import tokens
 from zaxy.text.ranking import Hit, Weights, rank, weights
-from zaxy.text.store import FILES, Content, Text, TextStore
+from zaxy.text.store import FORMAT, SCHEMA, Content, Text, TextStore
 
 T = TypeVar("T")
 OPEN_AT_ONCE = 32
@@ -34,24 +30,25 @@ class TextIndex:
     def __init__(self, context: ProviderContext) -> None:
         self._folder = str(context.state_dir)
         self._warn = context.warn
-        self._stores: dict[str, TextStore] = {}
+        self._files: dict[str, DisposableDatabase] = {}
         self._mutex = RLock()
         self._pid = os.getpid()
 
     def cursor(self, session: str) -> Cursor | None:
-        return self._use(session, lambda store: store.cursor())
+        return self._read(session, lambda store: store.cursor())
 
     def apply(self, batch: Batch, cursor: Cursor) -> None:
-        self._use(batch.session, lambda store: store.apply(batch.events, cursor))
+        self._use(batch.session, lambda file: file.write(lambda db: TextStore(db).apply(batch.events, cursor)))
 
     def digest(self, session: str) -> str:
         return self._read(session, lambda store: store.digest())
 
     def wipe(self, session: str) -> None:
-        self._use(session, lambda store: store.wipe())
-        for ending in FILES:
-            with suppress(FileNotFoundError, IsADirectoryError, PermissionError):  # a folder is none of ours
-                os.unlink(f"{self._path(session)}.broken{ending}")
+        def wipe(file: DisposableDatabase) -> None:
+            file.write(lambda db: TextStore(db).wipe())
+            file.scrub()
+
+        self._use(session, wipe)
 
     def search(self, query: Query) -> Sequence[Candidate]:
         """The passages that fit, as candidates: one for each event, with its best passage."""
@@ -82,15 +79,15 @@ class TextIndex:
         return [hit for hit in found if not at or hit.text.time <= at]
 
     def contents(self, session: str, ids: Iterable[int]) -> dict[int, Content]:
-        return self._use(session, lambda store: store.contents(ids))
+        return self._read(session, lambda store: store.contents(ids))
 
     def texts(self, session: str, seqs: Iterable[int]) -> list[Text]:
         """The first passage of each of the events."""
-        return self._use(session, lambda store: store.of_events(seqs))
+        return self._read(session, lambda store: store.of_events(seqs))
 
     def latest(self, session: str, count: int, known: int) -> list[int]:
         """The seqs of the last of the first `known` events that say anything; bookkeeping does not."""
-        return self._use(session, lambda store: store.latest(count, known))
+        return self._read(session, lambda store: store.latest(count, known))
 
     def newest(self, session: str, known: int) -> str:
         """The time of the last text among the first `known` events."""
@@ -111,66 +108,28 @@ class TextIndex:
 
     def reinforcement(self, session: str, texts: Iterable[Text], known: int) -> dict[int, float]:
         """How much good was said of events, or of what they tell of, among the first `known` events."""
-        return self._use(session, lambda store: store.reinforcement(texts, known))
+        return self._read(session, lambda store: store.reinforcement(texts, known))
 
     def close(self) -> None:
         with self._mutex:
-            if self._pid == os.getpid():
-                for store in self._stores.values():
-                    store.close()
-            self._stores = {}
+            for file in self._files.values():
+                file.close()
+            self._files = {}
 
     def _read(self, session: str, ask: Callable[[TextStore], T]) -> T:
-        def in_one_state(store: TextStore) -> T:
-            with store.reading():
-                return ask(store)
+        """Ask of one state of a session's file, whatever others write meanwhile."""
+        return self._use(session, lambda file: file.read(lambda db: ask(TextStore(db))))
 
-        return self._use(session, in_one_state)
-
-    def _use(self, session: str, use: Callable[[TextStore], T]) -> T:
-        """Use a session's file. One that is broken or of another format is set aside, and an empty one begun."""
+    def _use(self, session: str, use: Callable[[DisposableDatabase], T]) -> T:
         if self._pid != os.getpid():
-            # A connection must not be used after a fork, nor be closed there, as it would be if it were let go of.
-            self._of_parent, self._stores, self._mutex, self._pid = self._stores, {}, RLock(), os.getpid()
+            self._mutex, self._pid = RLock(), os.getpid()  # a thread of the parent may have held it at the fork
         with self._mutex:
-            try:
-                return use(self._opened(session))
-            except sqlite3.DatabaseError as error:
-                if isinstance(error, sqlite3.ProgrammingError | sqlite3.IntegrityError):
-                    raise  # a mistake of ours: the file is as good as before
-                if isinstance(error, sqlite3.OperationalError) and "no such" not in str(error):
-                    said = f"the text index of {session} cannot be used: {error}"
-                    raise Unavailable(said, ADVICE) from None
-                self._set_aside(session, str(error))
-                return use(self._opened(session))
-            except OSError as error:
-                said = f"the text index of {session} cannot be used: {error.strerror}"
-                raise Unavailable(said, f"Make {self._folder} readable and writable.") from None
+            return use(self._file(session))
 
-    def _opened(self, session: str) -> TextStore:
-        store = self._stores.get(session)
-        if store is not None and store.identity != DISK.identity_at(self._path(session)):
-            self._stores.pop(session).close()  # somebody has deleted the file, or set it aside
-        if session not in self._stores:
-            if len(self._stores) >= OPEN_AT_ONCE:
-                self._stores.pop(next(iter(self._stores))).close()
-            own_folder(self._folder, create=True)
-            self._stores[session] = TextStore(self._path(session))
-        return self._stores[session]
-
-    def _path(self, session: str) -> str:
-        return os.path.join(self._folder, f"{session}.db")
-
-    def _set_aside(self, session: str, reason: str) -> None:
-        """Move a file out of the way, or take it away where it holds nothing that is worth a look."""
-        store = self._stores.pop(session, None)
-        if store is not None:
-            store.close()
-        path = self._path(session)
-        self._warn(f"the text index of {session} was set aside and is built again: {reason}")
-        for ending in FILES:
-            with suppress(OSError):
-                os.replace(path + ending, f"{path}.broken{ending}")
-
-
-ADVICE = "Try again; 'zaxy followers rebuild' builds it anew."
+    def _file(self, session: str) -> DisposableDatabase:
+        if session not in self._files:
+            if len(self._files) >= OPEN_AT_ONCE:
+                self._files.pop(next(iter(self._files))).close()
+            path, what = os.path.join(self._folder, f"{session}.db"), f"the text index of {session}"
+            self._files[session] = DisposableDatabase(path, what, schema=SCHEMA, version=FORMAT, warn=self._warn)
+        return self._files[session]

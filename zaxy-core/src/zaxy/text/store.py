@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from hashlib import sha256
@@ -15,42 +14,32 @@ from typing import Any, NamedTuple
 import orjson
 
 from zaxy.api.models import Cursor, EntityRef, ExtractedEvent
-from zaxy.errors import Unavailable, ZaxyError
+from zaxy.errors import ZaxyError
 from zaxy.eventloom.citation import parse_citation
-from zaxy.eventloom.disk import DISK
 from zaxy.extract.housekeeping import is_housekeeping
 from zaxy.extract.names import entity_key
-from zaxy.security.paths import is_own_file
 from zaxy.text import tokens
 from zaxy.text.passages import passages
 
-FORMAT = f"1, tokens {tokens.FORMAT}"
+FORMAT = f"2, tokens {tokens.FORMAT}"
 EPISODE_GAP = timedelta(hours=1)
 """What is of one source and no further apart is one episode."""
-FILES = ("", "-wal", "-shm")
 SCHEMA = """
-PRAGMA journal_mode = WAL;
-PRAGMA synchronous = NORMAL;
-PRAGMA secure_delete = ON;
-PRAGMA cache_size = -16000;
-PRAGMA wal_autocheckpoint = 4000;
-BEGIN IMMEDIATE;
-CREATE TABLE IF NOT EXISTS about (format TEXT, cursor TEXT);
-CREATE TABLE IF NOT EXISTS passages (
+CREATE TABLE about (cursor TEXT);
+CREATE TABLE passages (
     id INTEGER PRIMARY KEY, seq INTEGER, hash TEXT, part INTEGER, episode INTEGER, place INTEGER, length INTEGER,
     words_by_now INTEGER, words_of_episode INTEGER,
     kind TEXT, type TEXT, actor TEXT, speaker TEXT, time TEXT, entity TEXT, metadata TEXT, words TEXT, text TEXT
 );
-CREATE UNIQUE INDEX IF NOT EXISTS by_event ON passages (seq, part);
-CREATE UNIQUE INDEX IF NOT EXISTS by_place ON passages (episode, place);
-CREATE TABLE IF NOT EXISTS episodes (id INTEGER PRIMARY KEY, source TEXT, passages INTEGER, words INTEGER, last TEXT);
-CREATE INDEX IF NOT EXISTS by_source ON episodes (source, id);
-CREATE TABLE IF NOT EXISTS reinforced (seq INTEGER PRIMARY KEY, target INTEGER, entity TEXT, weight REAL);
-CREATE INDEX IF NOT EXISTS by_target ON reinforced (target);
-CREATE INDEX IF NOT EXISTS by_entity ON reinforced (entity);
-CREATE VIRTUAL TABLE IF NOT EXISTS fts USING fts5 (words, names, content = '', tokenize = 'ascii');
-INSERT INTO about SELECT '{format}', '' WHERE NOT EXISTS (SELECT 1 FROM about);
-COMMIT;
+CREATE UNIQUE INDEX by_event ON passages (seq, part);
+CREATE UNIQUE INDEX by_place ON passages (episode, place);
+CREATE TABLE episodes (id INTEGER PRIMARY KEY, source TEXT, passages INTEGER, words INTEGER, last TEXT);
+CREATE INDEX by_source ON episodes (source, id);
+CREATE TABLE reinforced (seq INTEGER PRIMARY KEY, target INTEGER, entity TEXT, weight REAL);
+CREATE INDEX by_target ON reinforced (target);
+CREATE INDEX by_entity ON reinforced (entity);
+CREATE VIRTUAL TABLE fts USING fts5 (words, names, content = '', tokenize = 'ascii');
+INSERT INTO about VALUES ('')
 """
 TABLES = ("passages", "episodes", "reinforced")
 
@@ -94,40 +83,10 @@ class Totals(NamedTuple):
 
 
 class TextStore:
-    """Opened for one session; whoever holds it takes care that one thread uses it at a time."""
+    """The questions and changes of one transaction."""
 
-    def __init__(self, path: str) -> None:
-        self._path = path
-        if not all(is_own_file(path + ending) for ending in FILES):
-            raise sqlite3.DatabaseError("something else stands in its place")
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        self.identity = DISK.identity_at(path)
-        self._db = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
-        try:
-            if self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
-                (found,) = self._db.execute("SELECT format FROM about").fetchone() or ("none",)
-                if found != FORMAT:
-                    raise sqlite3.DatabaseError(f"it has the format {found!r}")
-            self._db.executescript(SCHEMA.replace("{format}", FORMAT))
-        except BaseException:
-            self._db.close()
-            raise
-
-    def close(self) -> None:
-        self._db.close()
-
-    @contextlib.contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._db:
-            self._db.execute("BEGIN IMMEDIATE")
-            yield self._db
-
-    @contextlib.contextmanager
-    def reading(self) -> Iterator[None]:
-        """One state of the file for several questions, whatever others write meanwhile."""
-        with self._db:
-            self._db.execute("BEGIN")
-            yield
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
 
     # Following
 
@@ -136,18 +95,17 @@ class TextStore:
         return Cursor(*json.loads(kept)) if kept else None
 
     def apply(self, events: Sequence[ExtractedEvent], cursor: Cursor) -> None:
-        with self._writing() as db:
-            before = self.cursor()
-            taken = before.seq if before else 0
-            if cursor.seq <= taken:
-                return
-            new = _Rows(db)
-            for extracted in events:
-                if extracted.event.seq > taken and not is_housekeeping(extracted.event):
-                    new.take(extracted)
-            new.write()
-            kept = json.dumps([cursor.seq, cursor.hash, cursor.offset, cursor.fed_by])
-            db.execute("UPDATE about SET cursor = ?", (kept,))
+        before = self.cursor()
+        taken = before.seq if before else 0
+        if cursor.seq <= taken:
+            return
+        new = _Rows(self._db)
+        for extracted in events:
+            if extracted.event.seq > taken and not is_housekeeping(extracted.event):
+                new.take(extracted)
+        new.write()
+        kept = json.dumps([cursor.seq, cursor.hash, cursor.offset, cursor.fed_by])
+        self._db.execute("UPDATE about SET cursor = ?", (kept,))
 
     def digest(self) -> str:
         digest = sha256()
@@ -157,18 +115,10 @@ class TextStore:
         return digest.hexdigest()
 
     def wipe(self) -> None:
-        with self._writing() as db:
-            for table in TABLES:
-                db.execute(f"DELETE FROM {table}")
-            db.execute("INSERT INTO fts (fts) VALUES ('delete-all')")
-            db.execute("UPDATE about SET cursor = ''")
-        self._db.execute("VACUUM")
-        (busy, _, _) = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        if busy:
-            raise Unavailable(
-                "the texts were forgotten, but a process that is reading them keeps their bytes on disk",
-                "Forget them again when that read has ended.",
-            )
+        for table in TABLES:
+            self._db.execute(f"DELETE FROM {table}")
+        self._db.execute("INSERT INTO fts (fts) VALUES ('delete-all')")
+        self._db.execute("UPDATE about SET cursor = ''")
 
     # Reading. Whatever came after the passage `last` is not there: an answer of then can be given again at any time.
 

@@ -1,51 +1,76 @@
-"""The SQLite file of the graph: opened safely among processes, threads and forks, set aside when it is broken."""
+"""An SQLite file that may be deleted at any time, because the log holds all that is in it.
+
+The log's own index, the text index and the graph are such files. It stands beside the log, and not with the followers,
+because the log uses it too. A file that is broken, of another format or not ours is set aside, and an empty one begun.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import sqlite3
-from collections.abc import Callable
-from pathlib import Path
 from threading import RLock
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+from zlib import crc32
 
 from zaxy.errors import Unavailable, ZaxyError
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
 from zaxy.security.paths import is_own_file, own_folder
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
 T = TypeVar("T")
 FILES = ("", "-wal", "-shm")
 WAIT = 30.0
 BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+MISTAKES = (sqlite3.ProgrammingError, sqlite3.IntegrityError, sqlite3.DataError, sqlite3.NotSupportedError)
+"""Of our own code: the file is as good as before."""
 SETTINGS = """
 PRAGMA synchronous = NORMAL;
 PRAGMA secure_delete = ON;
-PRAGMA cache_size = -32000;
 PRAGMA wal_autocheckpoint = 4000;
 PRAGMA journal_size_limit = 67108864;
 """
+
+_of_parents: list[sqlite3.Connection] = []
+"""In a forked child: a connection must not be used here, nor closed, as it would be if nothing held it any more."""
 
 
 class _Unusable(Exception):
     """What stands in the file's place is not ours, or not of this format."""
 
 
-class GraphFile:
-    """One connection, used by one thread at a time. Whatever is asked of it is one transaction."""
+def _silent(_: str) -> None:
+    pass
 
-    def __init__(self, path: Path, schema: str, version: int, warn: Callable[[str], None]) -> None:
-        self._path = str(path)
+
+class DisposableDatabase:
+    """One connection, used by one thread at a time. Each `read` and each `write` is one transaction."""
+
+    def __init__(
+        self,
+        path: str,
+        what: str,
+        *,
+        schema: str,
+        version: object,
+        cache_kib: int = 16_000,
+        warn: Callable[[str], None] = _silent,
+    ) -> None:
+        """`what` names it in messages; another `schema` or another `version` makes it another file."""
+        self._path = path
+        self._what = what
         self._schema = schema
-        self._version = version
+        self._format = crc32(f"{version}\n{schema}".encode()) >> 1 or 1
+        self._cache = cache_kib
         self._warn = warn
         self._db: sqlite3.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._mutex = RLock()
-        self._lock = SessionLock(os.path.join(path.parent, f"{path.stem}.lock"), DISK)
+        self._lock = SessionLock(f"{os.path.splitext(path)[0]}.lock", DISK)
         self._pid = os.getpid()
-        self._of_parents: list[sqlite3.Connection | None] = []
         self.generation = 0
         """Grows when it is opened and when a transaction fails: what was remembered of it before may be wrong."""
 
@@ -59,26 +84,22 @@ class GraphFile:
 
     def scrub(self) -> None:
         """Leave no byte of what was deleted: not in the file, not in its log, not in files that were set aside."""
-        self._guarded(_rewrite)
+        self._guarded(self._rewrite)
         folder, name = os.path.split(self._path)
-        for other in os.listdir(folder):
-            if other.startswith(f"{name}.broken-"):
+        for left in os.scandir(folder):
+            # A folder that was set aside is none of ours: it stays.
+            if left.name.startswith(f"{name}.broken-") and not left.is_dir(follow_symlinks=False):
                 with contextlib.suppress(FileNotFoundError):
-                    os.unlink(os.path.join(folder, other))
+                    os.unlink(left.path)
 
     def close(self) -> None:
-        if self._pid != os.getpid():
-            return  # it is the parent's
+        self._leave_parents()
         with self._mutex:
             self._let_go()
-            self._lock.close()
 
     def _guarded(self, use: Callable[[sqlite3.Connection], T]) -> T:
-        """Use the database; a file that is broken, of another format or no database makes place for a new one."""
-        if self._pid != os.getpid():
-            # A connection must not be used after a fork, nor be closed there, as it would be if it were let go of.
-            self._of_parents.append(self._db)
-            self._db, self._mutex, self._pid = None, RLock(), os.getpid()
+        """Use the database; a file that cannot be used makes place for a new one, once."""
+        self._leave_parents()
         with self._mutex:
             try:
                 try:
@@ -88,8 +109,18 @@ class GraphFile:
                         raise
                     self._set_aside(str(error))
                 return use(self._opened())
-            except (sqlite3.OperationalError, OSError) as error:
+            except MISTAKES:
+                raise
+            except (sqlite3.DatabaseError, OSError) as error:
                 raise self._unavailable(error) from error
+
+    def _leave_parents(self) -> None:
+        """In a forked child: begin with a connection of its own, and a mutex that no thread of the parent holds."""
+        if self._pid == os.getpid():
+            return
+        if self._db is not None:
+            _of_parents.append(self._db)
+        self._db, self._mutex, self._pid = None, RLock(), os.getpid()
 
     def _transact(self, db: sqlite3.Connection, begin: str, use: Callable[[sqlite3.Connection], T]) -> T:
         try:
@@ -107,7 +138,7 @@ class GraphFile:
         folder = os.path.dirname(self._path)
         own_folder(os.path.dirname(folder), create=True)
         own_folder(folder, create=True)
-        with self._lock.exclusive(WAIT):  # while a file is being set aside, its name and its log's mean two files
+        with self._alone():
             self._identity = self._placed()
             db = sqlite3.connect(self._path, timeout=WAIT, isolation_level=None, check_same_thread=False)
             try:
@@ -119,6 +150,15 @@ class GraphFile:
         self.generation += 1
         return db
 
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Among processes: while a file is being set aside, its name and that of its log mean two files."""
+        try:
+            with self._lock.exclusive(WAIT):
+                yield
+        finally:
+            self._lock.close()  # it is seldom needed, and descriptors are few
+
     def _placed(self) -> tuple[int, int] | None:
         """The file's identity, once there is one. It is not opened here: closing it again would drop SQLite's locks."""
         if not all(is_own_file(self._path + ending) for ending in FILES):
@@ -129,22 +169,22 @@ class GraphFile:
         return DISK.identity_at(self._path)
 
     def _prepare(self, db: sqlite3.Connection) -> None:
-        version = db.execute("PRAGMA user_version").fetchone()[0]
-        if version not in (0, self._version):
-            raise _Unusable(f"it has the format {version}, and this is for format {self._version}")
+        found = db.execute("PRAGMA user_version").fetchone()[0]
+        if found not in (0, self._format):
+            raise _Unusable("it has another format")
         if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             db.execute("PRAGMA journal_mode = WAL")
-        db.executescript(SETTINGS)
-        if version == self._version:
+        db.executescript(f"{SETTINGS} PRAGMA cache_size = -{self._cache}")
+        if found == self._format:
             return
         if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            raise _Unusable("it is another program's database")
-        db.executescript(f"BEGIN IMMEDIATE; {self._schema}; PRAGMA user_version = {self._version}; COMMIT")
+            raise _Unusable("it is another program's database, or of an older format")
+        db.executescript(f"BEGIN IMMEDIATE; {self._schema}; PRAGMA user_version = {self._format}; COMMIT")
 
     def _set_aside(self, why: str) -> None:
         broken = self._identity
         self._let_go()
-        with self._lock.exclusive(WAIT):
+        with self._alone():
             if DISK.identity_at(self._path) != broken:
                 return  # another process has made place already
             number = 1
@@ -154,7 +194,19 @@ class GraphFile:
             for ending in FILES:
                 with contextlib.suppress(FileNotFoundError):
                     os.rename(self._path + ending, aside + ending)
-        self._warn(f"the graph was unusable ({why}) and is being built again; the old one is {os.path.basename(aside)}")
+        name = os.path.basename(aside)
+        self._warn(f"{self._what} was unusable ({why}) and is being built again; the old one is {name}")
+
+    def _rewrite(self, db: sqlite3.Connection) -> None:
+        # Secure deletion leaves what b-trees copied from page to page: only a rewritten file is without it, and only
+        # when the rewritten pages have come out of the log, which keeps older ones, is nothing left.
+        db.execute("VACUUM")
+        (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise Unavailable(
+                f"the session was forgotten, but a process that is reading {self._what} keeps its bytes on disk",
+                "Forget it again when that read has ended.",
+            )
 
     def _let_go(self) -> None:
         if self._db is not None:
@@ -162,28 +214,16 @@ class GraphFile:
                 self._db.close()
         self._db = None
 
-    def _unavailable(self, error: sqlite3.OperationalError | OSError) -> ZaxyError:
+    def _unavailable(self, error: sqlite3.DatabaseError | OSError) -> ZaxyError:
         if _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return Unavailable(
-                f"the graph was held by another process for {WAIT:g} s",
+                f"{self._what} was held by another process for {WAIT:g} s",
                 "Try again; if it stays so, look for a process of zaxy that hangs.",
             )
         return Unavailable(
-            f"the graph cannot be used: {getattr(error, 'strerror', None) or error}",
+            f"{self._what} cannot be used: {getattr(error, 'strerror', None) or error}",
             f"Look at the disk and the permissions of {os.path.dirname(self._path)}; the folder may be deleted, and is "
             "then built again from the log.",
-        )
-
-
-def _rewrite(db: sqlite3.Connection) -> None:
-    # Secure deletion leaves what b-trees copied from page to page: only a rewritten file is without it, and only when
-    # the rewritten pages have come out of the log, which keeps older ones, is nothing left.
-    db.execute("VACUUM")
-    (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    if busy:
-        raise Unavailable(
-            "the session was forgotten, but a process that is reading the graph keeps its bytes on disk",
-            "Forget it again when that read has ended.",
         )
 
 

@@ -1,0 +1,54 @@
+"""The options of commands that must start quickly: read, listed and described without importing a parser."""
+
+from __future__ import annotations
+
+from zaxy.tuples import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+KINDS = {"": "bool", "N": "int"}
+HELP = "-h, --help"
+
+
+class Option(NamedTuple):
+    name: str
+    value: str
+    """What its value is called in the usage: N for a whole number, empty for a switch."""
+    help: str
+
+
+class CommandLine:
+    """The words after a command. A mistake is kept and not raised: what it means is up to the command."""
+
+    def __init__(self, options: Sequence[Option], words: Sequence[str]) -> None:
+        self.values: dict[str, str] = {}
+        """By the option's name. A value that is missing is empty, and so is that of a switch."""
+        self.others: list[str] = []
+        """Words that are neither an option nor its value."""
+        self.help = False
+        known = {option.name: option for option in options}
+        left = iter(words)
+        for word in left:
+            name, equals, value = word.partition("=")
+            if word in HELP.split(", "):
+                self.help = True
+            elif name not in known or (equals and not known[name].value):
+                self.others.append(word)
+            elif known[name].value and not equals:
+                # The next word is the value whatever it looks like: a text may begin with a hyphen.
+                self.values[name] = next(left, "")
+            else:
+                self.values[name] = value
+
+
+def help_rows(options: Sequence[Option]) -> str:
+    rows = [(f"{option.name} {option.value}".rstrip(), option.help) for option in options]
+    width = max(len(name) for name, _ in (*rows, (HELP, "")))
+    return "\n".join(f"  {name:{width}}  {text}" for name, text in (*rows, (HELP, "show this help")))
+
+
+def parameters(options: Sequence[Option]) -> tuple[dict[str, object], ...]:
+    """The same for the contract."""
+    return tuple({"name": option.name, "type": KINDS.get(option.value, "str"), "required": False} for option in options)
