@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 
+from engines import needs_kuzu
 from served import ERAS, LEGACY, MODERN, Server, arguments, environment
 from zaxy import __version__
 from zaxy.errors import ZaxyError
@@ -34,8 +35,7 @@ from zaxy.owner.owner import needs_owner, owner_record, try_to_own
 from zaxy.serve.application import Application, Request
 from zaxy.workspace import Workspace, find_workspace
 
-pytest.importorskip("zaxy_kuzu")
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows has no local sockets for this")
+pytestmark = [needs_kuzu, pytest.mark.skipif(os.name != "posix", reason="Windows has no local sockets for this")]
 
 KUZU = {"ZAXY_EMBEDDED_ENGINE": "kuzu"}
 HEAVY = ("asyncio", "anyio", "mcp", "pydantic", "pluggy", "typer", "kuzu", "sqlite3", "jsonschema")

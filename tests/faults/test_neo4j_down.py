@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="SIGKILL and SIGSTOP are POSIX"),
 ]
 SESSION = "work"
-EVENTS = 1200
+EVENTS = 500
 SMALL_BATCH = 25
 AT_MOST = 40.0
 """Seconds that a read may take with a server that hangs; without one, it is a moment."""

@@ -18,13 +18,13 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from engines import needs_kuzu
 from served import LEGACY, MODERN, Server, environment
 from zaxy.eventloom.loom import Eventloom
 from zaxy.owner.owner import owner_record
 from zaxy.workspace import find_workspace
 
-pytest.importorskip("zaxy_kuzu")
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="SIGKILL and local sockets are POSIX")
+pytestmark = [needs_kuzu, pytest.mark.skipif(os.name != "posix", reason="SIGKILL and local sockets are POSIX")]
 
 KUZU = {"ZAXY_EMBEDDED_ENGINE": "kuzu"}
 KILLS = 20
