@@ -153,6 +153,12 @@ CHANGES: dict[str, Callable[[str], Pair]] = {
     "a method is added to an object that the core hands out": changed(methods=([], [METHOD])),
     "a provider loses a capability": changed(capabilities=(["follower"], [])),
     "a provider gains a capability": changed(capabilities=([], ["follower"])),
+    "an event type no longer gives an entity type or a relation": changed(
+        entities=(["task", "actor"], ["task"]), relations=(["has_task"], [])
+    ),
+    "an event type gives one more entity type or relation": changed(
+        entities=(["task"], ["task", "actor"]), relations=([], ["has_task"])
+    ),
     "stability is lowered": changed(stability=("stable", "beta")),
     "stability is raised": changed(stability=("beta", "stable")),
     "`summary` or `since` changes": changed(summary=("Old.", "New."), since=("0.1", "0.2")),
