@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from test_words import EVERYWHERE, PHRASES
 
 TREE = Path(__file__).parents[2]
