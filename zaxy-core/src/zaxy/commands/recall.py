@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,7 +20,6 @@ from zaxy.commands.events import (
 )
 from zaxy.eventloom.citation import parse_citation
 from zaxy.retrieve.profiles import DEFAULT, PROFILES
-from zaxy.retrieve.results import Answer
 
 app = new_app("query")
 
@@ -58,7 +57,7 @@ def query(
             max_tokens=max_tokens,
             cursor=cursor,
         )
-        _print(answer, as_json)
+        _print(answer.as_dict(), as_json)
 
 
 @command(app, "verbatim")
@@ -74,7 +73,7 @@ def verbatim(
 ) -> None:
     with open_memory(workspace, eventloom_path) as memory:
         session = existing_session(session_id, memory.workspace, memory.sessions())
-        _print(memory.verbatim(text, session, limit=limit, max_tokens=max_tokens, cursor=cursor), as_json)
+        _print(memory.verbatim(text, session, limit=limit, max_tokens=max_tokens, cursor=cursor).as_dict(), as_json)
 
 
 @command(app, "invalidate")
@@ -97,20 +96,20 @@ def invalidate(
         typer.echo(json.dumps(event_reply(event)) if as_json else event.citation)
 
 
-def _print(answer: Answer, as_json: bool) -> None:
+def _print(reply: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(answer.as_dict(), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(reply, indent=2, ensure_ascii=False))
         return
-    for result in answer.results:
-        until = f" to {result.valid_to[:10]}" if result.valid_to else ""
-        cited = parse_citation(result.citation).short
-        typer.echo(f"{cited}  {result.valid_from[:10]}{until}  {one_line(result.actor, 40)}  ({result.score:.2f})")
-        typer.echo("    " + one_line(result.content.replace("\n", " · "), 200))
-    if not answer.results:
+    for row in reply["results"]:
+        until = f" to {row['valid_to'][:10]}" if row["valid_to"] else ""
+        cited = parse_citation(row["citation"]).short
+        typer.echo(f"{cited}  {row['valid_from'][:10]}{until}  {one_line(row['actor'], 40)}  ({row['score']:.2f})")
+        typer.echo("    " + one_line(row["content"].replace("\n", " · "), 200))
+    if not reply["results"]:
         typer.echo("nothing found", err=True)
-    if answer.next_cursor:
-        typer.echo(f"more with --cursor {answer.next_cursor}", err=True)
-    for said in answer.warnings:
-        typer.echo(f"warning: {said}", err=True)
-    for said in answer.notices:
-        typer.echo(f"notice: {said}", err=True)
+    if reply["next_cursor"]:
+        typer.echo(f"more with --cursor {reply['next_cursor']}", err=True)
+    for warning in reply["warnings"]:
+        typer.echo(f"warning: {warning}", err=True)
+    for notice in reply["notices"]:
+        typer.echo(f"notice: {notice}", err=True)

@@ -1,38 +1,38 @@
-"""Memory for commands in a workspace whose graph another process owns: what needs the graph is asked of that one."""
+"""Memory for commands in a workspace whose graph another process owns: the owner is asked, by the tools that it serves.
+
+Only what needs the graph is. The log and the text index are shared by all processes, so the rest is done here.
+"""
 
 from __future__ import annotations
 
 import json
 import select
-import socket
-import sys
-import traceback
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from inspect import signature
 from time import monotonic
 from typing import Any
 
 from zaxy import __version__
-from zaxy.api.models import Cursor, Event
-from zaxy.assemble.replies import Erasure
 from zaxy.errors import InternalError, Unavailable, ZaxyError, error_of
 from zaxy.follow.loop import FOREVER, Progress, State
 from zaxy.memory import Memory
-from zaxy.owner.handshake import MEMORY, PING, Caller
+from zaxy.owner.handshake import PING, Caller
 from zaxy.owner.lines import Connection, Lost
-from zaxy.owner.owner import connect, needs_owner, silent
-from zaxy.retrieve.results import Answer, Result, ScoreStep
+from zaxy.owner.owner import connect, needs_owner, owner_record, silent
 from zaxy.workspace import Workspace
 
 SECONDS_TO_ANSWER_A_PING = 5.0
-QUESTIONS = (
-    *("query", "checkout", "context", "invalidate", "forget"),
-    *("follow", "followers_status", "rebuild_followers", "follower_digests"),
-)
-"""Methods of `Memory` that need the graph. The others need the log and the text index, which all processes share."""
-PATIENT = ("query", "checkout", "context", "invalidate")
-TOLD = {kind.__name__: kind for kind in (Answer, Result, ScoreStep, Event, Cursor, State, Erasure)}
+FOLLOWERS, ERASE = "memory_followers", "memory_erase"
+"""Tools that the owner has for commands alone."""
+REQUEST = 1
+DEFECT = "This is a defect: the owner's standard error may say more."
+PROTOCOL = "io.modelcontextprotocol"
+META = {
+    f"{PROTOCOL}/protocolVersion": "2026-07-28",
+    f"{PROTOCOL}/clientInfo": {"name": "zaxy", "version": __version__},
+    f"{PROTOCOL}/clientCapabilities": {},
+    "progressToken": REQUEST,
+}
 
 
 def memory_of(workspace: Workspace, progress: Progress | None = None) -> Memory:
@@ -42,15 +42,8 @@ def memory_of(workspace: Workspace, progress: Progress | None = None) -> Memory:
     return Memory(workspace, progress=progress)
 
 
-def _question(name: str) -> Any:
-    def ask(self: MemoryOfOwner, *arguments: object, **named: object) -> Any:
-        return self.ask_owner(name, arguments, named)
-
-    return ask
-
-
-class Told:
-    """A checkout as the owner told it."""
+class OwnersReply:
+    """What a tool of the owner answered, in the place of an answer or a checkout."""
 
     def __init__(self, reply: dict[str, Any]) -> None:
         self._reply = reply
@@ -60,91 +53,94 @@ class Told:
 
 
 class MemoryOfOwner(Memory):
-    """It answers as `Memory` does."""
+    """It answers as `Memory` does, and takes the same arguments."""
 
-    def ask_owner(self, name: str, arguments: Sequence[object], named: Mapping[str, object]) -> Any:
-        """What a method of the owner's memory gives, or the error that it raised."""
-        question = {"method": name, "arguments": arguments, "named": named, "version": __version__}
-        opened = connect(self.workspace)
-        if opened is None:
-            raise _gone()
-        line = json.dumps(question).encode() + b"\n"
-        reply = json.loads(_asked(opened, self.workspace, Caller(MEMORY), line, FOREVER))
-        if "error" in reply:
-            raise error_of(**reply["error"])
-        return _from_plain(reply["told"])
+    def query(self, *arguments: Any, **named: Any) -> Any:
+        return OwnersReply(self._read("query", "memory_query", arguments, named))
 
+    def checkout(self, *arguments: Any, **named: Any) -> Any:
+        return OwnersReply(self._read("checkout", "memory_checkout", arguments, named))
 
-for _name in QUESTIONS:
-    setattr(MemoryOfOwner, _name, _question(_name))
+    def context(self, *arguments: Any, **named: Any) -> Any:
+        return OwnersReply(self._read("context", "context_assemble", arguments, named))
 
+    def invalidate(self, *arguments: Any, **named: Any) -> Any:
+        return self.resolve(self._read("invalidate", "memory_invalidate", arguments, named)["citation"])
 
-def answer_command(memory: Memory, question: bytes) -> bytes:
-    """The owner's side: one question of a command, answered."""
-    try:
-        asked = json.loads(question)
-        if asked["version"] != __version__ or asked["method"] not in QUESTIONS:
-            raise _of_another_version(asked["version"])
-        method = getattr(memory, asked["method"])
-        given = signature(method).bind(*asked["arguments"], **asked["named"])
-        if asked["method"] in PATIENT:  # a server's own reads wait for a moment only, those of commands do not
-            memory.recall.loop.catch_up(given.arguments.get("session") or memory.session)
-        reply: dict[str, Any] = {"told": _plain(method(*given.args, **given.kwargs))}
-    except ZaxyError as error:
-        reply = error.as_dict()
-    except Exception as error:
-        traceback.print_exc(file=sys.stderr)
-        told = f"the owner of the graph failed: {type(error).__name__}"
-        reply = InternalError(told, "This is a defect: the owner's standard error tells more.").as_dict()
-    return json.dumps(reply).encode() + b"\n"
+    def forget(self, *arguments: Any, **named: Any) -> Any:
+        reply = self._call(ERASE, self._bound("forget", arguments, named))
+        return Erasure(reply["erased"], self.resolve(reply["citation"]), tuple(reply["warnings"]))
 
+    def follow(self, session: str = "") -> list[State]:
+        return self._states("follow", session)
 
-def _plain(value: object) -> object:
-    """A value as JSON can carry it, with the names of our own kinds."""
-    if isinstance(value, State):
-        return {"kind": "State", "fields": [_plain(field) for field in value]}
-    if isinstance(value, tuple(TOLD.values())):
-        return {"kind": type(value).__name__, "fields": [_plain(getattr(value, one.name)) for one in _fields(value)]}
-    if hasattr(value, "as_dict"):
-        return {"kind": "Told", "fields": value.as_dict()}
-    if isinstance(value, tuple):
-        return {"kind": "tuple", "fields": [_plain(item) for item in value]}
-    if isinstance(value, Mapping):
-        return {"kind": "dict", "fields": dict(value)}
-    return [_plain(item) for item in value] if isinstance(value, list) else value
+    def followers_status(self, session: str = "") -> list[State]:
+        return self._states("status", session)
 
+    def rebuild_followers(self, session: str = "", names: Sequence[str] = ()) -> list[State]:
+        return self._states("rebuild", session, names)
 
-def _from_plain(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_from_plain(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    kind, told = value["kind"], value["fields"]
-    if kind == "Told":
-        return Told(told)
-    if kind == "dict":
-        return told
-    items = [_from_plain(item) for item in told]
-    return tuple(items) if kind == "tuple" else TOLD[kind](*items)
+    def follower_digests(self, session: str = "") -> dict[str, str]:
+        asked = {"action": "digest", "session_id": session or self.session}
+        return dict(self._call(FOLLOWERS, asked)["digests"])
+
+    def _states(self, action: str, session: str, names: Sequence[str] = ()) -> list[State]:
+        asked = {"action": action, "session_id": session or self.session, "followers": list(names)}
+        return [State(**row) for row in self._call(FOLLOWERS, asked)["states"]]
+
+    def _read(self, method: str, tool: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+        """Ask once the followers are there: a server's own reads wait for them only briefly."""
+        given = self._bound(method, arguments, named)
+        self.follow(given["session_id"])
+        return self._call(tool, given)
+
+    def _bound(self, method: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a method by the names that its tool has for them."""
+        given = dict(signature(getattr(Memory, method)).bind(self, *arguments, **named).arguments)
+        bound = {"session_id" if name == "session" else name: value for name, value in given.items() if name != "self"}
+        return bound if method == "forget" else {**bound, "session_id": bound.get("session_id") or self.session}
+
+    def _call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """What a tool of the owner answers."""
+        record = owner_record(self.workspace)
+        if record is not None and record.version != __version__:
+            raise _of_another_version(record.version)
+        given = {name: value for name, value in arguments.items() if value not in (None, "")}
+        params = {"name": tool, "arguments": given, "_meta": META}
+        request = {"jsonrpc": "2.0", "id": REQUEST, "method": "tools/call", "params": params}
+        for line in _answers(self.workspace, json.dumps(request).encode() + b"\n", FOREVER):
+            message = json.loads(line)
+            if message.get("id") == REQUEST:
+                return _content(message)
+            if message.get("method") == "notifications/progress" and self.recall.progress:
+                self.recall.progress(int(message["params"]["progress"]), int(message["params"]["total"]))
+        raise _gone()
 
 
-def _fields(value: Any) -> Any:
-    assert is_dataclass(value)
-    return fields(value)
+def _content(message: Mapping[str, Any]) -> dict[str, Any]:
+    """What a tool's answer holds, or the error that it is."""
+    if "error" in message:  # of the protocol itself, which knows our tools
+        raise InternalError(f"the owner of the graph refused: {message['error'].get('message')!s:.200}", DEFECT)
+    content: dict[str, Any] = message["result"]["structuredContent"]
+    if message["result"].get("isError"):
+        raise error_of(**content["error"])
+    return content
 
 
 def owner_answers(workspace: Workspace) -> bool:
-    """Whether there is an owner; one that does not answer is told of, since nobody else can open the graph."""
-    opened = connect(workspace)
-    if opened is None:
+    """Whether there is an owner; one that does not answer is an error, since nobody else can open the graph."""
+    if (opened := connect(workspace)) is None:
         return False
-    _asked(opened, workspace, Caller(PING), b"?\n", SECONDS_TO_ANSWER_A_PING)
+    opened.close()
+    next(_answers(workspace, PING, SECONDS_TO_ANSWER_A_PING))
     return True
 
 
-def _asked(opened: socket.socket, workspace: Workspace, caller: Caller, question: bytes, within: float) -> bytes:
-    """The owner's one line in answer to one of ours."""
-    connection = Connection(opened, caller.line + question)
+def _answers(workspace: Workspace, request: bytes, within: float) -> Iterator[bytes]:
+    """The owner's lines in answer to one of ours."""
+    if (opened := connect(workspace)) is None:
+        raise _gone()
+    connection = Connection(opened, Caller().line + request)
     deadline = monotonic() + within
     poll = select.poll()
     try:
@@ -152,8 +148,7 @@ def _asked(opened: socket.socket, workspace: Workspace, caller: Caller, question
             poll.register(connection.fileno(), select.POLLIN | (select.POLLOUT if connection.unsent else 0))
             if not poll.poll(max(deadline - monotonic(), 0) * 1000):
                 raise silent(workspace)
-            for line in connection.exchange():
-                return line
+            yield from connection.exchange()
     except Lost:
         raise _gone() from None
     finally:
@@ -167,8 +162,8 @@ def _gone() -> ZaxyError:
     )
 
 
-def _of_another_version(version: object) -> ZaxyError:
+def _of_another_version(version: str) -> ZaxyError:
     return Unavailable(
-        f"the graph is held by a server of zaxy {__version__}, and the command is of {version!s:.20}",
+        f"the graph is held by a server of zaxy {version:.20}, and the command is of {__version__}",
         "Restart the client, so that its server is of the same version.",
     )

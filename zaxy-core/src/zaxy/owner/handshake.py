@@ -1,4 +1,4 @@
-"""The first line of a connection to the owner, which is ours and not the protocol's: who calls, and what for."""
+"""The first line of a connection to the owner: whose client is behind it. What follows is MCP."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import json
 
 from zaxy.tuples import NamedTuple
 
-LONGEST = 4096
-CLIENT, PING, MEMORY = "client", "ping", "memory"
-KINDS = (CLIENT, PING, MEMORY)
-"""A client of the protocol; one who asks whether the owner lives; a command that asks the owner's memory."""
-ALIVE = b"alive\n"
-"""What the owner answers to each line of a ping."""
+MAX_BYTES = 4096
+PING = b'{"jsonrpc": "2.0", "id": "ping", "method": "ping"}\n'
+"""Whatever the owner answers to it, it lives."""
 
 
 class Caller(NamedTuple):
-    """Whoever a connection is for. Session and profile are what its own server was told, which is not the owner."""
+    """Who a connection is for. Session and profile are those of its own server's settings, not of the owner's."""
 
-    kind: str
     id: str = ""
-    """Random, and the same for all connections that are made for one client."""
+    """Random, and the same for all connections that are made for one client; empty for a command of this user."""
     session: str = ""
     """The session that its calls mean where they name none."""
     profile: str = ""
+
+    @property
+    def is_command(self) -> bool:
+        return not self.id
 
     @property
     def line(self) -> bytes:
@@ -30,10 +30,9 @@ class Caller(NamedTuple):
 
 
 def caller_of(line: bytes) -> Caller | None:
-    """Who introduces themselves in a line; None if it is no introduction."""
+    """The caller that a first line names; None if it names none."""
     try:
-        told = json.loads(line)["zaxy"]
-        caller = Caller(*(str(told[name]) for name in Caller._fields))
+        fields = json.loads(line)["zaxy"]
+        return Caller(*(str(fields[name]) for name in Caller._fields))
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    return caller if caller.kind in KINDS else None

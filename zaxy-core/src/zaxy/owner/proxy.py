@@ -277,7 +277,7 @@ class Pump:
     def _ask_for_life(self, now: float) -> None:
         self._pinged = self._pinged or now
         if self._ping is None and (connection := connect(self._workspace)) is not None:
-            self._ping = Connection(connection, Caller(PING).line + b"?\n")
+            self._ping = Connection(connection, Caller().line + PING)
 
     def _stop_ping(self) -> None:
         if self._ping is not None:

@@ -17,7 +17,7 @@ from zaxy.api.models import JsonObject
 from zaxy.errors import Forbidden, InternalError, ZaxyError
 from zaxy.eventloom.request_keys import answering
 from zaxy.owner.handshake import Caller
-from zaxy.serve.catalog import Catalog, own_tools
+from zaxy.serve.catalog import Catalog, command_tools, own_tools
 from zaxy.serve.lifecycle import Ended, Lifecycle, Noted, ToolCall
 from zaxy.serve.limits import CallLimit
 from zaxy.serve.results import summary_of
@@ -57,12 +57,17 @@ class Request(NamedTuple):
         return self.caller.session if self.caller else ""
 
     @property
+    def from_command(self) -> bool:
+        """Whether a command of this user asks: what it may do without a server it may do through one."""
+        return self.caller is not None and self.caller.is_command
+
+    @property
     def repeatable_as(self) -> str:
         """The same for a request that a caller sends again, since the owner that it asked first may be dead.
 
         A client that uses an id twice means two requests, unless they are the same to the letter.
         """
-        if self.caller is None:
+        if self.caller is None or self.from_command:
             return ""
         asked = json.dumps([self.id, self.tool, self.arguments], sort_keys=True)
         return f"{self.caller.id}:{sha256(asked.encode()).hexdigest()[:32]}"
@@ -106,28 +111,32 @@ class Application:
             reply = Reply(_defect(request.tool).as_dict(), failed=True)
         finally:
             _progress.reset(token)
-        self._note(request, reply)
+        if not request.from_command:
+            self._note(request, reply)
         return reply
 
     def _content(self, request: Request) -> dict[str, Any]:
         from zaxy.serve.schema import checked
 
-        self._limit.take()
-        served = self._find(request.tool)
+        if not request.from_command:
+            self._limit.take()
+        served = self._find(request)
         if request.refusal is not None:
             raise request.refusal
         arguments = checked(served.tool.name, served.tool.input_schema, request.arguments)
-        if served.needs_admin:
+        if served.needs_admin and not request.from_command:
             self._admit(served, str(arguments.get("admin_token", "")) or request.admin_token)
         with answering(request.repeatable_as):
-            return dict(served.answer(Call(self.memory, arguments, request.progress or _unwatched, request.session)))
+            watching = request.progress or _unwatched
+            return dict(served.answer(Call(self.memory, arguments, watching, request.session, request.from_command)))
 
-    def _find(self, name: str) -> ServedTool:
+    def _find(self, request: Request) -> ServedTool:
         """One of our own is found without opening the plugins."""
-        try:
-            return self._own.find(name)
-        except ZaxyError:
-            return self.catalog.find(name)
+        if request.from_command and request.tool in (for_commands := command_tools()):
+            return for_commands.find(request.tool)
+        if request.tool in self._own:
+            return self._own.find(request.tool)
+        return self.catalog.find(request.tool)
 
     def _admit(self, served: ServedTool, token: str) -> None:
         if not self.production:

@@ -58,6 +58,11 @@ def own_tools() -> list[ServedTool]:
     return sorted(tools, key=_place)
 
 
+def command_tools() -> Catalog:
+    """The tools that only commands of this user may call, through the owner of their graph; no client sees them."""
+    return Catalog(import_module("zaxy.serve.tools.for_commands").TOOLS)
+
+
 def hints_of(tool: Tool) -> dict[str, bool]:
     """What a client may conclude about a tool. A hint that equals the protocol's default is left out."""
     hints: dict[str, bool] = {}

@@ -16,8 +16,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp.server.lowlevel import Server
 
 from zaxy.errors import Unavailable
-from zaxy.owner.client import answer_command
-from zaxy.owner.handshake import ALIVE, CLIENT, LONGEST, PING, caller_of
+from zaxy.owner.handshake import MAX_BYTES, caller_of
 from zaxy.owner.owner import Owner, needs_owner, owner_record, try_to_own
 from zaxy.serve.application import Application
 from zaxy.serve.connection import serve_streams
@@ -26,7 +25,6 @@ from zaxy.workspace import Workspace
 
 SECONDS_TO_INTRODUCE = 5.0
 SECONDS_TO_CLOSE = 1.0
-MAX_QUESTION_CHARS = 4 << 20
 Broken = (anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError, anyio.DelimiterNotFound)
 
 
@@ -82,24 +80,16 @@ async def _welcome(application: Application, server: Server[Any], connection: so
         read, write = BufferedByteReceiveStream(_Receiving(connection)), _Sending(connection)
         try:
             with anyio.fail_after(SECONDS_TO_INTRODUCE):
-                caller = caller_of(await read.receive_until(b"\n", LONGEST))
+                caller = caller_of(await read.receive_until(b"\n", MAX_BYTES))
             if caller is None:
                 return
-            if caller.kind == CLIENT:
-                await serve_streams(server, read, write, caller)
+            await serve_streams(server, read, write, caller)
+            if not caller.is_command:
                 application.note_end(caller)
-                return
-            while True:
-                question = await read.receive_until(b"\n", MAX_QUESTION_CHARS)
-                await write.send(ALIVE if caller.kind == PING else await _told(application, question))
         except (*Broken, TimeoutError):
             pass  # it has gone, or never said who it is
         except Exception:
             traceback.print_exc(file=sys.stderr)  # one connection must not end the others
-
-
-async def _told(application: Application, question: bytes) -> bytes:
-    return await anyio.to_thread.run_sync(lambda: answer_command(application.memory, question), abandon_on_cancel=True)
 
 
 class _Receiving(ByteReceiveStream):

@@ -7,6 +7,7 @@ from typing import Any
 
 from zaxy.api.models import Event
 from zaxy.eventloom.citation import FULL, SCHEME, SHORT
+from zaxy.serve.served_tool import Call
 
 MAX_SUMMARY_CHARS = 120
 QUOTED = ("content", "prompt", "payload", "summary")
@@ -23,6 +24,11 @@ def short_citation(citation: str) -> str:
     """With 12 digits of the hash, which resolve as well and cost a model less."""
     place, mark, hash_ = citation.rpartition("#")
     return f"{place}{mark}{hash_[:SHORT]}" if len(hash_) == FULL else citation
+
+
+def cited_for(call: Call, answer: dict[str, Any]) -> dict[str, Any]:
+    """An answer as who asks for it gets it: a command shows whole citations, a model needs short ones."""
+    return answer if call.from_command else with_short_citations(answer)
 
 
 def with_short_citations(answer: Mapping[str, Any]) -> dict[str, Any]:

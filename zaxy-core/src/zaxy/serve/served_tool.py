@@ -27,6 +27,8 @@ class Call(NamedTuple):
     progress: Progress
     default_session: str = ""
     """What is meant where the arguments name none; empty for the workspace's own."""
+    from_command: bool = False
+    """It is shown to a person, or to a program that reads whole citations."""
 
     @property
     def session(self) -> str:

@@ -53,7 +53,7 @@ def serve_stdio(workspace: Workspace, profile: str, read: int, write: int) -> No
 
 def serve_through_owner(workspace: Workspace, profile: str, read: int, write: int) -> None:
     """The same where only one process can hold the graph: through the owner's socket, be the owner this one or not."""
-    from zaxy.owner.handshake import CLIENT, Caller
+    from zaxy.owner.handshake import Caller
     from zaxy.owner.proxy import Pump
     from zaxy.serve.catalog import Catalog
     from zaxy.settings import Settings
@@ -67,7 +67,7 @@ def serve_through_owner(workspace: Workspace, profile: str, read: int, write: in
 
         serve_socket(workspace, profile, listener, stop)
 
-    Pump(workspace, Caller(CLIENT, os.urandom(8).hex(), default_session(workspace), profile), read, write, serve).run()
+    Pump(workspace, Caller(os.urandom(8).hex(), default_session(workspace), profile), read, write, serve).run()
     if sys.stderr is not None:
         sys.stderr.flush()
     os._exit(0)

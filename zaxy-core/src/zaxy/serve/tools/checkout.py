@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from zaxy.api.models import Tool
-from zaxy.serve.results import with_short_citations
+from zaxy.serve.results import cited_for, with_short_citations
 from zaxy.serve.served_tool import (
     COMPACT,
     COORDINATE,
@@ -43,12 +43,12 @@ def bootstrap(call: Call) -> Mapping[str, Any]:
 
 def checkout(call: Call) -> Mapping[str, Any]:
     given = call.given("query", "ref", "purpose", *ASSEMBLED)
-    return with_short_citations(call.memory.checkout(**given, session=call.session).as_dict())
+    return cited_for(call, call.memory.checkout(**given, session=call.session).as_dict())
 
 
 def assemble(call: Call) -> Mapping[str, Any]:
     given = call.given("query", *ASSEMBLED)
-    return with_short_citations(call.memory.context(**given, session=call.session).as_dict())
+    return cited_for(call, call.memory.context(**given, session=call.session).as_dict())
 
 
 def after_turn(call: Call) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from zaxy.api.models import Tool
-from zaxy.serve.results import with_short_citations
+from zaxy.serve.results import cited_for, with_short_citations
 from zaxy.serve.served_tool import (
     COMPACT,
     COORDINATE,
@@ -25,7 +25,7 @@ from zaxy.serve.served_tool import (
 
 def query(call: Call) -> Mapping[str, Any]:
     given = call.given("query", "temporal_filter", "known_at", "limit", "profile", "max_tokens", "cursor")
-    return with_short_citations(call.memory.query(**given, session=call.session).as_dict())
+    return cited_for(call, call.memory.query(**given, session=call.session).as_dict())
 
 
 def verbatim(call: Call) -> Mapping[str, Any]:

@@ -1,0 +1,52 @@
+"""What commands ask of the process that owns the graph, and no client may: followers, and erasure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from zaxy.api.models import Tool
+from zaxy.serve.served_tool import TEXT, Call, ServedTool, one_of, schema
+
+
+def followers(call: Call) -> Mapping[str, Any]:
+    memory, session, action = call.memory, call.session, call.arguments["action"]
+    if action == "digest":
+        return {"digests": memory.follower_digests(session)}
+    if action == "rebuild":
+        states = memory.rebuild_followers(session, call.arguments.get("followers", ()))
+    elif action == "status":
+        states = memory.followers_status(session)
+    else:  # a command waits as long as it takes
+        states = memory.recall.loop.catch_up(session, progress=memory.recall.progress)
+    return {"states": [{**state._asdict(), "cursor": None} for state in states]}
+
+
+def erase(call: Call) -> Mapping[str, Any]:
+    return call.memory.forget(**call.given("citation", "reason", "actor")).as_dict()
+
+
+TOOLS = (
+    ServedTool(
+        Tool(
+            "memory_followers",
+            "How far the followers are; let them catch up, rebuild them, or hash what they hold.",
+            schema(
+                "action session_id",
+                action=one_of("status", "follow", "rebuild", "digest"),
+                session_id=TEXT,
+                followers={"type": "array", "items": TEXT},
+            ),
+        ),
+        followers,
+    ),
+    ServedTool(
+        Tool(
+            "memory_erase",
+            "Erase what a cited event says, from the log and from all that followed it.",
+            schema("citation reason", citation=TEXT, reason=TEXT, actor=TEXT),
+            destructive=True,
+        ),
+        erase,
+    ),
+)
