@@ -61,9 +61,7 @@ def identifiers(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield line, node.id
         elif isinstance(node, ast.Attribute):
             yield line, node.attr
-        elif isinstance(node, ast.arg):
-            yield line, node.arg
-        elif isinstance(node, ast.keyword) and node.arg:
+        elif isinstance(node, ast.arg) or (isinstance(node, ast.keyword) and node.arg):
             yield line, node.arg
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield line, node.name

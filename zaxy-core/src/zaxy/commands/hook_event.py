@@ -176,7 +176,9 @@ def record(call: Call) -> Line | None:
     trigger = hook_events.known_trigger(call.trigger)
     told = call.told
     if "--stdin-json" in call.switches:
-        told = {**hook_events.told_by_client(_stdin_json()), **told}
+        from zaxy.plugins.hook_json import places_of
+
+        told = {**hook_events.fields_of(_stdin_json(), places_of(str(told.get("source", "")))), **told}
         trigger = hook_events.meant_trigger(trigger, told)
         if not call.strict and hook_events.says_nothing(trigger, told):
             return None
