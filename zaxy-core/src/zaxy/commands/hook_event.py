@@ -41,7 +41,7 @@ OPTIONS = (
     Option("--eventloom-path", "PATH", "eventloom_path", "the folder that holds the log"),
     Option("--workspace", "PATH", "workspace", "the project's folder; kept, and used to find the log"),
     Option("--session-id", "ID", "session_id", "the session; default: the workspace's own"),
-    Option("--source", "NAME", "source", "the client that is observed, such as claude-code; default: unknown"),
+    Option("--source", "NAME", "source", "the client that is observed, by its name; default: unknown"),
     Option("--transcript-path", "PATH", "transcript_path", "the client's own transcript"),
     Option("--turn-count", "N", "turn_count", "how many turns the client has had"),
     Option("--summary", "TEXT", "summary", "what was reached (moments and file-edit)"),
