@@ -12,7 +12,7 @@ NAMES = {
     "claude-code": r"claude(?!.desktop|desktop)",
     "claude-desktop": r"claude.?desktop",
     "codex": r"codex",
-    "cursor": r"\.cursor(?:rules|/)|(?<=[\"'])\.cursor\b|local-cursor|\bCursor[:'] |CursorClient|cursor-agent",
+    "cursor": r"\.cursor(?:rules|/)|(?<=[\"'])\.cursor\b|local-cursor|CursorClient|cursor-agent",
     "gemini": r"gemini",
     "hermes": r"hermes",
     "vscode": r"vs.?code",

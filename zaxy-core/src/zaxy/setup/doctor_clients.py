@@ -19,7 +19,7 @@ from zaxy.clients.hook_installs import BROKEN, INSTALLED, INVALID, NOT_INSTALLED
 from zaxy.clients.hook_status import hook_status
 from zaxy.clients.installed import Clients, InstalledClient, open_clients, target_of
 from zaxy.errors import ZaxyError
-from zaxy.setup.doctor import ERROR, MEND, OK, WARNING, DoctorCheck, DoctorContext, Finding
+from zaxy.setup.doctor import ERROR, FIX, OK, WARNING, DoctorCheck, DoctorContext, Finding
 from zaxy.setup.init_clients import Target, server_of
 from zaxy.setup.running_servers import doubled, running_servers
 from zaxy.setup.server_trial import try_server
@@ -81,7 +81,7 @@ def check_clients(context: DoctorContext) -> list[Finding]:
 def _client_row(configured: Configured, problem: str) -> Finding:
     name = f"client_config:{configured.client.name}"
     if problem:
-        return Finding(name, ERROR, f"{configured.path} {problem}", MEND)
+        return Finding(name, ERROR, f"{configured.path} {problem}", FIX)
     return Finding(name, OK, f"{configured.path} starts {configured.server.command or 'a server elsewhere'}")
 
 
@@ -128,7 +128,7 @@ def check_hooks(context: DoctorContext) -> list[Finding]:
             continue
         bad = install.status in (BROKEN, INVALID)
         status = OK if install.status == INSTALLED else ERROR if bad else WARNING
-        action = MEND if install.status == BROKEN else install.action
+        action = FIX if install.status == BROKEN else install.action
         rows.append(Finding(f"hooks:{install.client}", status, install.message, action))
     return rows or [Finding("hooks", OK, "no client has hooks of Zaxy")]
 
@@ -142,21 +142,21 @@ def fix_hooks(context: DoctorContext) -> None:
 
 
 def check_capture(context: DoctorContext) -> list[Finding]:
-    """The same as `zaxy hook-status` tells."""
-    name, told = "capture_health", hook_status(context.workspace)
-    if told.watching.stopped:
+    """The same as `zaxy hook-status` says."""
+    name, status = "capture_health", hook_status(context.workspace)
+    if status.watching.stopped:
         message = "capture is configured, but its watcher does not run: nothing new is imported"
-        return [Finding(name, WARNING, message, told.watching.resume)]
-    readiness = told.coverage.readiness()
+        return [Finding(name, WARNING, message, status.watching.resume)]
+    readiness = status.coverage.readiness()
     missing = ", ".join(readiness["missing_observation_types"])
     if readiness["status"] == "ready":
         return [Finding(name, OK, "commands, edits, tool calls and turns arrive")]
     message = f"{readiness['status']}: no {missing} has arrived" if missing else readiness["status"]
-    return [Finding(name, WARNING, message, told.warnings[0]["action"] if told.warnings else "zaxy hook-status")]
+    return [Finding(name, WARNING, message, status.warnings[0]["action"] if status.warnings else "zaxy hook-status")]
 
 
 def check_hook_errors(context: DoctorContext) -> list[Finding]:
-    """What hooks could not record, of which the clients were told nothing."""
+    """What hooks could not record, which the clients never heard of."""
     path = os.path.join(context.eventloom, HOOK_ERRORS)
     try:
         with open(path, "rb") as file:
@@ -169,8 +169,8 @@ def check_hook_errors(context: DoctorContext) -> list[Finding]:
     if not fresh:
         return [Finding("hook_errors", OK, "no hook has failed in the last day")]
     times = "1 time" if len(fresh) == 1 else f"{len(fresh)} times"
-    told = f"hooks failed {times} in the last day, last: {fresh[-1][:200]}"
-    return [Finding("hook_errors", WARNING, told, "zaxy hook-event heartbeat --strict")]
+    message = f"hooks failed {times} in the last day, last: {fresh[-1][:200]}"
+    return [Finding("hook_errors", WARNING, message, "zaxy hook-event heartbeat --strict")]
 
 
 # Processes
@@ -185,9 +185,9 @@ def check_servers(context: DoctorContext) -> list[Finding]:
     if not twice:
         return [Finding(name, OK, "no client runs more than one server here")]
     client, pids = next(iter(twice.items()))
-    told = f"the client with process {client} runs {len(pids)} servers here: {', '.join(map(str, pids))}"
-    fix = "Keep one entry named zaxy in its configuration and start it anew; docs/troubleshooting.md tells more."
-    return [Finding(name, WARNING, told, fix)]
+    message = f"the client with process {client} runs {len(pids)} servers here: {', '.join(map(str, pids))}"
+    fix = "Keep one entry named zaxy in its configuration and start it again; docs/troubleshooting.md tells more."
+    return [Finding(name, WARNING, message, fix)]
 
 
 CHECKS = (
