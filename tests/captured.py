@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import installed
+from zaxy.observe.capture_config import DEFAULT, FILE_NAME, CaptureConfig, capture_config_text
 
 PLUGIN = """
 from zaxy.api import Provider, hookimpl
@@ -63,3 +64,11 @@ def write_seen(workspace: Path, *lines: object, file: str = "one") -> None:
         for line in lines:
             told = {"payload": {"role": "user", "content": line}} if isinstance(line, str) else line
             out.write(json.dumps(told) + "\n")
+
+
+def write_capture_config(root: Path, config: CaptureConfig = DEFAULT) -> Path:
+    """Configure the capture of a project, as init does for Codex."""
+    path = root / ".codex" / FILE_NAME
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(capture_config_text("codex", config), encoding="utf-8")
+    return path

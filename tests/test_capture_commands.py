@@ -15,14 +15,13 @@ from typing import Any
 
 import pytest
 
-from captured import install_adapter, write_seen
+from captured import install_adapter, write_capture_config, write_seen
 from conftest import Zaxy
 from zaxy.observe.capture_config import (
-    CAPTURE_FILE,
     CaptureConfig,
     capture_config_text,
+    capture_file,
     read_capture_config,
-    write_capture_config,
 )
 from zaxy.observe.watcher import MAX_LOG, Watcher, files_of, is_running, watching
 from zaxy.workspace import Workspace, find_workspace
@@ -328,8 +327,8 @@ def test_without_the_package_it_is_told_how_to_get_it(zaxy: Zaxy, here: Path) ->
 
 def test_a_capture_file_says_how_the_watcher_is_started(zaxy: Zaxy, here: Path) -> None:
     path = write_capture_config(here, CaptureConfig(graph=True, interval=0.5))
-    assert path == here / CAPTURE_FILE
-    assert path.read_text() == capture_config_text(CaptureConfig(True, 0.5))
+    assert path == capture_file(here)
+    assert path.read_text() == capture_config_text("codex", CaptureConfig(True, 0.5))
     assert read_capture_config(here) == CaptureConfig(True, 0.5)
     status = told(zaxy("capture", "start", "--json"))
     assert (status["graph"], status["interval_seconds"], status["configured"]) == (True, 0.5, True)
@@ -350,6 +349,6 @@ def test_a_configured_project_whose_watcher_does_not_run_is_told_apart(tmp_path:
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 2}', '{"format": 1, "graph": "yes"}'])
 def test_a_capture_file_that_cannot_be_read_is_refused(zaxy: Zaxy, here: Path, text: str) -> None:
     (here / ".codex").mkdir()
-    (here / CAPTURE_FILE).write_text(text)
+    (here / ".codex" / "zaxy-capture.json").write_text(text)
     done = zaxy("capture", "start")
     assert (done.returncode, "zaxy-capture.json cannot be used" in done.stderr) == (1, True)

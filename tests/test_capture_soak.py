@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from captured import write_capture_config
 from zaxy.__main__ import main
 from zaxy.eventloom.admission import admit
 from zaxy.eventloom.loom import Eventloom
-from zaxy.observe.capture_config import write_capture_config
 from zaxy.observe.readiness import OBSERVATIONS, Watching
 from zaxy.observe.self_test import WINDOW_S, soak
 

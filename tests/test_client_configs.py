@@ -15,14 +15,19 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from zaxy.api import ServerEntry, ZaxyError
-from zaxy.api.checks.ide_config_writers import MOVED, REMOTE, SERVER, IdeConfigWriterCase
-from zaxy.clients import json_text, toml_text
+from zaxy.api.checks.ide_config_writers import MOVED, REMOTE, SERVER, ClientCase
+from zaxy.api.edit import json as json_text, toml as toml_text
+from zaxy.clients.claude_desktop import ClaudeDesktop
+from zaxy.clients.cursor import CursorClient
+from zaxy.clients.editing import EditedFile, install_text, remove_text
 from zaxy.clients.entries import checked_url, command_line, project_entry, shared_entry
 from zaxy.clients.files import read_file, write_file
-from zaxy.clients.installing import install, remove
-from zaxy.clients.writers import ClaudeCode, ClaudeDesktop, Codex, Cursor, Gemini, VsCode
+from zaxy.clients.gemini import Gemini
+from zaxy.clients.vscode import VsCode
 from zaxy.workspace import Workspace
-from zaxy_testkit import IdeConfigWriterSuite
+from zaxy_claude_code.client import ClaudeCode
+from zaxy_codex.client import Codex
+from zaxy_testkit import ClientSuite
 
 SERVERS_JSON = """\
 // kept by hand
@@ -37,61 +42,33 @@ SERVERS_JSON = """\
    "last": [1, 2.50, 1e3,],
 }
 """
-SERVERS_TOML = """\
-# kept by hand
-model   =  "o5"
-note = '''
-[mcp_servers.zaxy]
-'''
-
-[mcp_servers . search]\t# looks things up
-  command = 'npx'
-args = [ "-y", # quiet
-  "search-mcp", ]
-
-[mcp_servers.search.env]
-"A.B" = "c"
-
-[[profiles]]
-name = "zaxy"
-# nothing below this line
-"""
+SETTINGS = '{\n\t"ui": {"theme": "x"}\n}\n'
+CURSOR_HOOKS = '{\n\t"version": 1,\n\t"hooks": {\n\t\t"stop": [\n\t\t\t{ "command": "./mine.sh" }\n\t\t]\n\t}\n}\n'
+GEMINI_HOOKS = '{"theme": "dark", // kept\n  "hooks": {"AfterTool": [{"matcher": "x", "hooks": []}]}}'
 
 
-class TestClaudeCode(IdeConfigWriterSuite):
+class TestClaudeDesktop(ClientSuite):
     @pytest.fixture
-    def case(self) -> IdeConfigWriterCase:
-        return IdeConfigWriterCase(ClaudeCode, SERVERS_JSON.replace("SERVERS", "mcpServers"), '{"mcpServers": {]}')
+    def case(self) -> ClientCase:
+        return ClientCase(ClaudeDesktop, "{}", "{")
 
 
-class TestClaudeDesktop(IdeConfigWriterSuite):
+class TestCursor(ClientSuite):
     @pytest.fixture
-    def case(self) -> IdeConfigWriterCase:
-        return IdeConfigWriterCase(ClaudeDesktop, "{}", "{")
+    def case(self) -> ClientCase:
+        return ClientCase(CursorClient, '{"mcpServers": {}}', '{"mcpServers": {"a" 1}}', CURSOR_HOOKS)
 
 
-class TestCursor(IdeConfigWriterSuite):
+class TestVsCode(ClientSuite):
     @pytest.fixture
-    def case(self) -> IdeConfigWriterCase:
-        return IdeConfigWriterCase(Cursor, '{"mcpServers": {}}', '{"mcpServers": {"a" 1}}')
+    def case(self) -> ClientCase:
+        return ClientCase(VsCode, SERVERS_JSON.replace("SERVERS", "servers"), '{"servers": {}} more')
 
 
-class TestVsCode(IdeConfigWriterSuite):
+class TestGemini(ClientSuite):
     @pytest.fixture
-    def case(self) -> IdeConfigWriterCase:
-        return IdeConfigWriterCase(VsCode, SERVERS_JSON.replace("SERVERS", "servers"), '{"servers": {}} more')
-
-
-class TestGemini(IdeConfigWriterSuite):
-    @pytest.fixture
-    def case(self) -> IdeConfigWriterCase:
-        return IdeConfigWriterCase(Gemini, '{\n\t"ui": {"theme": "x"}\n}\n', '{"ui": "open}')
-
-
-class TestCodex(IdeConfigWriterSuite):
-    @pytest.fixture
-    def case(self) -> IdeConfigWriterCase:
-        return IdeConfigWriterCase(Codex, SERVERS_TOML, "[mcp_servers\ncommand")
+    def case(self) -> ClientCase:
+        return ClientCase(Gemini, SETTINGS, '{"ui": "open}', GEMINI_HOOKS)
 
 
 # Any file at all
@@ -171,6 +148,14 @@ def toml_files(draw: st.DrawFn) -> str:
     if draw(st.booleans()):
         text = text.replace("\n", "\r\n")
     return draw(st.sampled_from(["", "\ufeff"])) + text
+
+
+def install(client: Any, path: Path, server: ServerEntry, inside: Path | None = None) -> EditedFile:
+    return install_text(path, lambda text: client.install(text, server, False), inside)
+
+
+def remove(client: Any, path: Path, name: str, inside: Path | None = None) -> EditedFile:
+    return remove_text(path, lambda text: client.remove(text, name), inside)
 
 
 def made(writer: type[Any]) -> Any:
@@ -277,7 +262,7 @@ def test_an_entry_that_the_user_wrote_is_removed_with_the_tables_below_it() -> N
 
 def test_a_comment_after_an_entry_does_not_swallow_what_follows() -> None:
     text = '{"mcpServers": { // mine\n "zaxy": {}, "b": 1}}'
-    assert json_text.value_at(made(Cursor).remove(text, "zaxy"), ()) == {"mcpServers": {"b": 1}}
+    assert json_text.value_at(made(CursorClient).remove(text, "zaxy"), ()) == {"mcpServers": {"b": 1}}
 
 
 @pytest.mark.parametrize(
@@ -285,7 +270,7 @@ def test_a_comment_after_an_entry_does_not_swallow_what_follows() -> None:
     [
         (ClaudeCode, {"type": "stdio", "command": "/z", "args": ["serve"], "env": {"A": "b"}}),
         (ClaudeDesktop, {"command": "/z", "args": ["serve"], "env": {"A": "b"}}),
-        (Cursor, {"command": "/z", "args": ["serve"], "env": {"A": "b"}}),
+        (CursorClient, {"command": "/z", "args": ["serve"], "env": {"A": "b"}}),
         (VsCode, {"type": "stdio", "command": "/z", "args": ["serve"], "env": {"A": "b"}}),
         (Gemini, {"command": "/z", "args": ["serve"], "env": {"A": "b"}, "timeout": 90_000}),
         (Codex, {"command": "/z", "args": ["serve"], "env": {"A": "b"}, "startup_timeout_sec": 90}),
@@ -299,7 +284,7 @@ def test_the_startup_allowance_is_written_as_each_client_spells_it(writer: type[
     ("writer", "wanted"),
     [
         (ClaudeCode, {"type": "http", "url": REMOTE.url, "headers": {"h": "v"}}),
-        (Cursor, {"url": REMOTE.url, "headers": {"h": "v"}}),
+        (CursorClient, {"url": REMOTE.url, "headers": {"h": "v"}}),
         (VsCode, {"type": "http", "url": REMOTE.url, "headers": {"h": "v"}}),
         (Gemini, {"httpUrl": REMOTE.url, "headers": {"h": "v"}, "timeout": 90_000}),
         (Codex, {"url": REMOTE.url, "http_headers": {"h": "v"}, "startup_timeout_sec": 90}),
@@ -313,7 +298,7 @@ def test_a_remote_server_is_written_as_each_client_spells_it(writer: type[Any], 
     ("writer", "scope", "environ", "wanted"),
     [
         (ClaudeCode, "project", {}, "w/.mcp.json"),
-        (Cursor, "project", {}, "w/.cursor/mcp.json"),
+        (CursorClient, "project", {}, "w/.cursor/mcp.json"),
         (VsCode, "project", {}, "w/.vscode/mcp.json"),
         (Gemini, "project", {}, "w/.gemini/settings.json"),
         (Codex, "project", {"CODEX_HOME": "c"}, "w/.codex/config.toml"),
@@ -398,8 +383,8 @@ def test_a_file_comes_back_byte_for_byte_and_its_mode_stays(content: bytes, tmp_
 
 def test_a_file_that_installing_made_is_deleted_with_its_folder(tmp_path: Path) -> None:
     path = tmp_path / ".cursor" / "mcp.json"
-    assert install(made(Cursor), path, SERVER, inside=tmp_path).backup is None
-    assert remove(made(Cursor), path, "zaxy", tmp_path).after is None
+    assert install(made(CursorClient), path, SERVER, inside=tmp_path).backup is None
+    assert remove(made(CursorClient), path, "zaxy", tmp_path).after is None
     assert list(tmp_path.iterdir()) == []
 
 
@@ -435,7 +420,7 @@ def test_a_link_on_the_way_out_of_the_project_is_refused(tmp_path: Path) -> None
     outside.mkdir()
     (project / ".cursor").symlink_to(outside)
     with pytest.raises(ZaxyError, match="is a link"):
-        install(made(Cursor), project / ".cursor" / "mcp.json", SERVER, inside=project)
+        install(made(CursorClient), project / ".cursor" / "mcp.json", SERVER, inside=project)
     (project / ".vscode").write_text("a file")
     with pytest.raises(ZaxyError, match="is not a folder"):
         install(made(VsCode), project / ".vscode" / "mcp.json", SERVER, inside=project)

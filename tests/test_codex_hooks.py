@@ -13,10 +13,12 @@ import pytest
 
 import npm_programs
 from zaxy.__main__ import main
-from zaxy.clients.hook_clients import CODEX
 from zaxy.clients.hook_installs import hook_install
+from zaxy.clients.installed import InstalledClient
 from zaxy.workspace import find_workspace
+from zaxy_codex.client import Codex as Client
 
+INSTALLED = InstalledClient("codex", Client(None), Client.hooks)  # type: ignore[arg-type]
 PROGRAM = "@openai/codex/bin/codex.js"
 MINE = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./mine.sh"}]}]}}
 
@@ -76,7 +78,7 @@ class Codex:
             server.stdout.close()
 
     def status(self) -> str:
-        return hook_install(CODEX, find_workspace(str(self.project)), self.environ).status
+        return hook_install(INSTALLED, Client.hooks, find_workspace(str(self.project)), self.environ).status
 
 
 @pytest.fixture
@@ -91,7 +93,7 @@ def test_codex_reads_every_hook_without_a_warning_and_runs_them_once_trusted(cod
     assert main(["hooks", "codex", "--output", ".codex/hooks.json"]) == 0
     told = codex.listed()
     assert (told["warnings"], told["errors"]) == ([], [])
-    assert len(told["hooks"]) == len(CODEX.observed)
+    assert len(told["hooks"]) == len(Client.hooks.events)
     assert {hook["trustStatus"] for hook in told["hooks"]} == {"untrusted"}
     assert codex.status() == "not_trusted"
     codex.trust({hook["key"]: hook["currentHash"] for hook in told["hooks"]})

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +15,23 @@ from hypothesis import given, settings, strategies as st
 
 from installed import install_plugin
 from zaxy.__main__ import main
-from zaxy.clients import json_text
-from zaxy.clients.hook_clients import CLAUDE_CODE, CODEX, CURSOR, GEMINI, HOOK_CLIENTS, HookClient, HookCommand
-from zaxy.clients.hook_configs import handlers, with_hooks, without_hooks
+from zaxy.api import HookCommand, HookHandler, JsonHooks
+from zaxy.api.edit import json as json_text
+from zaxy.clients.cursor import CursorClient
+from zaxy.clients.gemini import Gemini
 from zaxy.clients.hook_files import renew_hooks
+from zaxy.clients.installed import InstalledClient
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.loom import Eventloom
 from zaxy.workspace import find_workspace
+from zaxy_claude_code.client import ClaudeCode
+from zaxy_codex.client import Codex
 
-CLIENTS = list(HOOK_CLIENTS.values())
-COMMAND = HookCommand(("/opt/zaxy/bin/zaxy",), "/home/u/p/.eventloom")
-each_client = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
+CLAUDE_CODE, CODEX, CURSOR, GEMINI = ClaudeCode.hooks, Codex.hooks, CursorClient.hooks, Gemini.hooks
+CLIENTS = {"claude-code": CLAUDE_CODE, "codex": CODEX, "cursor": CURSOR, "gemini": GEMINI}
+NAME_OF = {id(hooks): name for name, hooks in CLIENTS.items()}
+COMMAND = HookCommand(("/opt/zaxy/bin/zaxy",), "claude-code", "/home/u/p/.eventloom")
+each_client = pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
 posix = pytest.mark.skipif(os.name != "posix", reason="it runs commands as a POSIX client does")
 
 # What each client writes on a hook's standard input, by event and, for tools, by the tool's name.
@@ -96,6 +103,22 @@ TOLD: dict[str, dict[tuple[str, str], dict[str, Any]]] = {
 }
 
 
+def name_of(client: JsonHooks) -> str:
+    return NAME_OF[id(client)]
+
+
+def with_hooks(text: str, client: JsonHooks, command: HookCommand, force: bool = False, moments: bool = False) -> str:
+    return client.install(text, command, force, moments)
+
+
+def without_hooks(text: str, client: JsonHooks) -> str:
+    return client.remove(text)
+
+
+def handlers(text: str, client: JsonHooks) -> Sequence[HookHandler]:
+    return client.find(text)
+
+
 class Handler:
     """A handler as a client reads it from its own file."""
 
@@ -113,7 +136,7 @@ class Handler:
         return done.returncode, done.stdout, done.stderr
 
 
-def read_as_client(text: str, client: HookClient) -> list[Handler]:
+def read_as_client(text: str, client: JsonHooks) -> list[Handler]:
     """Plain JSON, in the shape that the client's own documentation gives."""
     config = json.loads(text)
     found = []
@@ -128,7 +151,7 @@ def read_as_client(text: str, client: HookClient) -> list[Handler]:
     return found
 
 
-def matches(client: HookClient, matcher: str, tool: str) -> bool:
+def matches(client: JsonHooks, matcher: str, tool: str) -> bool:
     """As the clients do it: plain names are compared, anything else is searched for as a pattern."""
     import re
 
@@ -161,14 +184,14 @@ def records(project: Path) -> list[dict[str, Any]]:
 
 @posix
 @each_client
-def test_every_hook_runs_as_the_client_runs_it_and_records_silently(client: HookClient, project: Path) -> None:
+def test_every_hook_runs_as_the_client_runs_it_and_records_silently(client: JsonHooks, project: Path) -> None:
     path = project / client.files[0]
-    assert zaxy(client.name, "--output", str(path)) == 0
+    assert zaxy(name_of(client), "--output", str(path)) == 0
     below = project / "src"
     below.mkdir()
     configured = read_as_client(path.read_text(), client)
     ran = []
-    for (event, tool), told in TOLD[client.name].items():
+    for (event, tool), told in TOLD[name_of(client)].items():
         meant = [each for each in configured if each.event == event and matches(client, each.matcher, tool)]
         assert meant, f"no hook for {event} {tool}"
         for each in meant:
@@ -179,7 +202,7 @@ def test_every_hook_runs_as_the_client_runs_it_and_records_silently(client: Hook
     errors = project / ".eventloom" / "runtime" / "hook-errors.log"
     assert not errors.exists(), errors.read_text()
     recorded = [record for record in records(project) if record["actor"] == "zaxy-hook"]
-    assert {record["payload"]["source"] for record in recorded} == {client.name}
+    assert {record["payload"]["source"] for record in recorded} == {name_of(client)}
     expected = {
         *("hook.session_started", "hook.user_prompt_submitted", "hook.precompact", "hook.stop"),
         *("command.completed", "file.edit.applied", "tool.call.completed", "transcript.turn"),
@@ -216,8 +239,8 @@ def test_a_failed_command_keeps_its_exit_code(project: Path) -> None:
 
 @posix
 @each_client
-def test_a_session_that_is_resumed_is_recorded_as_such(client: HookClient, project: Path) -> None:
-    assert zaxy(client.name, "--output", "hooks.json") == 0
+def test_a_session_that_is_resumed_is_recorded_as_such(client: JsonHooks, project: Path) -> None:
+    assert zaxy(name_of(client), "--output", "hooks.json") == 0
     start = next(h for h in read_as_client(Path("hooks.json").read_text(), client) if h.event.lower() == "sessionstart")
     assert start.run({"source": "resume"}, project) == (0, b"", b"")
     assert next(record["type"] for record in records(project)) == "hook.resumed"
@@ -315,13 +338,13 @@ def test_memorys_own_tools_run_no_hook_where_the_client_can_tell_them_apart() ->
 def test_hooks_leave_to_a_watcher_what_it_reads_in_the_clients_own_files(project: Path, tmp_path: Path) -> None:
     install_plugin(tmp_path / "site", "gemini-files", provides=[{"point": "capture_adapters", "name": "gemini"}])
 
-    def triggers(client: HookClient) -> tuple[set[str], str]:
-        words = [sys.executable, "-m", "zaxy", "hooks", client.name]
+    def triggers(client: JsonHooks) -> tuple[set[str], str]:
+        words = [sys.executable, "-m", "zaxy", "hooks", name_of(client)]
         environ = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
         done = subprocess.run(words, env=environ, capture_output=True, text=True, check=True)
         return {handler.trigger for handler in handlers(done.stdout, client)}, done.stderr
 
-    everything = {observed.trigger for observed in GEMINI.observed}
+    everything = {event.trigger for event in GEMINI.events}
     assert triggers(GEMINI) == (everything, "")
     Path(".codex").mkdir()
     Path(".codex/zaxy-capture.json").write_text("{}")
@@ -333,8 +356,9 @@ def test_hooks_leave_to_a_watcher_what_it_reads_in_the_clients_own_files(project
 
 def test_renewed_hooks_keep_their_session_and_what_they_record(project: Path) -> None:
     path = project / "hooks.json"
-    path.write_text(with_hooks("", CODEX, HookCommand(("/gone/zaxy",), "/gone", "shop-default"), moments=True))
-    renew_hooks(CODEX, path, find_workspace(str(project)))
+    path.write_text(with_hooks("", CODEX, HookCommand(("/gone/zaxy",), "codex", "/gone", "shop-default"), moments=True))
+    client = Codex(None)  # type: ignore[arg-type]
+    renew_hooks(InstalledClient("codex", client, CODEX), path, find_workspace(str(project)))
     renewed = handlers(path.read_text(), CODEX)
     assert {handler.trigger for handler in renewed} == {"session-start", "user-prompt-submit", "precompact", "stop"}
     assert {handler.option("--session-id") for handler in renewed} == {"shop-default"}
@@ -356,8 +380,8 @@ OTHERS = """{
 """
 
 
-@pytest.mark.parametrize("client", [CLAUDE_CODE, GEMINI], ids=lambda client: client.name)
-def test_comments_commas_and_others_hooks_stay_byte_for_byte(client: HookClient) -> None:
+@pytest.mark.parametrize("client", [CLAUDE_CODE, GEMINI], ids=["claude-code", "gemini"])
+def test_comments_commas_and_others_hooks_stay_byte_for_byte(client: JsonHooks) -> None:
     text = with_hooks(OTHERS, client, COMMAND)
     for line in OTHERS.splitlines():
         assert line.strip().removesuffix("[]") in text
@@ -380,12 +404,12 @@ def test_codexs_other_hooks_keep_their_numbers() -> None:
 
 
 @each_client
-def test_hooks_that_are_there_are_refused_and_replaced_with_force(client: HookClient) -> None:
+def test_hooks_that_are_there_are_refused_and_replaced_with_force(client: JsonHooks) -> None:
     text = with_hooks("", client, COMMAND)
     with pytest.raises(ZaxyError) as caught:
         with_hooks(text, client, COMMAND)
     assert caught.value.code == "conflict"
-    moved = HookCommand(("/new/zaxy",), "/new/.eventloom", "x-default")
+    moved = HookCommand(("/new/zaxy",), "x", "/new/.eventloom", "x-default")
     replaced = with_hooks(text, client, moved, force=True)
     assert replaced == with_hooks("", client, moved)
     assert "/opt/zaxy" not in replaced
@@ -397,7 +421,7 @@ def test_force_replaces_only_zaxys_handlers_also_in_a_shared_group() -> None:
     config["hooks"]["Stop"][0]["hooks"].append(mine)
     config["hooks"]["Notification"] = [{"hooks": [mine]}]
     replaced = with_hooks(json.dumps(config, indent=2), CLAUDE_CODE, COMMAND, force=True)
-    assert len(handlers(replaced, CLAUDE_CODE)) == len(CLAUDE_CODE.observed)
+    assert len(handlers(replaced, CLAUDE_CODE)) == len(CLAUDE_CODE.events)
     hooks = json.loads(replaced)["hooks"]
     assert hooks["Notification"] == [{"hooks": [mine]}]
     assert {"hooks": [mine]} in hooks["Stop"]
@@ -444,7 +468,7 @@ EVENTS = st.sampled_from(["Stop", "SessionStart", "PostToolUse", "Other", "stop"
 
 @settings(max_examples=150, deadline=None)
 @given(
-    client=st.sampled_from(CLIENTS),
+    client=st.sampled_from(list(CLIENTS.values())),
     others=st.dictionaries(
         NAMES.filter(lambda name: name not in ("hooks", "version", "description")), VALUES, max_size=3
     ),
@@ -455,7 +479,7 @@ EVENTS = st.sampled_from(["Stop", "SessionStart", "PostToolUse", "Other", "stop"
     mark=st.sampled_from(["", "\ufeff"]),
 )
 def test_adding_and_removing_gives_back_every_byte(
-    client: HookClient,
+    client: JsonHooks,
     others: dict[str, Any],
     hooks: dict[str, Any] | None,
     indent: int | str | None,
@@ -473,7 +497,7 @@ def test_adding_and_removing_gives_back_every_byte(
     assert {key: root.value[key] for key in others} == others
     for event, groups in (hooks or {}).items():
         assert [group for group in root.value["hooks"][event] if group in groups] == groups
-    assert len(handlers(merged, client)) == len(client.observed)
+    assert len(handlers(merged, client)) == len(client.events)
     assert without_hooks(merged, client) == text
 
 
@@ -481,10 +505,10 @@ def test_adding_and_removing_gives_back_every_byte(
 
 
 @each_client
-def test_output_makes_folders_and_remove_takes_away_all_that_it_made(client: HookClient, project: Path) -> None:
-    assert zaxy(client.name, "--output", client.files[0]) == 0
-    assert len(handlers((project / client.files[0]).read_text(), client)) == len(client.observed)
-    assert zaxy(client.name, "--remove") == 0
+def test_output_makes_folders_and_remove_takes_away_all_that_it_made(client: JsonHooks, project: Path) -> None:
+    assert zaxy(name_of(client), "--output", client.files[0]) == 0
+    assert len(handlers((project / client.files[0]).read_text(), client)) == len(client.events)
+    assert zaxy(name_of(client), "--remove") == 0
     assert list(project.iterdir()) == []
 
 

@@ -13,11 +13,17 @@ from zaxy.observe.hook_events import (
     argument_keys,
     bounded,
     excerpt,
+    fields_of,
     known_trigger,
     payload_of,
     reminder_class,
-    told_by_client,
 )
+from zaxy.plugins.hook_json import places_of
+
+
+def read(data: object, source: str = "") -> dict[str, object]:
+    return fields_of(data, places_of(source))
+
 
 TYPES = {
     "session-start": "hook.session_started",
@@ -70,7 +76,7 @@ def test_the_triggers_and_their_event_types_are_these() -> None:
 def test_the_inputs_of_the_clients_are_understood(
     trigger: str, data: dict[str, object], expected: dict[str, object]
 ) -> None:
-    payload = payload_of(trigger, told_by_client(data))
+    payload = payload_of(trigger, read(data))
     assert {field: payload.get(field) for field in expected} == expected
     assert payload["source"] == "unknown"
 

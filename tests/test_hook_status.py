@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
+from captured import write_capture_config
 from zaxy.__main__ import main
-from zaxy.clients.hook_clients import CLAUDE_CODE, CODEX
-from zaxy.clients.hook_configs import handlers
 from zaxy.eventloom.admission import admit, admit_own
 from zaxy.eventloom.loom import Eventloom
-from zaxy.observe.capture_config import write_capture_config
+from zaxy_claude_code.client import ClaudeCode
+from zaxy_codex.client import Codex
 
 OBSERVATIONS = ["command.completed", "file.edit.applied", "tool.call.completed", "transcript.turn"]
 OBSERVING = {
@@ -79,7 +79,7 @@ def test_an_empty_project_is_told_where_to_begin(project: Project) -> None:
     assert list(project.folder.iterdir()) == [], "looking leaves nothing behind"
 
 
-@pytest.mark.parametrize("file", CLAUDE_CODE.files)
+@pytest.mark.parametrize("file", ClaudeCode.hooks.files)
 def test_claude_codes_hooks_are_found_in_either_file(project: Project, file: str) -> None:
     project.install("claude-code", file)
     row = project.client("claude-code")
@@ -122,7 +122,7 @@ def test_hooks_that_are_turned_off_are_told(project: Project) -> None:
 def test_hooks_of_a_zaxy_that_is_gone_or_of_another_log_are_told(project: Project) -> None:
     path = project.install("claude-code", ".claude/settings.local.json")
     text = path.read_text()
-    program = handlers(text, CLAUDE_CODE)[0].words[0]
+    program = ClaudeCode.hooks.find(text)[0].words[0]
     path.write_text(text.replace(program, "/no/such/zaxy"))
     row = project.client("claude-code")
     assert (row["status"], row["message"]) == ("broken", "/no/such/zaxy is not there any more")
@@ -160,7 +160,7 @@ def trust(project: Project, path: Path, skip: int = 0) -> None:
     names = {"SessionStart": "session_start", "UserPromptSubmit": "user_prompt_submit", "PostToolUse": "post_tool_use"}
     names |= {"PreCompact": "pre_compact", "Stop": "stop", "SessionEnd": "session_end"}
     rows = ['model = "gpt-5"']
-    for handler in handlers(path.read_text(), CODEX)[skip:]:
+    for handler in Codex.hooks.find(path.read_text())[skip:]:
         key = f"{path}:{names[handler.event]}:{handler.place[0]}:{handler.place[1]}"
         rows += [f"[hooks.state.{json.dumps(key)}]", f'trusted_hash = "sha256:{"0" * 64}"']
     (home / "config.toml").write_text("\n".join(rows))

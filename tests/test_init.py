@@ -283,7 +283,9 @@ def test_an_init_that_ends_between_its_record_and_a_file_is_undone_byte_for_byte
 
     monkeypatch.setattr(init, "write_file", write_then_stop)
     workspace = find_workspace(str(full.root))
-    plan = init.make_plan(workspace, init.Wish(clients=("claude-code", "codex", "cursor", "gemini")), full.environ())
+    plan = init.make_plan(
+        workspace, init.InitOptions(clients=("claude-code", "codex", "cursor", "gemini")), full.environ()
+    )
     assert len(plan.files) > writes
     with pytest.raises(KeyboardInterrupt):
         init.carry_out(plan)

@@ -49,6 +49,11 @@ COMMANDS = [
     Measured("zaxy --help", _zaxy("--help"), TARGET),
     Measured(f"zaxy plugins list ({PLUGINS} plugins)", _zaxy("plugins", "list"), TARGET),
     Measured("zaxy hook-event", _zaxy("hook-event", "heartbeat", "--source", "bench"), TARGET),
+    Measured(
+        f"zaxy hook-event --stdin-json ({PLUGINS} plugins)",
+        _zaxy("hook-event", "heartbeat", "--source", "plugin-7", "--stdin-json"),
+        TARGET,
+    ),
     Measured("zaxy config list", _zaxy("config", "list"), None),
     Measured("zaxy plugins check core", _zaxy("plugins", "check", "core"), None),
 ]
@@ -72,7 +77,7 @@ def measure(rounds: int) -> dict[str, float]:
 
 
 def _cpu(arguments: list[str], cwd: str, environ: dict[str, str]) -> float:
-    process = subprocess.Popen(arguments, cwd=cwd, env=environ, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(arguments, cwd=cwd, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:

@@ -7,12 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from zaxy.api import JsonHooks
 from zaxy.clients import hook_installs
-from zaxy.clients.hook_clients import CLAUDE_CODE, CODEX, CURSOR, GEMINI, HOOK_CLIENTS, HookClient
+from zaxy.clients.cursor import CursorClient
+from zaxy.clients.gemini import Gemini
 from zaxy.observe import reminders
+from zaxy_claude_code.client import ClaudeCode
+from zaxy_codex.client import Codex
 
 PAGE = (Path(__file__).parents[2] / "docs" / "hooks.md").read_text(encoding="utf-8")
-COLUMNS = (CLAUDE_CODE, CODEX, CURSOR, GEMINI)
+COLUMNS = {
+    "claude-code": ClaudeCode.hooks,
+    "codex": Codex.hooks,
+    "cursor": CursorClient.hooks,
+    "gemini": Gemini.hooks,
+}
 
 
 def rows(first_column: str) -> list[list[str]]:
@@ -21,11 +30,11 @@ def rows(first_column: str) -> list[list[str]]:
     return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in match[1].splitlines()]
 
 
-@pytest.mark.parametrize(("column", "client"), list(enumerate(COLUMNS, start=1)), ids=[c.name for c in COLUMNS])
-def test_the_events_of_each_client_are_those_that_are_configured(column: int, client: HookClient) -> None:
+@pytest.mark.parametrize(("column", "hooks"), list(enumerate(COLUMNS.values(), start=1)), ids=COLUMNS)
+def test_the_events_of_each_client_are_those_that_are_configured(column: int, hooks: JsonHooks) -> None:
     shown = {row[0].strip("`"): row[column].split(", ") for row in rows("trigger")}
     configured: dict[str, list[str]] = {}
-    for observed in client.observed:
+    for observed in hooks.events:
         events = configured.setdefault(observed.trigger, [])
         if observed.event not in events:
             events.append(observed.event)
@@ -33,8 +42,8 @@ def test_the_events_of_each_client_are_those_that_are_configured(column: int, cl
 
 
 def test_the_commands_that_install_name_the_files_that_are_written() -> None:
-    for client in HOOK_CLIENTS.values():
-        assert f"`zaxy hooks {client.name} --output {client.files[0]}`" in PAGE
+    for name, hooks in COLUMNS.items():
+        assert f"`zaxy hooks {name} --output {hooks.files[0]}`" in PAGE
 
 
 def test_every_reason_for_a_reminder_is_there_with_its_threshold() -> None:

@@ -1,90 +1,76 @@
 from __future__ import annotations
 
-import configparser
-import io
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from zaxy.api import NotFound, ServerEntry, ZaxyError
-from zaxy.api.checks.ide_config_writers import IdeConfigWriterCase
-from zaxy.plugins.templates.ide_config_writers import Writer
+from zaxy.api import ClientSigns, HookCommand, JsonHooks, NotFound, ServerEntry, ZaxyError
+from zaxy.api.checks.ide_config_writers import ClientCase
+from zaxy.plugins.templates.case_ide_config_writers import EXISTING, HOOKS
+from zaxy.plugins.templates.ide_config_writers import AcmeClient
 
-RIGHT = Writer
-
-EXISTING = """\
-; kept by hand
-theme=dark
-
-[server.other]\t
-  command   =  other --flag=1
-
-# nothing below this line
-"""
+RIGHT = AcmeClient
 
 
-def case(make: Callable[..., Any], scratch: Path) -> IdeConfigWriterCase:
-    return IdeConfigWriterCase(make, existing=EXISTING, malformed="[server.other\ncommand")
+def case(make: Callable[..., Any], scratch: Path) -> ClientCase:
+    return ClientCase(make, existing=EXISTING, malformed='{"servers": {]}', hooks=HOOKS)
 
 
-class ScopesAsMethod(Writer):
+class ScopesAsMethod(AcmeClient):
     def scopes(self) -> tuple[str, ...]:  # type: ignore[override]
         return ("project", "user")
 
 
-class WithoutArguments(Writer):
+class WithoutArguments(AcmeClient):
     def render(self, server: ServerEntry) -> str:
         return super().render(replace(server, args=()))
 
 
-class WithoutUrl(Writer):
+class WithoutUrl(AcmeClient):
     def render(self, server: ServerEntry) -> str:
         return super().render(replace(server, url=""))
 
 
-class WholeEnvironment(Writer):
+class WholeEnvironment(AcmeClient):
     def render(self, server: ServerEntry) -> str:
         return super().render(replace(server, env={**os.environ, **server.env}))
 
 
-class RealHome(Writer):
+class RealHome(AcmeClient):
     def target(self, scope: str, workspace: Path, home: Path, environ: Mapping[str, str]) -> Path:
         return super().target(scope, workspace, Path.home(), environ)
 
 
-class AnyScope(Writer):
+class AnyScope(AcmeClient):
     def target(self, scope: str, workspace: Path, home: Path, environ: Mapping[str, str]) -> Path:
         return super().target(scope if scope in self.scopes else "project", workspace, home, environ)
 
 
-class InstallingHalf(Writer):
+class InstallingHalf(AcmeClient):
     def install(self, text: str, server: ServerEntry, force: bool) -> str:
         return super().install(text, replace(server, args=()), force)
 
 
-class ParsedAndWrittenAgain(Writer):
+class ParsedAndWrittenAgain(AcmeClient):
     def install(self, text: str, server: ServerEntry, force: bool) -> str:
-        config = configparser.ConfigParser(interpolation=None)
-        config.read_string("[top]\n" + super().install(text, server, force))
-        written = io.StringIO()
-        config.write(written)
-        return written.getvalue().removeprefix("[top]\n")
+        lines = super().install(text, server, force).splitlines()
+        return "\n".join(line for line in lines if not line.strip().startswith("//"))
 
 
-class LeavingTheBlankLine(Writer):
+class LeavingTheBlankLine(AcmeClient):
     def remove(self, text: str, name: str) -> str:
         removed = super().remove(text, name)
         return removed if removed == text else removed + "\n"
 
 
-class RemovingByPrefix(Writer):
+class RemovingByPrefix(AcmeClient):
     def remove(self, text: str, name: str) -> str:
         return super().remove(super().remove(text, name), f"{name}-two")
 
 
-class RefusingToRemoveNothing(Writer):
+class RefusingToRemoveNothing(AcmeClient):
     def remove(self, text: str, name: str) -> str:
         removed = super().remove(text, name)
         if removed == text:
@@ -92,22 +78,62 @@ class RefusingToRemoveNothing(Writer):
         return removed
 
 
-class AlwaysForced(Writer):
+class AlwaysForced(AcmeClient):
     def install(self, text: str, server: ServerEntry, force: bool) -> str:
         return super().install(text, server, True)
 
 
-class Doubling(Writer):
+class Doubling(AcmeClient):
     def install(self, text: str, server: ServerEntry, force: bool) -> str:
         return text + "\n" + self.render(server) if force else super().install(text, server, force)
 
 
-class Careless(Writer):
+class Careless(AcmeClient):
     def install(self, text: str, server: ServerEntry, force: bool) -> str:
         try:
             return super().install(text, server, force)
         except ZaxyError:
             return text + "\n" + self.render(server)
+
+
+class FindingTheNameOnly(AcmeClient):
+    def find(self, text: str, name: str) -> ServerEntry | None:
+        return ServerEntry(name) if super().find(text, name) else None
+
+
+class AbsoluteSigns(AcmeClient):
+    signs = ClientSigns(in_project=("/etc/acme",))
+
+
+class ShellHooks(JsonHooks):
+    """Runs Zaxy through a script of its own, so nobody finds it again."""
+
+    def install(self, text: str, command: HookCommand, force: bool, moments: bool) -> str:
+        return super().install(text, replace(command, program=("./acme-hooks.sh",)), force, moments)
+
+
+class RunningSomethingElse(AcmeClient):
+    hooks = ShellHooks(AcmeClient.hooks.files, AcmeClient.hooks.events)
+
+
+class ClearingHooks(JsonHooks):
+    def remove(self, text: str) -> str:
+        return ""
+
+
+class WritingHooksOutAgain(AcmeClient):
+    hooks = ClearingHooks(AcmeClient.hooks.files, AcmeClient.hooks.events)
+
+
+class BlindHooks(JsonHooks):
+    """Replaces its handlers without being asked to."""
+
+    def install(self, text: str, command: HookCommand, force: bool, moments: bool) -> str:
+        return super().install(text, command, True, moments)
+
+
+class ForcedHooks(AcmeClient):
+    hooks = BlindHooks(AcmeClient.hooks.files, AcmeClient.hooks.events)
 
 
 WRONG = {
@@ -124,5 +150,10 @@ WRONG = {
     "removing_what_is_not_there_changes_nothing": RefusingToRemoveNothing,
     "an_entry_of_that_name_is_a_conflict": AlwaysForced,
     "force_replaces_the_entry_and_only_it": Doubling,
+    "it_finds_the_entry_that_it_installed": FindingTheNameOnly,
+    "its_signs_and_files_are_relative": AbsoluteSigns,
+    "its_hooks_run_zaxy_and_record_moments": RunningSomethingElse,
+    "removing_hooks_gives_back_the_file_as_it_was": WritingHooksOutAgain,
+    "hooks_that_are_there_are_a_conflict_and_force_replaces_them": ForcedHooks,
     "a_malformed_file_is_refused": Careless,
 }

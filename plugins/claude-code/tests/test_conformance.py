@@ -6,13 +6,42 @@ from pathlib import Path
 import pytest
 
 from zaxy.api.checks.capture_adapters import CaptureAdapterCase
+from zaxy.api.checks.ide_config_writers import ClientCase
 from zaxy_claude_code.adapter import ClaudeCodeSessions
-from zaxy_testkit import CaptureAdapterSuite, PluginSuite
+from zaxy_claude_code.client import ClaudeCode
+from zaxy_testkit import CaptureAdapterSuite, ClientSuite, PluginSuite
 
 RECORD = (
     '{{"isSidechain":false,"cwd":"{cwd}","sessionId":"s","version":"2.1.300","type":"user","uuid":"u-{number}",'
     '"timestamp":"2026-08-20T10:00:01.000Z","message":{{"role":"user","content":"Tea at five – again."}}}}\n'
 )
+
+
+SERVERS = """\
+// kept by hand
+{
+   "theme" : "dark",   /* and stormy */
+   "mcpServers": { // tools
+      // looks things up
+      "search": {"command": "npx", "args": ["-y", "search-mcp"],},
+
+      "zaxy-like": { "url": "https://example.org/mcp" } // a comment with "zaxy": {}
+   },
+   "last": [1, 2.50, 1e3,],
+}
+"""
+SETTINGS = """\
+{
+\t// mine
+\t"model": "opus",  "permissions": {"allow": ["Bash(git *)"],},
+\t"hooks": {
+\t\t"Stop": [
+\t\t\t{ "hooks": [ { "type": "command", "command": "notify-send 'zaxy hook-event stop'" } ] }, // keep
+\t\t],
+\t\t"PostToolUse": []
+\t},
+}
+"""
 
 
 class TestPlugin(PluginSuite):
@@ -55,3 +84,9 @@ class TestClaudeCodeSessions(CaptureAdapterSuite):
             write_unknown=lambda: append(b'{"type":"reminder","uuid":"r"}\n'),
             settings={"CLAUDE_CONFIG_DIR": str(config)},
         )
+
+
+class TestClaudeCode(ClientSuite):
+    @pytest.fixture
+    def case(self) -> ClientCase:
+        return ClientCase(ClaudeCode, SERVERS, '{"mcpServers": {]}', SETTINGS)

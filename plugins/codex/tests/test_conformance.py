@@ -6,10 +6,32 @@ import pytest
 from codex_files import lines, meta, rollout, said
 
 from zaxy.api.checks.capture_adapters import CaptureAdapterCase
+from zaxy.api.checks.ide_config_writers import ClientCase
 from zaxy_codex.adapter import CodexSessions
-from zaxy_testkit import CaptureAdapterSuite, PluginSuite
+from zaxy_codex.client import Codex
+from zaxy_testkit import CaptureAdapterSuite, ClientSuite, PluginSuite
 
 RECORD = lines([said("Tea at five – again.")])
+SERVERS_TOML = """\
+# kept by hand
+model   =  "o5"
+note = '''
+[mcp_servers.zaxy]
+'''
+
+[mcp_servers . search]\t# looks things up
+  command = 'npx'
+args = [ "-y", # quiet
+  "search-mcp", ]
+
+[mcp_servers.search.env]
+"A.B" = "c"
+
+[[profiles]]
+name = "zaxy"
+# nothing below this line
+"""
+HOOKS = '{"description": "mine", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./mine.sh"}]}]}}\n'
 HALF = RECORD.index("–".encode()) + 1
 
 
@@ -42,3 +64,9 @@ class TestCodexSessions(CaptureAdapterSuite):
             write_unknown=lambda: append(lines([{"type": "future_record_kind", "payload": {}}])),
             settings={"CODEX_HOME": str(home)},
         )
+
+
+class TestCodex(ClientSuite):
+    @pytest.fixture
+    def case(self) -> ClientCase:
+        return ClientCase(Codex, SERVERS_TOML, "[mcp_servers\ncommand", HOOKS)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from zaxy.api.checks.ide_config_writers import IdeConfigWriterCase
-from zaxy_hermes.writer import Hermes
-from zaxy_testkit import IdeConfigWriterSuite, PluginSuite
+from zaxy.api.checks.ide_config_writers import ClientCase
+from zaxy_hermes.client import Hermes
+from zaxy_testkit import ClientSuite, PluginSuite
 
 EXISTING = """\
 # Hermes, as I like it
@@ -30,7 +30,7 @@ class TestPlugin(PluginSuite):
     contract = Path(__file__).parents[1] / "zaxy-contract.json"
 
 
-class TestHermes(IdeConfigWriterSuite):
+class TestHermes(ClientSuite):
     @pytest.fixture
-    def case(self) -> IdeConfigWriterCase:
-        return IdeConfigWriterCase(Hermes, existing=EXISTING, malformed="mcp_servers:\n  a: [1\n  b: 2\n")
+    def case(self) -> ClientCase:
+        return ClientCase(Hermes, existing=EXISTING, malformed="mcp_servers:\n  a: [1\n  b: 2\n")

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 from zaxy.api import ServerEntry, ZaxyError
 from zaxy.api.checks.ide_config_writers import MOVED, SERVER
-from zaxy_hermes.writer import Hermes, entry
+from zaxy_hermes.client import Hermes
 
 TWO = ServerEntry("zaxy-two", command="/two")
 WRITER = Hermes(None)  # type: ignore[arg-type]  # it looks at nothing of its context
@@ -74,7 +74,7 @@ def test_installing_into_any_file_and_removing_gives_back_its_bytes(text: str) -
     assert WRITER.install(after, MOVED, True) == WRITER.install(text, MOVED, False)
     before, found = yaml.safe_load(text) or {}, yaml.safe_load(after)
     servers = found.pop("mcp_servers")
-    assert servers.pop("zaxy") == entry(SERVER)
+    assert servers.pop("zaxy") == WRITER.entry(SERVER)
     assert repr(servers) == repr(before.pop("mcp_servers", None) or {})
     assert repr(found) == repr(before)
     both = WRITER.install(after, TWO, False)
@@ -130,7 +130,7 @@ def test_an_entry_that_the_user_wrote_is_replaced_and_removed_alone() -> None:
         "  # about c\n  c: {}\n"
     )
     forced = WRITER.install(text, SERVER, True)
-    assert yaml.safe_load(forced)["mcp_servers"] == {"a": {}, "zaxy": entry(SERVER), "c": {}}
+    assert yaml.safe_load(forced)["mcp_servers"] == {"a": {}, "zaxy": WRITER.entry(SERVER), "c": {}}
     assert forced.endswith("  # about c\n  c: {}\n")
     assert yaml.safe_load(WRITER.remove(text, "zaxy")) == {"mcp_servers": {"a": {}, "c": {}}}
 
@@ -140,10 +140,10 @@ def test_odd_values_survive() -> None:
         "zaxy", command="C:\\ü \x7f\x85\u2028", args=("yes", "1", "", "a: b", "# c", "😀"), env={"on": "~"}
     )
     text = WRITER.install("", odd, False)
-    assert yaml.safe_load(text)["mcp_servers"]["zaxy"] == entry(odd)
+    assert yaml.safe_load(text)["mcp_servers"]["zaxy"] == WRITER.entry(odd)
     assert WRITER.remove(text, "zaxy") == ""
     flow = WRITER.install("mcp_servers: {}\n", odd, False)
-    assert yaml.safe_load(flow)["mcp_servers"]["zaxy"] == entry(odd)
+    assert yaml.safe_load(flow)["mcp_servers"]["zaxy"] == WRITER.entry(odd)
 
 
 def test_hermes_home_comes_before_the_home_folder() -> None:
@@ -152,5 +152,5 @@ def test_hermes_home_comes_before_the_home_folder() -> None:
 
 
 def test_the_startup_allowance_is_hermes_own_and_a_remote_server_is_a_url() -> None:
-    assert entry(SERVER)["connect_timeout"] == 90
-    assert entry(ServerEntry("zaxy", url="https://h/mcp")) == {"url": "https://h/mcp", "connect_timeout": 90}
+    assert WRITER.entry(SERVER)["connect_timeout"] == 90
+    assert WRITER.entry(ServerEntry("zaxy", url="https://h/mcp")) == {"url": "https://h/mcp", "connect_timeout": 90}

@@ -12,10 +12,10 @@ the case lacks a capability is skipped with that reason. Overriding a test is an
 
 from zaxy_testkit.suites import (
     CaptureAdapterSuite,
+    ClientSuite,
     EventStoreSuite,
     ExportSinkSuite,
     ExtractorSuite,
-    IdeConfigWriterSuite,
     PluginSuite,
     ProjectionBackendSuite,
     RetrievalLaneSuite,
@@ -26,10 +26,10 @@ from zaxy_testkit.suites import (
 
 __all__ = [
     "CaptureAdapterSuite",
+    "ClientSuite",
     "EventStoreSuite",
     "ExportSinkSuite",
     "ExtractorSuite",
-    "IdeConfigWriterSuite",
     "PluginSuite",
     "ProjectionBackendSuite",
     "RetrievalLaneSuite",

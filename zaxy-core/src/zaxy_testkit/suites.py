@@ -74,7 +74,7 @@ class CaptureAdapterSuite(Suite):
     point = "capture_adapters"
 
 
-class IdeConfigWriterSuite(Suite):
+class ClientSuite(Suite):
     point = "ide_config_writers"
 
 

@@ -116,15 +116,15 @@ class SessionReader:
                 break
             unknown: Counter[str] = Counter()
             record = _parsed(line.data, unknown)
-            told = observations_of(record, Place(self._session, line.offset, turns), self._call, unknown)
-            taken += told[given : given + room]
-            if len(told) > given + room:
+            observations = observations_of(record, Place(self._session, line.offset, turns), self._call, unknown)
+            taken += observations[given : given + room]
+            if len(observations) > given + room:
                 given += room
                 done = False
                 break
             self._remember(record, line.offset)
             skipped.update(unknown)
-            turns += any(observation.type == TURN for observation in told)
+            turns += any(observation.type == TURN for observation in observations)
             offset, given = line.end, 0
         mark = Mark(offset, given, turns, fingerprint(self._file, offset), self._waiting)
         return Reading(tuple(taken), mark.as_text(), done, dict(skipped))

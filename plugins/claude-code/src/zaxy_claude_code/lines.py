@@ -35,7 +35,7 @@ def complete_lines(file: BinaryIO, offset: int) -> Iterator[Line]:
             end = offset + len(data) + rest
             yield Line(offset, end, None)
         offset = end
-        if file.tell() != offset:  # whoever takes the lines may have looked elsewhere meanwhile
+        if file.tell() != offset:  # the reader of the lines may have looked elsewhere meanwhile
             file.seek(offset)
 
 

@@ -1,8 +1,13 @@
-"""What this package offers to Zaxy: the capture of Claude Code's sessions."""
+"""What this package offers to Zaxy: Claude Code as a client, and the capture of its sessions."""
 
 from __future__ import annotations
 
 from zaxy.api import Provider, hookimpl
+
+
+@hookimpl
+def zaxy_ide_config_writers() -> list[Provider]:
+    return [Provider("claude-code", "zaxy_claude_code.client:ClaudeCode", "Claude Code: its .mcp.json and its hooks.")]
 
 
 @hookimpl

@@ -69,31 +69,31 @@ def observations_of(
     if is_passed_over(record) or kind in SILENT:
         return []
     if kind == "assistant":
-        told = _of_assistant(record, skipped)
+        happenings = _of_assistant(record, skipped)
     elif kind == "user":
-        told = _of_user(record, call_of, skipped)
+        happenings = _of_user(record, call_of, skipped)
     elif kind == "system":
-        told = _of_system(record)
+        happenings = _of_system(record)
     elif kind == "summary":
-        told = _of_summary(record.get("summary"))
+        happenings = _of_summary(record.get("summary"))
     else:
         skipped[text_within(kind, 64) or "no type"] += 1
         return []
-    return [_observation(record, place, part, *happening) for part, happening in enumerate(told)]
+    return [_observation(record, place, part, *happening) for part, happening in enumerate(happenings)]
 
 
-Told = Iterator[tuple[str, str, dict[str, object]]]
+Happenings = Iterator[tuple[str, str, dict[str, object]]]
 """Actor, event type, payload."""
 
 
-def _of_assistant(record: Record, skipped: Counter[str]) -> Told:
+def _of_assistant(record: Record, skipped: Counter[str]) -> Happenings:
     content = _content(record)
     text = content if isinstance(content, str) else _said(record, SILENT_BLOCKS, "assistant", skipped)
     if text.strip():
         yield _turn("assistant", text)
 
 
-def _of_user(record: Record, call_of: Callable[[str], Call | None], skipped: Counter[str]) -> Told:
+def _of_user(record: Record, call_of: Callable[[str], Call | None], skipped: Counter[str]) -> Happenings:
     results = [block for block in _blocks(record) if block.get("type") == "tool_result"]
     details = record.get("toolUseResult") if len(results) == 1 else None
     for block in results:
@@ -111,7 +111,7 @@ def _of_user(record: Record, call_of: Callable[[str], Call | None], skipped: Cou
         yield _turn("user", said)
 
 
-def _of_system(record: Record) -> Told:
+def _of_system(record: Record) -> Happenings:
     """Of the client's notices only a compaction matters: what was said before it is no longer before the model."""
     if record.get("subtype") == "compact_boundary":
         details = record.get("compactMetadata")
@@ -124,7 +124,7 @@ def _of_system(record: Record) -> Told:
         yield CLIENT, "transcript.compacted", payload
 
 
-def _of_summary(text: object) -> Told:
+def _of_summary(text: object) -> Happenings:
     if isinstance(text, str) and text.strip():
         yield CLIENT, "transcript.summarized", {"summary": text_within(text, MAX_TURN_CHARS)}
 
@@ -191,16 +191,16 @@ def _observation(
     origin = record.get("forkedFrom")
     forked: Record = origin if isinstance(origin, dict) else {}
     session = _named(forked.get("sessionId"), record.get("sessionId")) or place.session
-    told: dict[str, object] = {"source": f"{CLIENT}:{session}"}
+    context: dict[str, object] = {"source": f"{CLIENT}:{session}"}
     if event_type == TURN:
-        told["turn_index"] = place.turn
+        context["turn_index"] = place.turn
     folder = record.get("cwd")
     if isinstance(folder, str) and folder:
-        told["workspace"] = text_within(folder, 1000)
+        context["workspace"] = text_within(folder, 1000)
     # The record's own id names it: a session that is forked or resumed repeats records in a file of its own.
     identity = _named(forked.get("messageUuid"), record.get("uuid")) or f"{place.session}@{place.offset}"
     key = f"{CLIENT}:{identity}:{part}"
-    return Observation(event_type, actor, {**told, **payload}, key, utc_text(record.get("timestamp")))
+    return Observation(event_type, actor, {**context, **payload}, key, utc_text(record.get("timestamp")))
 
 
 def _named(*names: object) -> str:

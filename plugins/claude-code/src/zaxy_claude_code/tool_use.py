@@ -41,8 +41,8 @@ class Result(NamedTuple):
     @property
     def was_refused(self) -> bool:
         """Whether the tool never ran: a person or a rule said no."""
-        told = self.text.removeprefix("Error: ")
-        return self.is_error and told.startswith(REFUSED)
+        text = self.text.removeprefix("Error: ")
+        return self.is_error and text.startswith(REFUSED)
 
 
 def what_happened(call: Call, result: Result) -> Happening:
@@ -66,7 +66,7 @@ def _command(command: str, result: Result) -> dict[str, object]:
     elif result.is_error:
         stderr = stderr or result.text
     elif ran_to_its_end:
-        payload["exit_code"] = 0  # of a command that succeeds the code is not told
+        payload["exit_code"] = 0  # of a command that succeeds the code is not given
     if not result.is_error and not result.fields:
         stdout = result.text
     payload |= {name: text_within(text, WINDOW) for name, text in (("stdout", stdout), ("stderr", stderr)) if text}

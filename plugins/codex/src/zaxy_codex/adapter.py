@@ -13,7 +13,7 @@ from zaxy.api import InvalidRequest, Observation, ProviderContext, Reading, Sour
 from zaxy_codex.belonging import LOOKED_AT_ONCE, Folders, folder_of, is_within
 from zaxy_codex.copied import begun, was_copied
 from zaxy_codex.lines import Line, begins_a_line, line_at, lines_from, parsed
-from zaxy_codex.observed import Told, clean, utc
+from zaxy_codex.observed import Observed, clean, utc
 from zaxy_codex.records import Session, meaning
 from zaxy_codex.rollouts import Rollout, codex_home, find_rollouts
 from zaxy_codex.state import State, mark_of, state_of
@@ -32,7 +32,7 @@ class CodexSource(Source):
 
 
 class CodexSessions:
-    """Keeps nothing that it could not find again: what it remembers only saves opening files anew."""
+    """Keeps nothing that it could not find again: what it remembers only saves opening files again."""
 
     def __init__(self, context: ProviderContext) -> None:
         self._home = codex_home(context.settings.get("CODEX_HOME"))
@@ -77,7 +77,7 @@ class CodexSessions:
             record = parsed(line.data)
             if any(word in line.data for word in WAITS):
                 self._remember(source.id, line.offset, record)
-            after, told = state, list[Told]()
+            after, found = state, list[Observed]()
             if record.get("type") == "session_meta":
                 after = self._begin(record, state)
             else:
@@ -85,15 +85,15 @@ class CodexSessions:
                 folder = "" if copied else folder_of(record)
                 after = after._replace(folder=folder) if folder else after
                 if not copied and _cached(after.folder, workspace, within):
-                    after, told, unknown = meaning(record, after, session)
+                    after, found, unknown = meaning(record, after, session)
                     skipped.update([unknown] if unknown else [])
             room = limit - len(observations)
-            fresh = told[state.given : state.given + room]
+            fresh = found[state.given : state.given + room]
             observations += [
                 _observation(one, source, line.offset, state.given + number, record, after.folder)
                 for number, one in enumerate(fresh)
             ]
-            if state.given + len(fresh) < len(told):
+            if state.given + len(fresh) < len(found):
                 self._close(source.id)  # the record is read once more
                 return _reading(observations, state._replace(given=state.given + len(fresh)), skipped)
             state = after._replace(offset=line.end, given=0)
@@ -104,8 +104,8 @@ class CodexSessions:
 
     def _begin(self, record: Mapping[str, Any], state: State) -> State:
         """The first one tells whose session it is; one of another session was copied with what follows it."""
-        told = record.get("payload")
-        payload: Mapping[str, Any] = told if isinstance(told, dict) else {}
+        given = record.get("payload")
+        payload: Mapping[str, Any] = given if isinstance(given, dict) else {}
         if not state.thread:
             state = begun(payload, utc(record.get("timestamp")), state)
             if state.parent and self._rollout_of(state.parent) is None:
@@ -176,13 +176,13 @@ class CodexSessions:
 
 
 def _observation(
-    told: Told, source: Source, offset: int, number: int, record: Mapping[str, Any], folder: str
+    observed: Observed, source: Source, offset: int, number: int, record: Mapping[str, Any], folder: str
 ) -> Observation:
     place = f"{source.id}:{offset}"
     return Observation(
-        told.type,
-        told.actor,
-        {**told.payload, "source": source.id, "workspace": clean(folder)},
+        observed.type,
+        observed.actor,
+        {**observed.payload, "source": source.id, "workspace": clean(folder)},
         key=f"{place}:{number}" if number else place,
         occurred_at=utc(record.get("timestamp")),
     )

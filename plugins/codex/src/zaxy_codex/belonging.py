@@ -17,11 +17,11 @@ LOOKED_AT_ONCE = 64 << 20
 CHANGES = (b"session_meta", b"turn_context")
 
 
-def real_folder(told: str) -> str:
+def real_folder(folder: str) -> str:
     """A folder as Codex tells it, in the one form in which folders are compared."""
-    if told.startswith("file://"):
-        told = url2pathname(unquote(urlparse(told).path))
-    return os.path.normcase(os.path.realpath(told.removeprefix("\\\\?\\")))
+    if folder.startswith("file://"):
+        folder = url2pathname(unquote(urlparse(folder).path))
+    return os.path.normcase(os.path.realpath(folder.removeprefix("\\\\?\\")))
 
 
 def is_within(folder: str, workspace: Path) -> bool:

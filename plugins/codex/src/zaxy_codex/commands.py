@@ -57,11 +57,11 @@ def decoded(arguments: object) -> Mapping[str, Any]:
 def outcome_of(output: object) -> Outcome:
     """How a command ended, from what its tool gave back."""
     text = text_of(output)
-    told = decoded(text) if text.startswith("{") else {}
-    if isinstance(told.get("output"), str):  # older versions wrap the text, with what is known of it beside
-        metadata = told.get("metadata")
+    wrapped = decoded(text) if text.startswith("{") else {}
+    if isinstance(wrapped.get("output"), str):  # older versions wrap the text, with what is known of it beside
+        metadata = wrapped.get("metadata")
         known = metadata if isinstance(metadata, dict) else {}
-        return Outcome(_whole(known.get("exit_code")), told["output"], _milliseconds(known.get("duration_seconds")))
+        return Outcome(_whole(known.get("exit_code")), wrapped["output"], _milliseconds(known.get("duration_seconds")))
     header = text[:HEADER]
     start = OUTPUT.search(header)
     header = header[: start.start()] if start else header

@@ -55,7 +55,7 @@ def line_at(path: Path, offset: int) -> bytes:
 
 
 def begins_a_line(path: Path, offset: int) -> bool:
-    """Whether a line can begin there: a file that was written anew has other lines."""
+    """Whether a line can begin there: a file that was written again has other lines."""
     if not offset:
         return True
     with _opened(path) as file:

@@ -20,7 +20,7 @@ CUT = "\n…[cut]…\n"
 MAX_KEYS = 64
 
 
-class Told(NamedTuple):
+class Observed(NamedTuple):
     """An observation without its place."""
 
     type: str
@@ -28,45 +28,53 @@ class Told(NamedTuple):
     payload: dict[str, Any]
 
 
-def turn_told(role: str, text: str, index: int) -> Told:
-    return Told("transcript.turn", role, {"role": role, "content": _ends(text, MAX_TURN_CHARS), "turn_index": index})
+def observed_turn(role: str, text: str, index: int) -> Observed:
+    return Observed(
+        "transcript.turn", role, {"role": role, "content": _ends(text, MAX_TURN_CHARS), "turn_index": index}
+    )
 
 
-def command_told(command: str, outcome: Outcome) -> Told:
-    told = {
+def observed_command(command: str, outcome: Outcome) -> Observed:
+    payload = {
         "command": _ends(command, 2 * WINDOW),
         "exit_code": outcome.exit_code,
         "stdout": _ends(outcome.output, 2 * WINDOW),
         "duration_ms": outcome.duration_ms,
     }
-    return Told("command.completed", ACTOR, {key: value for key, value in told.items() if value not in (None, "")})
+    return Observed(
+        "command.completed", ACTOR, {key: value for key, value in payload.items() if value not in (None, "")}
+    )
 
 
-def edit_told(edit: Edit, folder: str, workspace: str) -> Told:
+def observed_edit(edit: Edit, folder: str, workspace: str) -> Observed:
     payload = {"path": _shown_path(edit.path, folder, workspace), "operation": edit.operation}
-    return Told("file.edit.applied", ACTOR, {**payload, "lines_added": edit.added, "lines_removed": edit.removed})
+    return Observed("file.edit.applied", ACTOR, {**payload, "lines_added": edit.added, "lines_removed": edit.removed})
 
 
-def call_told(tool: str, failed: bool, arguments: Mapping[str, Any], result: object, duration: object = None) -> Told:
-    told = {
+def observed_call(
+    tool: str, failed: bool, arguments: Mapping[str, Any], result: object, duration: object = None
+) -> Observed:
+    payload = {
         "tool_name": clean(tool)[:256],
         "status": "error" if failed else "ok",
         "argument_keys": sorted(clean(str(key))[:64] for key in arguments)[:MAX_KEYS],
         "result_summary": _shape(result),
         "duration_ms": milliseconds(duration),
     }
-    return Told("tool.call.completed", ACTOR, {key: value for key, value in told.items() if value not in (None, "")})
+    return Observed(
+        "tool.call.completed", ACTOR, {key: value for key, value in payload.items() if value not in (None, "")}
+    )
 
 
-def compaction_told(summary: str) -> Told:
+def observed_compaction(summary: str) -> Observed:
     said = _ends(summary, MAX_TURN_CHARS) if summary.strip() else "the conversation was compacted"
-    return Told("transcript.compacted", ACTOR, {"summary": said})
+    return Observed("transcript.compacted", ACTOR, {"summary": said})
 
 
-def rollback_told(turns: object) -> Told:
+def observed_rollback(turns: object) -> Observed:
     count = turns if type(turns) is int and 0 < turns < 2**53 else 1
     said = "the last turn was" if count == 1 else f"the last {count} turns were"
-    return Told("transcript.rolled_back", "user", {"turns": count, "summary": f"{said} taken back"})
+    return Observed("transcript.rolled_back", "user", {"turns": count, "summary": f"{said} taken back"})
 
 
 def milliseconds(duration: object) -> int | None:
@@ -123,12 +131,12 @@ def _shape(result: object) -> str:
     return "object" if isinstance(result, Mapping) else type(result).__name__
 
 
-def _ends(text: str, longest: int) -> str:
+def _ends(text: str, max_chars: int) -> str:
     text = clean(text)
-    if len(text) <= longest:
+    if len(text) <= max_chars:
         return text
-    head = (longest - len(CUT)) // 2
-    return text[:head] + CUT + text[head + len(CUT) - longest :]
+    head = (max_chars - len(CUT)) // 2
+    return text[:head] + CUT + text[head + len(CUT) - max_chars :]
 
 
 def clean(text: str) -> str:

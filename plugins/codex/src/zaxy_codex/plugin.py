@@ -1,8 +1,13 @@
-"""What this package offers to Zaxy: the capture of Codex's sessions."""
+"""What this package offers to Zaxy: Codex as a client, and the capture of its sessions."""
 
 from __future__ import annotations
 
 from zaxy.api import Provider, hookimpl
+
+
+@hookimpl
+def zaxy_ide_config_writers() -> list[Provider]:
+    return [Provider("codex", "zaxy_codex.client:Codex", "Codex: its config.toml and its hooks.")]
 
 
 @hookimpl

@@ -21,7 +21,7 @@ from zaxy_codex.commands import (
     outcome_of,
     text_of,
 )
-from zaxy_codex.observed import Told
+from zaxy_codex.observed import Observed
 from zaxy_codex.patches import BEGIN, Edit, edits_in_patch, edits_of_changes
 from zaxy_codex.state import MAX_UNMATCHED, State
 
@@ -42,15 +42,16 @@ QUIET_DONE = frozenset(
     "Reasoning Plan ContextCompaction ImageView ImageGeneration EnteredReviewMode ExitedReviewMode HookPrompt".split()
 )
 ADDED_BY_CODEX = (
-    *(
-        "<environment_context>",
-        "<user_instructions>",
-        "<permissions",
-        "<turn_aborted>",
-        "<skill",
-        "<collaboration_mode",
-    ),
-    *("<subagent_notification>", "<user_shell_command>", "<personality_spec>", "# AGENTS.md instructions"),
+    "<environment_context>",
+    "<user_instructions>",
+    "<permissions",
+    "<turn_aborted>",
+    "<skill",
+    "<collaboration_mode",
+    "<subagent_notification>",
+    "<user_shell_command>",
+    "<personality_spec>",
+    "# AGENTS.md instructions",
 )
 """How messages begin that are sent in the user's name, and that no user wrote."""
 ITEM, EVENT = "item", "event"
@@ -60,7 +61,7 @@ MEMORYS_OWN = ("mcp__zaxy__", "zaxy__", "zaxy.")
 
 class Meaning(NamedTuple):
     state: State
-    told: list[Told]
+    found: list[Observed]
     unknown: str = ""
     """The kind of a record that is not known."""
 
@@ -83,7 +84,7 @@ def meaning(record: Mapping[str, Any], state: State, session: Session) -> Meanin
     if kind == "event_msg":
         return _event(inner, body, state, session)
     if kind == "compacted":
-        return Meaning(state, [observed.compaction_told(_text(body.get("message")))])
+        return Meaning(state, [observed.observed_compaction(_text(body.get("message")))])
     if kind in QUIET:
         return Meaning(state, [])
     return Meaning(state, [], str(kind)[:60] if isinstance(kind, str) else "unreadable")
@@ -129,8 +130,8 @@ def _result(call: str, asked: Mapping[str, Any], output: object, state: State, s
     if name.startswith(MEMORYS_OWN):
         return Meaning(done, [])
     arguments = decoded(asked.get("arguments"))
-    told = observed.call_told(name or "unknown", _looks_failed(output), arguments, text_of(output))
-    return Meaning(done, [told])
+    found = observed.observed_call(name or "unknown", _looks_failed(output), arguments, text_of(output))
+    return Meaning(done, [found])
 
 
 def _more_of_running(number: str, output: object, state: State, session: Session) -> Meaning:
@@ -142,10 +143,10 @@ def _more_of_running(number: str, output: object, state: State, session: Session
     return Meaning(state._replace(running=left), _commands(session.call_at(place), outcome))
 
 
-def _commands(asked: Mapping[str, Any], outcome: Outcome) -> list[Told]:
+def _commands(asked: Mapping[str, Any], outcome: Outcome) -> list[Observed]:
     action = asked.get("action")
     given = command_text(action.get("command")) if isinstance(action, dict) else called_command(asked.get("arguments"))
-    return [observed.command_told(given, outcome)] if given.strip() else []
+    return [observed.observed_command(given, outcome)] if given.strip() else []
 
 
 def _patch_in(name: str, asked: Mapping[str, Any]) -> str:
@@ -159,10 +160,10 @@ def _patch_in(name: str, asked: Mapping[str, Any]) -> str:
     return ""
 
 
-def _edits(edits: list[Edit], failed: bool, state: State, session: Session) -> list[Told]:
+def _edits(edits: list[Edit], failed: bool, state: State, session: Session) -> list[Observed]:
     if failed or not edits:
-        return [observed.call_told(PATCH_TOOL, failed, {}, None)]
-    return [observed.edit_told(edit, state.folder, session.workspace) for edit in edits]
+        return [observed.observed_call(PATCH_TOOL, failed, {}, None)]
+    return [observed.observed_edit(edit, state.folder, session.workspace) for edit in edits]
 
 
 def _event(kind: object, body: Mapping[str, Any], state: State, session: Session) -> Meaning:
@@ -178,14 +179,14 @@ def _event(kind: object, body: Mapping[str, Any], state: State, session: Session
         return _once(call, state, lambda done: _edits(edits_of_changes(body.get("changes")), failed, done, session))
     if kind == "mcp_tool_call_end":
         asked, result = body.get("invocation"), body.get("result")
-        told = _mcp_told(asked if isinstance(asked, dict) else {}, result, body.get("duration"))
-        return _once(call, state, lambda done: told)
+        found = _mcp_call(asked if isinstance(asked, dict) else {}, result, body.get("duration"))
+        return _once(call, state, lambda done: found)
     if kind == "web_search_end":
-        return _once(call, state, lambda done: [observed.call_told("web_search", False, {"query": ""}, None)])
+        return _once(call, state, lambda done: [observed.observed_call("web_search", False, {"query": ""}, None)])
     if kind in ("task_complete", "turn_complete", "turn_aborted"):
         return _end_of_turn(state, session)
     if kind == "thread_rolled_back":
-        return Meaning(state, [observed.rollback_told(body.get("num_turns"))])
+        return Meaning(state, [observed.observed_rollback(body.get("num_turns"))])
     if kind in QUIET_EVENTS:
         return Meaning(state, [])
     return Meaning(state, [], f"event_msg {kind}"[:60])
@@ -201,30 +202,30 @@ def _item(item: Mapping[str, Any], state: State, session: Session) -> Meaning:
         code, took = item.get("exit_code"), observed.milliseconds(item.get("duration_ms", item.get("duration")))
         outcome = Outcome(code if type(code) is int else None, _text(item.get("aggregated_output")), took)
         command = command_text(item.get("command"))
-        return _once(call, state, lambda done: [observed.command_told(command, outcome)] if command.strip() else [])
+        return _once(call, state, lambda done: [observed.observed_command(command, outcome)] if command.strip() else [])
     if kind == "FileChange":
         failed = item.get("status") in ("failed", "declined")
         return _once(call, state, lambda done: _edits(edits_of_changes(item.get("changes")), failed, done, session))
     if kind == "McpToolCall":
         result = {"Err": item["error"]} if item.get("error") else item.get("result")
-        told = _mcp_told(item, result, item.get("duration_ms", item.get("duration")), item.get("status") == "failed")
-        return _once(call, state, lambda done: told)
+        found = _mcp_call(item, result, item.get("duration_ms", item.get("duration")), item.get("status") == "failed")
+        return _once(call, state, lambda done: found)
     if kind == "WebSearch":
-        return _once(call, state, lambda done: [observed.call_told("web_search", False, {"query": ""}, None)])
+        return _once(call, state, lambda done: [observed.observed_call("web_search", False, {"query": ""}, None)])
     if kind in QUIET_DONE:
         return Meaning(state, [])
     return Meaning(state, [], f"item {kind}"[:60])
 
 
-def _once(call: str, state: State, told: Callable[[State], list[Told]]) -> Meaning:
-    """What is told of a call, unless it was told of before."""
+def _once(call: str, state: State, found: Callable[[State], list[Observed]]) -> Meaning:
+    """What is recorded of a call, unless it was before."""
     if call in state.finished:
         return Meaning(state, [])
     done = state.finish(call)
-    return Meaning(done, told(done))
+    return Meaning(done, found(done))
 
 
-def _mcp_told(asked: Mapping[str, Any], result: object, duration: object, failed: bool = False) -> list[Told]:
+def _mcp_call(asked: Mapping[str, Any], result: object, duration: object, failed: bool = False) -> list[Observed]:
     name = f"mcp__{_text(asked.get('server'))}__{_text(asked.get('tool'))}"
     if name.startswith(MEMORYS_OWN):
         return []
@@ -234,27 +235,27 @@ def _mcp_told(asked: Mapping[str, Any], result: object, duration: object, failed
         or (isinstance(result, dict) and "Err" in result)
         or (isinstance(answer, dict) and (answer.get("isError") is True or answer.get("is_error") is True))
     )
-    return [observed.call_told(name, failed, decoded(asked.get("arguments")), text_of(answer) or None, duration)]
+    return [observed.observed_call(name, failed, decoded(asked.get("arguments")), text_of(answer) or None, duration)]
 
 
 def _end_of_turn(state: State, session: Session) -> Meaning:
-    """Commands that were begun and whose end is not told: given without an exit code."""
-    told: list[Told] = []
+    """Commands that were begun and whose end is not there: given without an exit code."""
+    found: list[Observed] = []
     for _, place in (*state.calls, *state.running):
         asked = session.call_at(place)
         name = _text(asked.get("name"))
         if (name in SHELL_TOOLS or asked.get("type") == "local_shell_call") and not _patch_in(name, asked):
-            told += _commands(asked, Outcome(None, ""))
+            found += _commands(asked, Outcome(None, ""))
     for call, _ in state.calls:
         state = state.finish(call)
-    return Meaning(state._replace(running=()), told)
+    return Meaning(state._replace(running=()), found)
 
 
 def _turn(role: str, text: str, origin: str, state: State) -> Meaning:
     """Words, which mostly come twice: the item comes first and is given, and its event uses up the digest."""
-    if origin == EVENT and role not in state.told_by_events:
-        state = state._replace(told_by_events=(*state.told_by_events, role))
-    elif origin == ITEM and role in state.told_by_events:
+    if origin == EVENT and role not in state.roles_in_events:
+        state = state._replace(roles_in_events=(*state.roles_in_events, role))
+    elif origin == ITEM and role in state.roles_in_events:
         return Meaning(state, [])
     if not text.strip() or state.subagent:  # what agents tell each other is nobody's word to a user
         return Meaning(state, [])
@@ -264,8 +265,8 @@ def _turn(role: str, text: str, origin: str, state: State) -> Meaning:
         return Meaning(state._replace(unmatched=state.unmatched[:at] + state.unmatched[at + 1 :]), [])
     if origin == ITEM:
         state = state._replace(unmatched=(*state.unmatched, digest)[-MAX_UNMATCHED:])
-    told = observed.turn_told(role, text, state.turn)
-    return Meaning(state._replace(turn=state.turn + 1), [told])
+    found = observed.observed_turn(role, text, state.turn)
+    return Meaning(state._replace(turn=state.turn + 1), [found])
 
 
 def _looks_failed(output: object) -> bool:

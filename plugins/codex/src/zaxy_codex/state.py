@@ -33,7 +33,7 @@ class State(NamedTuple):
     folder: str = ""
     """The folder in which the session works now."""
     turn: int = 0
-    told_by_events: tuple[str, ...] = ()
+    roles_in_events: tuple[str, ...] = ()
     """The roles whose words come as events too; their other copies are passed over from then on."""
     unmatched: tuple[str, ...] = ()
     """Digests of words that were given, and whose other copy may follow."""
@@ -42,7 +42,7 @@ class State(NamedTuple):
     running: tuple[tuple[str, int], ...] = ()
     """Programs that still run, by Codex's number, with the places of their calls."""
     finished: tuple[str, ...] = ()
-    """Calls whose result was given, and may be told of once more."""
+    """Calls whose result was given, and may come once more."""
 
     def called(self, call: str, offset: int) -> State:
         return self._replace(calls=(*self.calls, (call, offset))[-MAX_CALLS:])
@@ -72,7 +72,7 @@ def state_of(mark: str) -> tuple[State, tuple[int, int] | None]:
         file = kept.pop("file", None)
         for name in ("calls", "running"):
             kept[name] = tuple((str(call), int(offset)) for call, offset in kept.get(name, ()))
-        for name in ("told_by_events", "unmatched", "finished"):
+        for name in ("roles_in_events", "unmatched", "finished"):
             kept[name] = tuple(map(str, kept.get(name, ())))
         return State(**kept), (int(file[0]), int(file[1])) if file else None
     except (ValueError, TypeError, AttributeError, IndexError):

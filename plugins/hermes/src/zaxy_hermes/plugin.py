@@ -1,4 +1,4 @@
-"""What this package offers to Zaxy: the writer of Hermes Agent's configuration."""
+"""What this package offers to Zaxy: Hermes Agent as a client."""
 
 from __future__ import annotations
 
@@ -7,4 +7,4 @@ from zaxy.api import Provider, hookimpl
 
 @hookimpl
 def zaxy_ide_config_writers() -> list[Provider]:
-    return [Provider("hermes", "zaxy_hermes.writer:Hermes", "Hermes Agent: config.yaml of the user.")]
+    return [Provider("hermes", "zaxy_hermes.client:Hermes", "Hermes Agent: config.yaml of the user.")]

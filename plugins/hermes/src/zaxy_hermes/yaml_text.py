@@ -15,34 +15,40 @@ from typing import Any, NamedTuple
 import yaml
 
 from zaxy.api import Conflict, Unavailable, ZaxyError
+from zaxy.api.edit.json import FIX, MISSING
+from zaxy.api.edit.lines import BOM, LINE_END, line_end_of, line_start, place_of, text_start
 
-BOM = "\ufeff"
 NULL = "tag:yaml.org,2002:null"
 
-_LINE_END = re.compile(r"\r?\n")
 _SIMPLE = re.compile(r"[A-Za-z0-9_./-]+")
 _NOT_PRINTABLE = re.compile("[^\x09\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _SPACE_AND_COMMA = re.compile(r"\s*,")
 
 Nodes = dict[Any, Any]
+Path = tuple[str, ...]
+"""A section of the file, and the name of an entry in it."""
 
 
-class Found(NamedTuple):
+class Pair(NamedTuple):
     """A key of a mapping, and its value."""
 
     key: yaml.ScalarNode
     value: yaml.Node
 
 
-# The four edits
+# The edits
 
 
-def has(text: str, section: str, name: str) -> bool:
-    return name in _servers(parse(text), section)
+def value_at(text: str, path: Path) -> Any:
+    """The values of an entry, or `MISSING`."""
+    section, name = path
+    root, values = _read(text)
+    return values[section][name] if name in _meaning(root, section).entries else MISSING
 
 
-def put(text: str, section: str, name: str, values: Mapping[str, Any]) -> str:
+def put(text: str, path: Path, values: Mapping[str, Any]) -> str:
     """The text with an entry more."""
+    section, name = path
     root = parse(text)
     before = _meaning(root, section)
     for edited in _ways_to_put(text, root, section, name, values):
@@ -51,8 +57,9 @@ def put(text: str, section: str, name: str, values: Mapping[str, Any]) -> str:
     raise _by_hand(section)
 
 
-def replace(text: str, section: str, name: str, values: Mapping[str, Any]) -> str:
+def replace(text: str, path: Path, values: Mapping[str, Any]) -> str:
     """The text with another entry where there is one."""
+    section, name = path
     root = parse(text)
     before = _meaning(root, section)
     servers = _section(root, section)
@@ -70,8 +77,9 @@ def replace(text: str, section: str, name: str, values: Mapping[str, Any]) -> st
     raise _by_hand(section)
 
 
-def take_out(text: str, section: str, name: str) -> str:
+def take_out(text: str, path: Path) -> str:
     """The text without an entry, and without the section if it was made for it; unchanged if there is none."""
+    section, name = path
     root = parse(text)
     before = _meaning(root, section)
     servers = _section(root, section)
@@ -85,6 +93,12 @@ def take_out(text: str, section: str, name: str) -> str:
     return edited
 
 
+def rendered(path: Path, values: Mapping[str, Any]) -> str:
+    """A text that holds the entry and nothing else."""
+    section, name = path
+    return block(section, {name: values}, "", "\n") + "\n"
+
+
 def block(name: str, values: Mapping[str, Any], indent: str, line_end: str) -> str:
     """A key and what is below it, each on a line of its own, without a line end after it."""
     rows = [f"{indent}{_scalar(name)}:"]
@@ -94,12 +108,6 @@ def block(name: str, values: Mapping[str, Any], indent: str, line_end: str) -> s
         else:
             rows.append(f"{indent}  {_scalar(key)}: {_inline(value)}")
     return line_end.join(rows)
-
-
-def line_end_of(text: str) -> str:
-    """The line end that the text uses: that of its first line."""
-    first = _LINE_END.search(text)
-    return first[0] if first else "\n"
 
 
 # Reading
@@ -123,9 +131,7 @@ def _read(text: str) -> tuple[yaml.MappingNode | None, Any]:
         where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         raise _refused(f"{where}{error.problem or error.context}") from None
     except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        column = error.position - _line_start(text, error.position) + 1
-        raise _refused(f"line {line}, column {column}: {error.reason}") from None
+        raise _refused(f"{place_of(text, error.position)}: {error.reason}") from None
     except (RecursionError, ValueError, TypeError) as error:
         raise _refused(f"it cannot be read: {type(error).__name__}") from None
     if root is None or isinstance(root, yaml.MappingNode):
@@ -153,18 +159,14 @@ def _refuse_twice(node: yaml.Node | None, seen: set[int]) -> None:
             _refuse_twice(value, seen)
 
 
-def _section(root: yaml.MappingNode | None, section: str) -> Found | None:
+def _section(root: yaml.MappingNode | None, section: str) -> Pair | None:
     return _child(root, section) if root is not None else None
 
 
-def _child(node: yaml.Node, name: str) -> Found | None:
+def _child(node: yaml.Node, name: str) -> Pair | None:
     if not isinstance(node, yaml.MappingNode):
         return None
-    return next((Found(k, v) for k, v in node.value if isinstance(k, yaml.ScalarNode) and k.value == name), None)
-
-
-def _servers(root: yaml.MappingNode | None, section: str) -> dict[str, Any]:
-    return _meaning(root, section).entries
+    return next((Pair(k, v) for k, v in node.value if isinstance(k, yaml.ScalarNode) and k.value == name), None)
 
 
 def _is_flow(node: yaml.Node) -> bool:
@@ -188,8 +190,8 @@ def _ways_to_put(
     if found is not None:
         return [_put_into(text, found, section, name, values, ending)]
     if root is not None and root.flow_style:
-        piece = f"{_scalar(section)}: {{ {_scalar(name)}: {_inline(values)} }}"
-        return [_put_into_braces(text, root, piece)]
+        added = f"{_scalar(section)}: {{ {_scalar(name)}: {_inline(values)} }}"
+        return [_put_into_braces(text, root, added)]
     indent = _indent(text, root.value[0][0], section) if root is not None else ""
     made = block(section, {name: values}, indent, ending)
     at_the_end = text + made + ending if text in ("", BOM) or text.endswith("\n") else text + ending + made
@@ -197,7 +199,7 @@ def _ways_to_put(
     return [at_the_end, text[:start] + made + ending + text[start:]]
 
 
-def _put_into(text: str, found: Found, section: str, name: str, values: Mapping[str, Any], ending: str) -> str:
+def _put_into(text: str, found: Pair, section: str, name: str, values: Mapping[str, Any], ending: str) -> str:
     node = found.value
     if _is_nothing(node):
         place = text.index(":", found.key.end_mark.index) + 1
@@ -206,18 +208,18 @@ def _put_into(text: str, found: Found, section: str, name: str, values: Mapping[
         raise _by_hand(section)
     if node.flow_style:
         return _put_into_braces(text, node, f"{_scalar(name)}: {_inline(values)}")
-    line = _LINE_END.search(text, found.key.end_mark.index)
+    line = LINE_END.search(text, found.key.end_mark.index)
     place = line.end() if line else len(text)
     indent = _indent(text, node.value[0][0], section)
     return _spliced(text, place, place, block(name, values, indent, ending) + ending)
 
 
-def _put_into_braces(text: str, node: yaml.MappingNode, piece: str) -> str:
+def _put_into_braces(text: str, node: yaml.MappingNode, added: str) -> str:
     if node.value:
         first = node.value[0][0].start_mark.index
-        return _spliced(text, first, first, f"{piece}, ")
+        return _spliced(text, first, first, f"{added}, ")
     after_brace = text.index("{", node.start_mark.index) + 1
-    return _spliced(text, after_brace, after_brace, piece)
+    return _spliced(text, after_brace, after_brace, added)
 
 
 def _document_start(text: str, root: yaml.MappingNode | None) -> int:
@@ -226,20 +228,20 @@ def _document_start(text: str, root: yaml.MappingNode | None) -> int:
     marker = list(re.finditer(r"^---[ \t]*(?:#[^\n]*)?\r?\n", text[:end], re.MULTILINE))
     if marker:
         return marker[-1].end()
-    return 1 if text.startswith(BOM) else 0
+    return text_start(text)
 
 
 # Taking out
 
 
-def _taken_out(text: str, root: yaml.MappingNode, servers: Found, found: Found) -> str | None:
+def _taken_out(text: str, root: yaml.MappingNode, servers: Pair, found: Pair) -> str | None:
     section = servers.value
     if not isinstance(section, yaml.MappingNode):
         return None
     if len(section.value) > 1:
         return _without(text, section, found)
     if not _is_flow(section):
-        next_line = _LINE_END.search(text, servers.key.end_mark.index)
+        next_line = LINE_END.search(text, servers.key.end_mark.index)
         made_for_it = next_line is not None and next_line.end() == _line_start(text, found.key.start_mark.index)
         return _without(text, root, servers) if made_for_it else _without(text, section, found)
     inside = text[section.start_mark.index + 1 : section.end_mark.index - 1]
@@ -251,13 +253,13 @@ def _taken_out(text: str, root: yaml.MappingNode, servers: Found, found: Found) 
     return _spliced(text, colon, section.end_mark.index, "")
 
 
-def _without(text: str, parent: yaml.MappingNode, found: Found) -> str | None:
+def _without(text: str, parent: yaml.MappingNode, found: Pair) -> str | None:
     if not parent.flow_style:
         start, end = _line_start(text, found.key.start_mark.index), _content_end(text, found.value)
-        after = _LINE_END.match(text, end)
+        after = LINE_END.match(text, end)
         if after:
             return _spliced(text, start, after.end(), "")
-        begin = 1 if text.startswith(BOM) else 0
+        begin = text_start(text)
         before = start - (2 if text[start - 2 : start] == "\r\n" else 1) if start > begin else start
         return text[:before] if end == len(text) else None
     start, end = found.key.start_mark.index, found.value.end_mark.index
@@ -275,7 +277,7 @@ def _content_end(text: str, node: yaml.Node) -> int:
     end = _last_mark(node)
     if text[end - 1 : end] == "\n":
         end -= 2 if text[end - 2 : end] == "\r\n" else 1
-    line = _LINE_END.search(text, end)
+    line = LINE_END.search(text, end)
     return line.start() if line else len(text)
 
 
@@ -297,12 +299,11 @@ def _indent(text: str, key: yaml.Node, section: str) -> str:
 
 
 def _line_start(text: str, at: int) -> int:
-    begin = 1 if text.startswith(BOM) else 0
-    return max(text.rfind("\n", 0, at) + 1, begin)
+    return max(line_start(text, at), text_start(text))
 
 
-def _spliced(text: str, start: int, end: int, piece: str) -> str:
-    return text[:start] + piece + text[end:]
+def _spliced(text: str, start: int, end: int, added: str) -> str:
+    return text[:start] + added + text[end:]
 
 
 # Writing
@@ -383,4 +384,4 @@ def _by_hand(section: str) -> ZaxyError:
 
 
 def _refused(what: str) -> ZaxyError:
-    return Unavailable(what, "Mend the file first; it was left as it is.")
+    return Unavailable(what, FIX)

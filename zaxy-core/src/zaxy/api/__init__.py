@@ -6,6 +6,18 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from zaxy.api.catalog import API_CURRENT as API_CURRENT, API_FLOOR as API_FLOOR, POINTS as POINTS
+    from zaxy.api.client_hooks import (
+        HookCommand as HookCommand,
+        HookEvent as HookEvent,
+        HookHandler as HookHandler,
+        JsonHooks as JsonHooks,
+    )
+    from zaxy.api.clients import (
+        ClientCapture as ClientCapture,
+        ClientSigns as ClientSigns,
+        FileClient as FileClient,
+        server_entry as server_entry,
+    )
     from zaxy.api.hookspecs import hookimpl as hookimpl
     from zaxy.api.models import (
         AsOf as AsOf,
@@ -38,11 +50,12 @@ if TYPE_CHECKING:
     from zaxy.api.names import folded_name as folded_name
     from zaxy.api.points import (
         CaptureAdapter as CaptureAdapter,
+        Client as Client,
+        ClientHooks as ClientHooks,
         EventStore as EventStore,
         ExportSink as ExportSink,
         Extractor as Extractor,
         Follower as Follower,
-        IdeConfigWriter as IdeConfigWriter,
         MemoryAccess as MemoryAccess,
         ProjectionBackend as ProjectionBackend,
         RetrievalLane as RetrievalLane,
@@ -65,12 +78,14 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "zaxy.api.catalog": "API_CURRENT API_FLOOR POINTS",
+    "zaxy.api.client_hooks": "HookCommand HookEvent HookHandler JsonHooks",
+    "zaxy.api.clients": "ClientCapture ClientSigns FileClient server_entry",
     "zaxy.api.hookspecs": "hookimpl",
     "zaxy.api.models": "AsOf Batch Candidate Closing Cursor Draft Edge EdgeRow Entity EntityRef EntityRow Event "
     "ExtractedEvent Extraction GraphStats JsonObject KeyPair Observation Page Parcel Query Reading Receipt "
     "ServerEntry Source Tool",
     "zaxy.api.names": "folded_name",
-    "zaxy.api.points": "CaptureAdapter EventStore ExportSink Extractor Follower IdeConfigWriter MemoryAccess "
+    "zaxy.api.points": "CaptureAdapter Client ClientHooks EventStore ExportSink Extractor Follower MemoryAccess "
     "ProjectionBackend RetrievalLane SigningAlgorithm ToolPack",
     "zaxy.api.provider": "Provider ProviderContext",
     "zaxy.errors": "Conflict Forbidden InternalError InvalidRequest NotFound TooLarge Unavailable UnknownTool "

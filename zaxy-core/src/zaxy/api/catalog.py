@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from zaxy.tuples import NamedTuple
 
-API_CURRENT = (0, 1)
+API_CURRENT = (0, 2)
 API_FLOOR = (0, 1)
 """The core accepts a plugin whose API range meets the window [API_FLOOR, API_CURRENT]."""
 
@@ -38,12 +38,37 @@ POINTS = {
         Point("retrieval_lanes", "RetrievalLane", "ranked candidates for a question", True, ("follower",)),
         Point("extractors", "Extractor", "more entities and edges out of one event"),
         Point("capture_adapters", "CaptureAdapter", "a client's session files, read as observations"),
-        Point("ide_config_writers", "IdeConfigWriter", "a client's MCP configuration, rendered and edited"),
+        Point(
+            "ide_config_writers",
+            "Client",
+            "a client: its MCP configuration, its hooks, and what shows that it is there",
+        ),
         Point("export_sinks", "ExportSink", "delivery of an exported bundle"),
         Point("signing_algorithms", "SigningAlgorithm", "keys, signatures and their verification"),
         Point("tool_packs", "ToolPack", "more MCP tools over the same memory"),
     )
 }
+HOOK_FIELDS = {
+    "hook_event_name": ("hook_event_name",),
+    "transcript_path": ("transcript_path",),
+    "workspace": ("cwd",),
+    "reason": ("reason", "trigger", "source"),
+    "prompt": ("prompt",),
+    "content": ("last_assistant_message",),
+    "tool_name": ("tool_name",),
+    "arguments": ("tool_input",),
+    "response": ("tool_response", "tool_output"),
+    "error": ("error",),
+    "command": ("tool_input.command",),
+    "stdout": ("tool_response.stdout", "tool_response", "tool_output"),
+    "stderr": ("tool_response.stderr", "error"),
+    "exit_code": ("tool_response.exit_code", "tool_response.exitCode"),
+    "path": ("tool_input.file_path", "tool_input.path", "tool_input.notebook_path", "tool_input.absolute_path"),
+    "operation": ("tool_response.type",),
+    "duration_ms": ("duration_ms",),
+}
+"""What a hook's JSON may say, and the places where most clients say it. A client that has other places names them in
+its manifest; they are tried first."""
 
 
 def version_text(version: tuple[int, int]) -> str:

@@ -41,7 +41,7 @@ def zaxy_capture_adapters() -> list[Provider]:  # type: ignore[empty-body]
 
 @hookspec
 def zaxy_ide_config_writers() -> list[Provider]:  # type: ignore[empty-body]
-    """Writers of clients' MCP configurations."""
+    """Clients: their MCP configurations, their hooks, and what shows that they are there."""
 
 
 @hookspec

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from zaxy.api.client_hooks import HookCommand, HookHandler
+from zaxy.api.clients import ClientCapture, ClientSigns
 from zaxy.api.models import (
     AsOf,
     Batch,
@@ -184,8 +186,62 @@ class CaptureAdapter(Protocol):
 
 
 @runtime_checkable
-class IdeConfigWriter(Protocol):
-    """A client's MCP configuration. Editing is text in, text out: the core reads, backs up and writes the files."""
+class ClientHooks(Protocol):
+    """The hooks of a client. Editing is text in, text out: the core reads, backs up and writes the files."""
+
+    @property
+    def files(self) -> Sequence[str]:
+        """Where the client looks for hooks in a project, the file that Zaxy writes to first."""
+        ...
+
+    @property
+    def triggers(self) -> Sequence[str]:
+        """The triggers that its hooks record."""
+        ...
+
+    @property
+    def trust(self) -> str:
+        """What the user does so that the client runs the hooks; empty where it runs them at once."""
+        ...
+
+    def install(self, text: str, command: HookCommand, force: bool, moments: bool) -> str:
+        """The file's text with our handlers, those for `MOMENTS` only if asked; ours are a conflict unless forced."""
+        ...
+
+    def find(self, text: str) -> Sequence[HookHandler]:
+        """Our handlers in a file, in their order; comments and other texts that name Zaxy are none."""
+        ...
+
+    def remove(self, text: str) -> str:
+        """The file's text without our handlers: what was there before `install`, byte for byte."""
+        ...
+
+    def invalid_reason(self, text: str) -> str:
+        """Why the client would run no hook of this file; empty if it would."""
+        ...
+
+    def off_switch(self, text: str) -> str:
+        """The setting in this file that turns every hook off; empty if none does."""
+        ...
+
+    def is_trusted(self, handler: HookHandler, path: Path, environ: Mapping[str, str]) -> bool:
+        """Whether the client runs this handler of the file at `path`, as far as can be known."""
+        ...
+
+
+@runtime_checkable
+class Client(Protocol):
+    """A client, described whole. Editing is text in, text out: the core reads, backs up and writes the files."""
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        ...
+
+    @property
+    def signs(self) -> ClientSigns:
+        """What shows that it is used in a project, or installed."""
+        ...
 
     @property
     def scopes(self) -> Sequence[str]:
@@ -196,6 +252,10 @@ class IdeConfigWriter(Protocol):
         """The file that a scope's configuration lives in."""
         ...
 
+    def own_command(self, server: ServerEntry) -> str:
+        """The command with which the client itself adds the server, printed unless a scope is named; empty if none."""
+        ...
+
     def render(self, server: ServerEntry) -> str:
         """The fragment to paste into the client's configuration."""
         ...
@@ -204,8 +264,27 @@ class IdeConfigWriter(Protocol):
         """The file's text with the entry added; an entry of that name is a conflict unless forced."""
         ...
 
+    def find(self, text: str, name: str) -> ServerEntry | None:
+        """The entry of that name in the file, if there is one."""
+        ...
+
     def remove(self, text: str, name: str) -> str:
         """The file's text without the entry: what was there before `install`, byte for byte."""
+        ...
+
+    @property
+    def hooks(self) -> ClientHooks | None:
+        """Its hooks; None if it has none."""
+        ...
+
+    @property
+    def capture(self) -> ClientCapture | None:
+        """How its sessions are captured from its own files; None if they are not."""
+        ...
+
+    @property
+    def next_step(self) -> str:
+        """What its user does once it is set up."""
         ...
 
 

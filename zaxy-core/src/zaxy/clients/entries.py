@@ -1,4 +1,4 @@
-"""The entry that starts Zaxy's server, as it is told to a client's configuration."""
+"""The entry that starts Zaxy's server, as a client's configuration names it."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def checked_url(url: str) -> str:
 
 
 def home_folder(environ: Mapping[str, str]) -> Path | None:
-    """The user's home folder, if it can be told."""
+    """The user's home folder, if it is known."""
     named = environ.get("HOME") or environ.get("USERPROFILE")
     if named:
         return Path(os.path.abspath(named))

@@ -13,7 +13,7 @@ from pathlib import Path
 from zaxy.atomic_write import atomic_write
 from zaxy.errors import Conflict, Forbidden, InvalidRequest, TooLarge, Unavailable, ZaxyError
 
-LARGEST = 16 * 1024 * 1024
+MAX_BYTES = 16 * 1024 * 1024
 BACKUP_ENDING = ".zaxy-backup"
 
 
@@ -64,8 +64,8 @@ def read_file(path: Path, inside: Path | None = None) -> ConfigFile:
         raise _refused(path, what, "Move it away; a file belongs there.")
     if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
         raise _refused(path, "belongs to another user", "Run this as the user whose file it is.")
-    if status.st_size > LARGEST:
-        raise TooLarge(f"{path} has {status.st_size} bytes", f"At most {LARGEST} bytes can be edited.")
+    if status.st_size > MAX_BYTES:
+        raise TooLarge(f"{path} has {status.st_size} bytes", f"At most {MAX_BYTES} bytes can be edited.")
     try:
         return ConfigFile(path, path.read_bytes(), stat.S_IMODE(status.st_mode))
     except OSError as error:

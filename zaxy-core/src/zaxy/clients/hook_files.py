@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from zaxy.api.client_hooks import MOMENTS, HookCommand
+from zaxy.api.points import ClientHooks
+from zaxy.clients.editing import EditedFile, install_text, read_within, remove_text
 from zaxy.clients.entries import command_line
-from zaxy.clients.files import ConfigFile, delete_file, drop_backup, drop_empty_folders, read_file, write_file
-from zaxy.clients.hook_clients import CODEX, GENERIC, MOMENTS, HookClient, HookCommand, hook_client
-from zaxy.clients.hook_configs import handlers, shell_script, with_hooks, without_hooks
-from zaxy.clients.installing import Change
-from zaxy.errors import Conflict, InvalidRequest, ZaxyError, error_of
-from zaxy.observe.capture_config import CAPTURE_FILE
-from zaxy.plugins.roster import load_roster, owner_of
+from zaxy.clients.files import read_file, write_file
+from zaxy.clients.installed import Clients, InstalledClient, no_such_client, open_clients
+from zaxy.errors import Conflict, InvalidRequest
+from zaxy.observe.capture_config import capture_file
 from zaxy.security.session_ids import check_session_id
-from zaxy.settings import Settings
 from zaxy.workspace import Workspace
 
-TRUST = "Codex runs them once they are trusted: start codex in this folder, open /hooks, and trust them."
-WATCHED = f"{CAPTURE_FILE} is there, so only moments are hooked: the watcher records commands, edits, tools and turns."
+GENERIC = "generic"
+"""Stands for a client that no provider describes: it gets a script."""
 
 
 class Hooked(NamedTuple):
@@ -29,135 +29,130 @@ class Hooked(NamedTuple):
     client: str
     text: str
     """The configuration, if it was to be printed."""
-    changes: tuple[Change, ...]
+    files: tuple[EditedFile, ...]
     notes: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
         files = [
-            {
-                "path": str(change.path),
-                "changed": change.changed,
-                "backup": str(change.backup) if change.backup else None,
-            }
-            for change in self.changes
+            {"path": str(file.path), "changed": file.changed, "backup": str(file.backup) if file.backup else None}
+            for file in self.files
         ]
         return {"client": self.client, "config": self.text or None, "files": files, "notes": list(self.notes)}
 
 
-def hooks_of(name: str, workspace: Workspace, output: Path | None, remove: bool, force: bool, domain: str) -> Hooked:
-    """Print, write or take out the hooks of a client, as the command of that name is told to."""
-    if remove and name == GENERIC:
-        raise InvalidRequest("the script is a file of its own", "Delete it.")
-    if remove:
-        return _taken_out(hook_client(name), workspace, output)
-    command = hook_command(workspace, domain)
+class HookOptions(NamedTuple):
+    """What `zaxy hooks` was asked for."""
+
+    output: Path | None = None
+    remove: bool = False
+    force: bool = False
+    domain: str = ""
+
+
+def hooks_of(name: str, workspace: Workspace, options: HookOptions) -> Hooked:
+    """Print, write or take out the hooks of a client."""
     if name == GENERIC:
-        script = shell_script(command)
-        changes = () if output is None else (write_script(output.absolute(), script, force),)
-        return Hooked(name, "" if output else script, changes, _told(changes))
-    client = hook_client(name)
-    moments = watcher_records(client, workspace)
-    notes = (WATCHED,) if moments else ()
-    if output is None:
-        return Hooked(name, with_hooks("", client, command, moments=moments), (), notes)
-    changes = (install_hooks(client, output.absolute(), command, force, moments, Path(workspace.root)),)
-    return Hooked(name, "", changes, (*_told(changes), *notes, *((TRUST,) if client is CODEX else ())))
+        return _script(workspace, options)
+    with open_clients(workspace.stored_settings()) as clients:
+        client, hooks = client_with_hooks(clients, name)
+        if options.remove:
+            return _removed(client, hooks, workspace, options.output)
+        moments = watcher_records(clients, client, workspace)
+        notes = (_watched(workspace),) if moments else ()
+        command = hook_command(workspace, name, options.domain)
+        if options.output is None:
+            return Hooked(name, hooks.install("", command, False, moments), (), notes)
+        path = options.output.absolute()
+        file = install_text(
+            path, lambda text: hooks.install(text, command, options.force, moments), Path(workspace.root)
+        )
+        trust = (f"{client.client.title} runs them once they are trusted. {hooks.trust}",) if hooks.trust else ()
+        return Hooked(name, "", (file,), (*_outcomes([file]), *notes, *trust))
 
 
-def _taken_out(client: HookClient, workspace: Workspace, output: Path | None) -> Hooked:
+def client_with_hooks(clients: Clients, name: str) -> tuple[InstalledClient, ClientHooks]:
+    client = clients.get(name) if name in clients.names else None
+    if client is None or client.hooks is None:
+        known = [one.name for one, _ in clients.with_hooks()]
+        raise no_such_client(name, "with hooks that Zaxy knows", [*known, GENERIC])
+    return client, client.hooks
+
+
+def _removed(client: InstalledClient, hooks: ClientHooks, workspace: Workspace, output: Path | None) -> Hooked:
     """Without a file, from all of the project's own that the client reads."""
     root = Path(workspace.root)
-    paths = [output.absolute()] if output else [root / name for name in client.files]
-    changes = tuple(remove_hooks(client, path, root) for path in paths)
-    if not any(change.changed for change in changes):
-        return Hooked(client.name, "", changes, ("there were no hooks of Zaxy's",))
-    return Hooked(client.name, "", changes, _told(changes))
+    paths = [output.absolute()] if output else [root / name for name in hooks.files]
+    files = tuple(remove_text(path, hooks.remove, root) for path in paths)
+    return Hooked(client.name, "", files, _outcomes(files) or ("there were no hooks of Zaxy's",))
 
 
-def _told(changes: Sequence[Change]) -> tuple[str, ...]:
-    return tuple(
-        f"{'removed' if change.after is None else 'wrote'} {change.path}" for change in changes if change.changed
-    )
+def _outcomes(files: Sequence[EditedFile]) -> tuple[str, ...]:
+    return tuple(f"{'removed' if file.after is None else 'wrote'} {file.path}" for file in files if file.changed)
 
 
-def watcher_records(client: HookClient, workspace: Workspace) -> bool:
+def watcher_records(clients: Clients, client: InstalledClient, workspace: Workspace) -> bool:
     """Whether a watcher is configured that reads this client's own files: hooks would record it a second time."""
-    if not os.path.exists(os.path.join(workspace.root, CAPTURE_FILE)):
-        return False
-    settings = Settings(stored=workspace.stored_settings()).lenient()
-    return owner_of(load_roster(settings), "capture_adapters", client.name) is not None
+    return capture_file(Path(workspace.root)) is not None and clients.reads_sessions_of(client.client)
 
 
-def hook_command(workspace: Workspace, domain: str = "") -> HookCommand:
+def _watched(workspace: Workspace) -> str:
+    file = os.path.relpath(capture_file(Path(workspace.root)) or "", workspace.root)
+    return f"{file} is there, so only moments are hooked: the watcher records commands, edits, tools and turns."
+
+
+def hook_command(workspace: Workspace, source: str, domain: str = "") -> HookCommand:
     """What the hooks of a workspace run. A domain names the session; without one each hook finds it by itself."""
     session = check_session_id(f"{domain}-default") if domain else ""
-    return HookCommand(command_line(), workspace.eventloom, session)
+    return HookCommand(command_line(), source, workspace.eventloom, session)
 
 
-def hooks_file(client: HookClient, root: str) -> Path:
-    """The file of a project that Zaxy writes a client's hooks to."""
-    return Path(root, client.files[0])
-
-
-def install_hooks(
-    client: HookClient,
-    path: Path,
-    command: HookCommand,
-    force: bool = False,
-    moments: bool = False,
-    inside: Path | None = None,
-) -> Change:
-    """Put the hooks into the file. `moments`: only those that a capture watcher does not make needless."""
-    read = _read(path, inside)
-    change = _planned(read, lambda text: with_hooks(text, client, command, force, moments))
-    if change.after is None or not change.changed:
-        return change
-    return Change(path, change.before, change.after, write_file(read, change.after.decode("utf-8")))
-
-
-def renew_hooks(client: HookClient, path: Path, workspace: Workspace, inside: Path | None = None) -> Change:
-    """Write the hooks that are there anew, for where Zaxy and the log are now; what they record, and where, stays."""
-    ours = handlers(_read(path, inside).text, client)
+def renew_hooks(client: InstalledClient, path: Path, workspace: Workspace) -> EditedFile:
+    """Write the hooks that are there again, for where Zaxy and the log are now; what they record, and where, stays."""
+    hooks = client.hooks
+    assert hooks is not None
+    ours = hooks.find(read_within(path, None).text)
     session = next((named for handler in ours if (named := handler.option("--session-id"))), "")
     moments = all(handler.trigger in MOMENTS for handler in ours)
-    command = hook_command(workspace)._replace(session=session)
-    return install_hooks(client, path, command, force=True, moments=moments, inside=inside)
+    command = HookCommand(command_line(), client.name, workspace.eventloom, session)
+    return install_text(path, lambda text: hooks.install(text, command, True, moments))
 
 
-def remove_hooks(client: HookClient, path: Path, inside: Path | None = None) -> Change:
-    """Take the hooks out of the file; one that held nothing else goes, and the folders that then are empty."""
-    read = _read(path, inside)
-    if not read.exists:
-        return Change(path, None, None)
-    change = _planned(read, lambda text: without_hooks(text, client))
-    if not change.changed:
-        return change
-    if change.after:
-        write_file(read, change.after.decode("utf-8"), keep_backup=False)
-        drop_backup(read, change.after)
-        return change
-    delete_file(read)
-    if inside is not None and inside in path.parents:
-        drop_empty_folders(path, inside)
-    return Change(path, change.before, None)
+# The script for any other client
 
 
-def write_script(path: Path, text: str, force: bool = False) -> Change:
+def _script(workspace: Workspace, options: HookOptions) -> Hooked:
+    if options.remove:
+        raise InvalidRequest("the script is a file of its own", "Delete it.")
+    script = shell_script(hook_command(workspace, GENERIC, options.domain))
+    files = () if options.output is None else (_write_script(options.output.absolute(), script, options.force),)
+    return Hooked(GENERIC, "" if files else script, files, _outcomes(files))
+
+
+def _write_script(path: Path, text: str, force: bool) -> EditedFile:
     """Write a whole file of ours; one that is there is left alone unless it is to be replaced."""
     read = read_file(path)
     if read.exists and read.content != text.encode("utf-8") and not force:
         raise Conflict(f"{path} is there already", "Name another file, or pass --force to replace it.")
-    return Change(path, read.content, text.encode("utf-8"), write_file(read, text))
+    return EditedFile(path, read.content, text.encode("utf-8"), write_file(read, text))
 
 
-def _read(path: Path, inside: Path | None) -> ConfigFile:
-    return read_file(path, inside if inside is not None and inside in path.parents else None)
-
-
-def _planned(read: ConfigFile, edit: Callable[[str], str]) -> Change:
-    try:
-        return Change(read.path, read.content, edit(read.text).encode("utf-8"))
-    except ZaxyError as error:
-        if str(read.path) in error.message:
-            raise
-        raise error_of(error.code, f"{read.path}: {error.message}", error.remediation) from None
+def shell_script(command: HookCommand) -> str:
+    """A script for any client that runs commands: it takes a trigger and the options of `zaxy hook-event`."""
+    program = shlex.join(command.program)
+    session = ("--session-id", command.session) if command.session else ()
+    fixed = shlex.join(("--source", command.source, "--eventloom-path", command.eventloom, *session))
+    return f"""#!/bin/sh
+# Records what an agent's client does in Zaxy's log. Let the client run it at its own events, for example:
+#   sh zaxy-hooks.sh session-start
+#   sh zaxy-hooks.sh user-prompt-submit --prompt "$PROMPT"
+#   sh zaxy-hooks.sh command --command "$COMMAND" --exit-code "$STATUS" --stdout "$OUTPUT"
+#   sh zaxy-hooks.sh file-edit --path "$FILE" --operation modified
+#   sh zaxy-hooks.sh tool-call --tool-name "$TOOL" --tool-status ok --arguments-json "$ARGUMENTS"
+#   sh zaxy-hooks.sh transcript-turn --role assistant --content "$TEXT" --turn-index "$TURN"
+#   sh zaxy-hooks.sh precompact
+#   sh zaxy-hooks.sh stop --turn-count "$TURN"
+# A client that writes JSON on standard input needs only the trigger and --stdin-json.
+# It prints nothing and exits with 0, also if Zaxy is gone.
+[ -x {shlex.quote(command.program[0])} ] || exit 0
+exec {program} hook-event {fixed} "$@"
+"""

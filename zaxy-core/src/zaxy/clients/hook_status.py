@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, NamedTuple
 
-from zaxy.clients.hook_clients import CODEX
 from zaxy.clients.hook_installs import INSTALLED, NOT_INSTALLED, Install, hook_installs
+from zaxy.clients.installed import Clients, open_clients
 from zaxy.eventloom.loom import Eventloom
 from zaxy.extract.observations import OBSERVATIONS
-from zaxy.observe.capture_config import CAPTURE_FILE
 from zaxy.observe.readiness import Coverage, Seen, Watching, workspace_coverage
 from zaxy.observe.watcher import watching
 from zaxy.workspace import Workspace
@@ -63,7 +63,7 @@ class HookStatus(NamedTuple):
                 *(f"{row.client:<20} {row.status:<16} {row.file or '-'}" for row in self.installs),
                 f"{'capture watcher':<20} {self.watching.state}",
                 f"{'latest hook event':<20} {f'{latest.type}  {latest.time[:19]}' if latest else '-'}",
-                *(f"{type_:<20} {_told(observed.get(type_))}" for type_ in OBSERVATIONS),
+                *(f"{type_:<20} {_seen(observed.get(type_))}" for type_ in OBSERVATIONS),
                 f"{'capture readiness':<20} {readiness}",
                 *(f"warning: {row['message']}\n  {row['action']}" for row in self.warnings),
             ]
@@ -72,7 +72,8 @@ class HookStatus(NamedTuple):
 
 def hook_status(workspace: Workspace) -> HookStatus:
     watched = watching(workspace)
-    installs = [_with_capture(row, watched) for row in hook_installs(workspace)]
+    with open_clients(workspace.stored_settings()) as clients:
+        installs = [_with_capture(row, clients, watched, workspace) for row in hook_installs(clients, workspace)]
     loom = Eventloom(workspace.eventloom)
     try:
         return HookStatus(workspace, tuple(installs), watched, workspace_coverage(loom))
@@ -80,12 +81,15 @@ def hook_status(workspace: Workspace) -> HookStatus:
         loom.close()
 
 
-def _told(seen: Seen | None) -> str:
+def _seen(seen: Seen | None) -> str:
     return f"{seen.occurrences:<16} {seen.time[:19]}" if seen else "never seen"
 
 
-def _with_capture(row: Install, watched: Watching) -> Install:
-    """Codex needs no hooks where a watcher reads its session files; whether that runs is told apart."""
-    if row.client != CODEX.name or row.status != NOT_INSTALLED or not watched.configured:
+def _with_capture(row: Install, clients: Clients, watched: Watching, workspace: Workspace) -> Install:
+    """A client needs no hooks where a watcher was set up for its session files; whether that runs is said apart."""
+    capture = clients.get(row.client).client.capture
+    if row.status != NOT_INSTALLED or capture is None or not capture.file or not watched.configured:
         return row
-    return Install(row.client, INSTALLED, CAPTURE_FILE, f"captured by the watcher, which is {watched.state}")
+    if not os.path.exists(os.path.join(workspace.root, capture.file)):
+        return row
+    return Install(row.client, INSTALLED, capture.file, f"captured by the watcher, which is {watched.state}")

@@ -3,116 +3,125 @@
 from __future__ import annotations
 
 import os
-import shlex
-import subprocess
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from zaxy.api.clients import PROJECT
 from zaxy.api.models import ServerEntry
-from zaxy.api.points import IdeConfigWriter
-from zaxy.clients.entries import NAME, home_folder, project_entry, serves_many_projects, shared_entry
-from zaxy.clients.installing import Change, install, remove, target_of, writer_of
+from zaxy.clients.editing import EditedFile, install_text, remove_text
+from zaxy.clients.entries import home_folder, project_entry, serves_many_projects, shared_entry
+from zaxy.clients.installed import Clients, InstalledClient, target_of
 from zaxy.errors import Forbidden, InvalidRequest, ZaxyError
-from zaxy.plugins.host import PluginHost
 from zaxy.workspace import Workspace
 
 
 @dataclass(frozen=True)
-class Wish:
+class EntryOptions:
     """What was asked for on the command line."""
 
     client: str
     domain: str = ""
     url: str = ""
-    codex_scope: str = ""
-    codex_trusted: bool = False
-    hermes_config: str = ""
+    own: Mapping[str, str] = field(default_factory=dict)
+    """The options that clients bring, by flag; those that were not given are absent."""
 
 
 @dataclass(frozen=True)
-class Offer:
+class PlannedEntry:
     """An entry for a client, and where it would go."""
 
-    client: str
-    writer: IdeConfigWriter
+    client: InstalledClient
     server: ServerEntry
     text: str
     """What to paste, or the command to run."""
     path: Path | None
     """None where nothing is written: the client only prints, or has a command of its own for it."""
     inside: Path | None = None
-    trusted: bool = True
+    refusal: ZaxyError | None = None
+    """Why it may not be written there."""
     notices: tuple[str, ...] = ()
 
-    def install(self, force: bool) -> Change:
+    @property
+    def is_command(self) -> bool:
+        """Whether the text is a command of the client's own, to be run instead of installing anything."""
+        return self.path is None and bool(self.client.client.scopes)
+
+    def install(self, force: bool) -> EditedFile:
+        if self.path is None or self.refusal is not None:
+            raise self.refusal or _only_printed(self.client.name)
+        return install_text(self.path, lambda text: self.client.client.install(text, self.server, force), self.inside)
+
+    def remove(self) -> EditedFile:
         if self.path is None:
-            raise _only_printed(self.client)
-        if not self.trusted:
-            raise Forbidden(
-                f"Codex reads {self.path} only in a project that it trusts",
-                "Trust the project in Codex, then pass --codex-trusted-project too.",
-            )
-        return install(self.writer, self.path, self.server, force, self.inside)
-
-    def remove(self) -> Change:
-        if self.path is None:
-            raise _only_printed(self.client)
-        return remove(self.writer, self.path, self.server.name, self.inside)
+            raise self.refusal or _only_printed(self.client.name)
+        return remove_text(self.path, lambda text: self.client.client.remove(text, self.server.name), self.inside)
 
 
-def make_offer(
-    host: PluginHost, wish: Wish, workspace: Callable[[], Workspace], environ: Mapping[str, str] = os.environ
-) -> Offer:
+def plan_entry(
+    clients: Clients,
+    options: EntryOptions,
+    workspace: Callable[[], Workspace],
+    environ: Mapping[str, str] = os.environ,
+) -> PlannedEntry:
     """Work out the entry and its place. The workspace is looked for only where it matters: the configuration of a
     client that serves many projects can be made in any folder."""
-    _refuse_options_of_others(wish)
-    writer = writer_of(host, wish.client)
-    scopes = tuple(writer.scopes)
+    given = _own_values(clients, options)
+    name, installed = options.client, clients.get(options.client)
+    client, scopes = installed.client, tuple(installed.client.scopes)
+    notices: tuple[str, ...] = ()
     if serves_many_projects(scopes):
-        server = shared_entry(wish.url)
-        named = f"--domain is not written: the configuration of {wish.client} serves every project"
-        notices = (named,) if wish.domain else ()
+        server = shared_entry(options.url)
+        named = f"--domain is not written: the configuration of {name} serves every project"
+        notices = (named,) if options.domain else ()
     else:
-        server = project_entry(workspace(), wish.domain, wish.url)
-        notices = ()
+        server = project_entry(workspace(), options.domain, options.url)
     if not scopes:
-        return Offer(wish.client, writer, server, writer.render(server), None)
-    if wish.client == "codex" and not wish.codex_scope:
-        return Offer(wish.client, writer, server, codex_command(server), None, notices=notices)
-    scope = wish.codex_scope or scopes[0]
-    root = Path(workspace().root) if scope == "project" else None
-    if wish.hermes_config:
-        path = Path(os.path.abspath(os.path.expanduser(wish.hermes_config)))
+        return PlannedEntry(installed, server, client.render(server), None)
+    command = "" if "scope" in given or "path" in given else client.own_command(server)
+    if command:
+        kept = _kept_by_the_client(clients, installed)
+        return PlannedEntry(installed, server, command, None, refusal=kept, notices=notices)
+    scope = given.get("scope") or scopes[0]
+    root = Path(workspace().root) if scope == PROJECT else None
+    if "path" in given:
+        path = Path(os.path.abspath(os.path.expanduser(given["path"])))
     else:
-        path = target_of(writer, scope, root or Path(os.getcwd()), home_folder(environ), environ)
-    trusted = wish.codex_trusted or (wish.client, scope) != ("codex", "project")
-    return Offer(wish.client, writer, server, writer.render(server), path, root, trusted, notices)
+        path = target_of(client, scope, root or Path(os.getcwd()), home_folder(environ), environ)
+    trust = clients.option(name, "trust")
+    refusal = _not_trusted(client.title, path, trust) if trust and scope == PROJECT and "trust" not in given else None
+    return PlannedEntry(installed, server, client.render(server), path, root, refusal, notices)
 
 
-def codex_command(server: ServerEntry) -> str:
-    """The command with which Codex itself adds the server."""
-    if server.url:
-        return f"codex mcp add {server.name} --url {server.url}\n"
-    words = [server.command, *server.args]
-    started = subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
-    return f"codex mcp add {server.name} -- {started}\n"
+def _own_values(clients: Clients, options: EntryOptions) -> dict[str, str]:
+    """What the client's own options set: its scope, its path, its trust."""
+    values = {}
+    for name, facts in clients.facts.items():
+        for option in facts.options:
+            if option.flag not in options.own:
+                continue
+            if name != options.client:
+                raise InvalidRequest(f"{option.flag} is about {name}, not {options.client}", "Leave it out.")
+            values[option.sets] = options.own[option.flag]
+    return values
 
 
-def _refuse_options_of_others(wish: Wish) -> None:
-    if wish.client != "codex" and (wish.codex_scope or wish.codex_trusted):
-        option = "--codex-config-scope" if wish.codex_scope else "--codex-trusted-project"
-        raise InvalidRequest(f"{option} is about codex, not {wish.client}", "Leave it out.")
-    if wish.client != "hermes" and wish.hermes_config:
-        raise InvalidRequest(f"--hermes-config is about hermes, not {wish.client}", "Leave it out.")
+def _not_trusted(title: str, path: Path, flag: str) -> ZaxyError:
+    return Forbidden(
+        f"{title} reads {path} only in a project that it trusts",
+        f"Trust the project in {title}, then pass {flag} too.",
+    )
+
+
+def _kept_by_the_client(clients: Clients, client: InstalledClient) -> ZaxyError:
+    title, flag = client.client.title, clients.option(client.name, "scope")
+    return InvalidRequest(
+        f"{title} keeps its servers itself, unless a scope is named",
+        f"Let {title} take it out, or pass {flag} {' or '.join(sorted(client.client.scopes))}.",
+    )
 
 
 def _only_printed(client: str) -> ZaxyError:
-    if client == "codex":
-        return InvalidRequest(
-            "Codex keeps its servers itself, unless a scope is named",
-            f"Run 'codex mcp remove {NAME}', or pass --codex-config-scope project or user.",
-        )
     return InvalidRequest(
         f"the configuration of {client} is printed, never written",
         f"Run 'zaxy ide-config {client}' and paste what it prints.",

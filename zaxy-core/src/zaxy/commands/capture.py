@@ -25,7 +25,7 @@ Graph = Annotated[bool, typer.Option("--graph", help="Also bring the followers u
 Interval = Annotated[float | None, typer.Option("--interval", help="Seconds between two passes. Default: 2.")]
 Foreground = Annotated[bool, typer.Option("--foreground", help="Watch in this process, for a supervisor.")]
 Watch = Annotated[bool, typer.Option("--watch", help="Go on until ended, instead of reading once.")]
-Iterations = Annotated[int | None, typer.Option("--watch-iterations", help="With --watch: so many passes.")]
+Iterations = Annotated[int | None, typer.Option("--watch-iterations", help="With --watch: the number of passes.")]
 MAX_LINE_CHARS = 200
 
 
@@ -48,19 +48,19 @@ def start(
         return
     status = start_watcher(found, session, graph, seconds)
     done = "already watching" if status.get("already_running") else "watching"
-    _tell(status, f"{done} {found.root} with process {status.get('pid')}; its log is {status['log']}", as_json)
+    _print(status, f"{done} {found.root} with process {status.get('pid')}; its log is {status['log']}", as_json)
 
 
 @command(app, "capture status")
 def status(workspace: WorkspaceFolder = None, eventloom_path: EventloomPath = None, as_json: AsJson = False) -> None:
-    told = watcher_status(find_workspace(workspace, eventloom_path))
-    _tell(told, "\n".join(_status_lines(told)), as_json)
+    reply = watcher_status(find_workspace(workspace, eventloom_path))
+    _print(reply, "\n".join(_status_lines(reply)), as_json)
 
 
 @command(app, "capture stop")
 def stop(workspace: WorkspaceFolder = None, eventloom_path: EventloomPath = None, as_json: AsJson = False) -> None:
-    told = stop_watcher(find_workspace(workspace, eventloom_path))
-    _tell(told, "stopped" if told["was_running"] else "no watcher was running", as_json)
+    reply = stop_watcher(find_workspace(workspace, eventloom_path))
+    _print(reply, "stopped" if reply["was_running"] else "no watcher was running", as_json)
 
 
 @command(app, "codex-capture")
@@ -87,17 +87,17 @@ def codex_capture(
         passes = watch(capture, seconds, iterations if watching else 1, _follow(found) if graph else None)
     finally:
         capture.close()
-    told = {"session_id": capture.session, **passes._asdict()}
-    _tell(told, "\n".join(_pass_lines(passes)), as_json)
+    reply = {"session_id": capture.session, **passes._asdict()}
+    _print(reply, "\n".join(_pass_lines(passes)), as_json)
     raise typer.Exit(1 if passes.problems else 0)
 
 
 def _watch(
     workspace: Workspace, session: str, adapters: Sequence[str], graph: bool, interval: float, as_json: bool
 ) -> None:
-    """Watch in this process until it is told to end."""
+    """Watch in this process until it is asked to end."""
     capture = Capture(workspace, session, adapters)
-    capture.adapters()  # whatever is missing is told before anybody relies on it
+    capture.adapters()  # whatever is missing is reported before anybody relies on it
 
     def tell(captured: Captured) -> None:
         if captured.appended:
@@ -109,7 +109,7 @@ def _watch(
 
 
 def _follow(workspace: Workspace) -> Follow:
-    """The followers are opened anew each time: another process may own the graph by now."""
+    """The followers are opened each time: another process may own the graph by now."""
     from zaxy.owner.client import memory_of
     from zaxy.retrieve.recall import warnings
 
@@ -120,26 +120,26 @@ def _follow(workspace: Workspace) -> Follow:
     return follow
 
 
-def _tell(told: dict[str, Any], said: str, as_json: bool) -> None:
-    typer.echo(json.dumps(told, indent=2, ensure_ascii=False) if as_json else said)
+def _print(reply: dict[str, Any], said: str, as_json: bool) -> None:
+    typer.echo(json.dumps(reply, indent=2, ensure_ascii=False) if as_json else said)
 
 
-def _status_lines(told: dict[str, Any]) -> list[str]:
-    if told["status"] == "running":
-        lines = [f"running  process {told['pid']} since {told['started']}, {told['passes']} passes"]
+def _status_lines(reply: dict[str, Any]) -> list[str]:
+    if reply["status"] == "running":
+        lines = [f"running  process {reply['pid']} since {reply['started']}, {reply['passes']} passes"]
     else:
-        ended = "; it ended without being stopped" if told.get("ended_unexpectedly") else ""
-        lines = [f"stopped{ended}", f"start it with: {told['resume_command']}"]
-    if last := told.get("last_pass"):
+        ended = "; it ended without being stopped" if reply.get("ended_unexpectedly") else ""
+        lines = [f"stopped{ended}", f"start it with: {reply['resume_command']}"]
+    if last := reply.get("last_pass"):
         lines.append(
             f"last pass  {last['time']}  captured {last.get('captured', 0)} of {last.get('sources', 0)} sources"
         )
-    if told.get("captured"):
-        lines.append(f"captured  {_counts(told['captured'])}")
+    if reply.get("captured"):
+        lines.append(f"captured  {_counts(reply['captured'])}")
     lines += [
-        one_line(f"error  {error['time']}  {error['message']}", MAX_LINE_CHARS) for error in told.get("errors", ())
+        one_line(f"error  {error['time']}  {error['message']}", MAX_LINE_CHARS) for error in reply.get("errors", ())
     ]
-    return [*lines, f"log  {told['log']}"]
+    return [*lines, f"log  {reply['log']}"]
 
 
 def _pass_lines(passes: Passes) -> list[str]:

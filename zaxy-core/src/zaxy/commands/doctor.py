@@ -1,4 +1,4 @@
-"""`zaxy doctor`: look at everything that memory needs, and mend what may be mended."""
+"""`zaxy doctor`: look at everything that memory needs, and fix what may be fixed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ app = new_app("doctor")
 
 @command(app, "doctor")
 def doctor(
-    fix: Annotated[bool, typer.Option("--fix", help="Mend what may be mended without asking.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Fix what may be fixed without asking.")] = False,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
@@ -34,8 +34,8 @@ def doctor(
             typer.echo("\n".join(row_lines(row, terminal)))
     failed = any(row.status == ERROR for row in rows)
     if as_json:
-        told = {"ok": not failed, "rows": [row.as_dict() for row in rows]}
-        typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        reply = {"ok": not failed, "rows": [row.as_dict() for row in rows]}
+        typer.echo(json.dumps(reply, indent=2, ensure_ascii=False))
     else:
         typer.echo("\n" + closing_line(rows, terminal))
     raise typer.Exit(1 if failed else 0)

@@ -21,7 +21,7 @@ OPTIONS = (
     Option("--eventloom-path", "PATH", "the folder that holds the log"),
     Option("--workspace", "PATH", "the project's folder; kept, and used to find the log"),
     Option("--session-id", "ID", "the session; default: the workspace's own"),
-    Option("--source", "NAME", "the client that is observed, such as claude-code; default: unknown"),
+    Option("--source", "NAME", "the client that is observed, by its name; default: unknown"),
     Option("--transcript-path", "PATH", "the client's own transcript"),
     Option("--turn-count", "N", "how many turns the client has had"),
     Option("--summary", "TEXT", "what was reached (moments and file-edit)"),

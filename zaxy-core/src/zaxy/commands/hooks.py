@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from zaxy.clients.hook_clients import NAMES
-from zaxy.clients.hook_files import hooks_of
+from zaxy.clients.hook_files import GENERIC, HookOptions, hooks_of
 from zaxy.commands import command, new_app
 from zaxy.commands.events import AsJson, EventloomPath, WorkspaceFolder
 from zaxy.workspace import find_workspace
@@ -19,7 +18,7 @@ app = new_app("hooks")
 
 @command(app, "hooks")
 def hooks(
-    client: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}.")],
+    client: Annotated[str, typer.Argument(help=f"A client that has hooks, or {GENERIC} for any other.")],
     output: Annotated[Path | None, typer.Option("--output", help="Write to this file instead of printing.")] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Take Zaxy's hooks out again, and nothing else.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace hooks of Zaxy's that are there.")] = False,
@@ -28,7 +27,7 @@ def hooks(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    done = hooks_of(client, find_workspace(workspace, eventloom_path), output, remove, force, domain)
+    done = hooks_of(client, find_workspace(workspace, eventloom_path), HookOptions(output, remove, force, domain))
     if as_json:
         typer.echo(json.dumps(done.as_dict(), indent=2, ensure_ascii=False))
         return

@@ -2,34 +2,74 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
-from zaxy.clients.ide_config import Offer, Wish, make_offer
-from zaxy.clients.installing import Change, client_writers
+from zaxy.clients.editing import EditedFile
+from zaxy.clients.ide_config import EntryOptions, PlannedEntry, plan_entry
+from zaxy.clients.installed import open_clients
 from zaxy.commands import command, new_app
 from zaxy.commands.events import AsJson, EventloomPath, WorkspaceFolder
 from zaxy.errors import InvalidRequest
+from zaxy.plugins.manifest import CLIENTS_POINT, ClientOption
+from zaxy.plugins.roster import clients_of, load_roster
+from zaxy.settings import Settings
 from zaxy.workspace import find_workspace, stored_settings_here
 
 app = new_app("ide-config")
 
+PANEL = "Options of single clients"
+"""The part of the help for options that packages bring; the command's own contract is without them."""
+ROSTER = load_roster(Settings().lenient())
+NAMES = sorted(
+    {
+        provided.name
+        for row in ROSTER.rows
+        if row.usable and row.manifest
+        for provided in row.manifest.provides
+        if provided.point == CLIENTS_POINT
+    }
+)
 
-class Scope(StrEnum):
-    """Where Codex keeps a server."""
 
-    PROJECT = "project"
-    USER = "user"
+def with_options_of_clients(function: Callable[..., None]) -> Callable[..., None]:
+    """The command with the options that installed clients bring, each handed over by its flag."""
+    signature = inspect.signature(function, eval_str=True)
+    own = [parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD]
+    options = [option for facts in clients_of(ROSTER) for option in facts.options]
+    added = [
+        inspect.Parameter(
+            option.flag.strip("-").replace("-", "_"),
+            inspect.Parameter.KEYWORD_ONLY,
+            default=False if option.sets == "trust" else None,
+            annotation=_type(option),
+        )
+        for option in options
+    ]
+    function.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
+    function.__annotations__ |= {parameter.name: parameter.annotation for parameter in added}
+    return function
+
+
+def _type(option: ClientOption) -> Any:
+    declared = typer.Option(option.flag, help=option.help, rich_help_panel=PANEL)
+    if option.sets == "trust":
+        return Annotated[bool, declared]
+    if option.choices:
+        choices: Any = StrEnum("Choice", [(choice.upper(), choice) for choice in option.choices])  # type: ignore[misc]
+        return Annotated[choices | None, declared]
+    return Annotated[str | None, declared]
 
 
 @command(app, "ide-config")
+@with_options_of_clients
 def ide_config(
-    client: Annotated[
-        str, typer.Argument(help="claude-code, claude-desktop, codex, cursor, gemini, vscode, or one of a plugin.")
-    ],
+    client: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}.")],
     install: Annotated[bool, typer.Option("--install", help="Put the entry into the client's file.")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Take the entry out of the client's file.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an entry that is there, and just it.")] = False,
@@ -37,48 +77,42 @@ def ide_config(
     eventloom_path: EventloomPath = None,
     domain: Annotated[str, typer.Option("--domain", help="Names the default session: DOMAIN-default.")] = "",
     url: Annotated[str, typer.Option("--url", help="The address of a remote server, instead of a command.")] = "",
-    codex_config_scope: Annotated[
-        Scope | None, typer.Option("--codex-config-scope", help="Codex: write its TOML, of the project or the user.")
-    ] = None,
-    codex_trusted_project: Annotated[
-        bool, typer.Option("--codex-trusted-project", help="Codex: this project is trusted, so its file is read.")
-    ] = False,
-    hermes_config: Annotated[str, typer.Option("--hermes-config", help="Hermes: the config.yaml to write.")] = "",
     as_json: AsJson = False,
+    **of_clients: object,
 ) -> None:
     if install and remove:
         raise InvalidRequest("--install and --remove exclude each other", "Pass one of them.")
-    scope = codex_config_scope.value if codex_config_scope else ""
-    wish = Wish(client, domain, url, scope, codex_trusted_project, hermes_config)
-    with client_writers(stored_settings_here()) as host:
-        offer = make_offer(host, wish, lambda: find_workspace(workspace, eventloom_path))
-        for notice in offer.notices:
+    own = {f"--{name.replace('_', '-')}": str(value) for name, value in of_clients.items() if value}
+    with open_clients(stored_settings_here()) as clients:
+        options = EntryOptions(client, domain, url, own)
+        planned = plan_entry(clients, options, lambda: find_workspace(workspace, eventloom_path))
+        for notice in planned.notices:
             typer.echo(f"notice: {notice}", err=True)
         if remove:
-            _tell(offer, "removed", offer.remove(), as_json)
-        elif install and not (client == "codex" and not scope):
-            _tell(offer, "installed", offer.install(force), as_json)
+            _print_edited(planned, "removed", planned.remove(), as_json)
+        elif install and not planned.is_command:
+            _print_edited(planned, "installed", planned.install(force), as_json)
         elif as_json:
-            typer.echo(json.dumps(_described(offer), indent=2, ensure_ascii=False))
+            typer.echo(json.dumps(_described(planned), indent=2, ensure_ascii=False))
         else:
-            typer.echo(offer.text, nl=False)
+            typer.echo(planned.text, nl=False)
 
 
-def _described(offer: Offer) -> dict[str, Any]:
-    path = str(offer.path) if offer.path else None
-    return {"client": offer.client, "path": path, "text": offer.text, "notices": list(offer.notices)}
+def _described(planned: PlannedEntry) -> dict[str, Any]:
+    path = str(planned.path) if planned.path else None
+    return {"client": planned.client.name, "path": path, "text": planned.text, "notices": list(planned.notices)}
 
 
-def _tell(offer: Offer, done: str, change: Change, as_json: bool) -> None:
-    backup = str(change.backup) if change.backup else None
+def _print_edited(planned: PlannedEntry, done: str, file: EditedFile, as_json: bool) -> None:
+    backup = str(file.backup) if file.backup else None
     if as_json:
-        told = {**_described(offer), done: change.changed, "deleted": change.after is None, "backup": backup}
-        typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
-    elif not change.changed:
-        typer.echo(f"{change.path} has no entry of {offer.server.name}" if done == "removed" else "nothing to change")
-    elif change.after is None:
-        typer.echo(f"deleted {change.path}, which held nothing else")
+        reply = {**_described(planned), done: file.changed, "deleted": file.after is None, "backup": backup}
+        typer.echo(json.dumps(reply, indent=2, ensure_ascii=False))
+    elif not file.changed:
+        typer.echo(f"{file.path} has no entry of {planned.server.name}" if done == "removed" else "nothing to change")
+    elif file.after is None:
+        typer.echo(f"deleted {file.path}, which held nothing else")
     else:
-        typer.echo(f"{done} {offer.server.name} {'in' if done == 'installed' else 'from'} {change.path}")
+        typer.echo(f"{done} {planned.server.name} {'in' if done == 'installed' else 'from'} {file.path}")
         if backup:
             typer.echo(f"before: {backup}")

@@ -11,8 +11,10 @@ import typer
 from zaxy.commands import command, new_app
 from zaxy.commands.events import AsJson, WorkspaceFolder
 from zaxy.errors import Conflict, InvalidRequest
-from zaxy.setup.init import BACKENDS, Wish, carry_out, make_plan, settled, undo_init
-from zaxy.setup.init_clients import PRESETS
+from zaxy.plugins.roster import clients_of, load_roster
+from zaxy.settings import Settings
+from zaxy.setup.init import InitOptions, carry_out, installed_backends, make_plan, settled, undo_init
+from zaxy.setup.init_clients import MINIMAL
 from zaxy.terminal.init_page import (
     done_as_dict,
     done_lines,
@@ -25,6 +27,9 @@ from zaxy.terminal.screen import terminal_of
 from zaxy.workspace import Workspace, find_workspace
 
 app = new_app("init")
+_SETTINGS = Settings().lenient()
+PRESETS = [*(facts.preset for facts in clients_of(load_roster(_SETTINGS)) if facts.preset), MINIMAL]
+BACKENDS = installed_backends(_SETTINGS)
 
 
 @command(app, "init")
@@ -46,7 +51,7 @@ def init(
         _undo(found, yes, dry_run, as_json)
         return
     terminal = terminal_of(sys.stdout)
-    plan = make_plan(found, Wish(preset, tuple(client or ()), backend, domain))
+    plan = make_plan(found, InitOptions(preset, tuple(client or ()), backend, domain))
     if not as_json:
         typer.echo("\n".join(plan_lines(plan, terminal)))
     if dry_run:

@@ -25,9 +25,10 @@ Contract = dict[str, Any]
 
 # Who makes the values of a model: the core hands it out, a plugin returns it, or both do.
 MODEL_SIDES = {
-    "core": "AsOf Batch ExtractedEvent Parcel ProviderContext Query ServerEntry",
-    "plugin": "Candidate EdgeRow EntityRow GraphStats KeyPair Observation Page Provider Reading Receipt Source Tool",
-    "both": "Closing Cursor Draft Edge Entity EntityRef Event Extraction",
+    "core": "AsOf Batch ExtractedEvent HookCommand Parcel ProviderContext Query",
+    "plugin": "Candidate ClientCapture ClientSigns EdgeRow EntityRow GraphStats HookEvent HookHandler KeyPair "
+    "Observation Page Provider Reading Receipt Source Tool",
+    "both": "Closing Cursor Draft Edge Entity EntityRef Event Extraction ServerEntry",
 }
 CONSTANTS = {
     "API_CURRENT": "tuple[int, int]",
@@ -35,7 +36,7 @@ CONSTANTS = {
     "JsonObject": "Mapping[str, object]",
     "POINTS": "Mapping[str, Point]",
 }
-PROTOCOLS = ("Follower", *(point.protocol for point in POINTS.values()))
+PROTOCOLS = ("Follower", "ClientHooks", *(point.protocol for point in POINTS.values()))
 EXPERIMENTAL = {"stability": "experimental", "since": "0.1"}
 
 
@@ -71,7 +72,17 @@ def plugin_contract(manifest: Manifest, package: str) -> Contract:
         for provided in manifest.provides
     ]
     settings = [_setting(setting) for setting in manifest.settings]
-    return contract(manifest.name, package, _items([*offered, *settings]))
+    return contract(manifest.name, package, _items([*offered, *settings, *_client_words(manifest)]))
+
+
+def _client_words(manifest: Manifest) -> Iterator[tuple[str, Item]]:
+    """The presets and options that a plugin's clients bring to the command line."""
+    for client in manifest.clients:
+        if client.preset:
+            yield f"preset {client.preset}", {"side": "core", **EXPERIMENTAL, "client": client.name}
+        for option in client.options:
+            described = {"sets": option.sets, "choices": list(option.choices), "summary": option.help}
+            yield f"option ide-config {option.flag}", {"side": "core", **EXPERIMENTAL, **described}
 
 
 def contract(name: str, distribution: str, items: Items) -> Contract:
@@ -282,6 +293,8 @@ def _typer_parameters(app: Any, name: str) -> Iterator[Item]:
     hints = get_type_hints(function, include_extras=True)
     for parameter in inspect.signature(function).parameters.values():
         kind, declared = get_args(hints[parameter.name])
+        if getattr(declared, "rich_help_panel", None):
+            continue  # a package brings it, and its contract has it
         # typer.Option("--json") keeps its first word where a default would be.
         words = [word for word in (declared.default, *(declared.param_decls or ())) if isinstance(word, str)]
         shown = next((word for word in words if word.startswith("--")), parameter.name.upper())

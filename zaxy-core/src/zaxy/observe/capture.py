@@ -1,7 +1,7 @@
 """One pass over what clients have written since the last one: each observation is appended once.
 
 An observation's key says where it came from, so reading something again adds nothing. The marks only save the work:
-whoever deletes them loses no event and gets none twice.
+deleting them loses no event and records none twice.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Capture:
         return self._host.all(POINT)
 
     def run(self, stopped: Callable[[], bool] = lambda: False) -> Captured:
-        """Read what is new. An adapter that fails is told of and left out; the log's own errors are raised."""
+        """Read what is new. An adapter that fails is reported and left out; the log's own errors are raised."""
         tally = _Tally()
         for adapter in self.adapters():
             try:
@@ -140,7 +140,7 @@ class Capture:
             if error.code != "conflict":
                 raise
             if len(entries) == 1:
-                # The same place was told otherwise before, by an older adapter or an older redaction: it is known.
+                # The same place was read otherwise before, by an older adapter or an older redaction: it is known.
                 tally.known += 1
                 return
             middle = len(entries) // 2

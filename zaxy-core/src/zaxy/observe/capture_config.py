@@ -1,4 +1,7 @@
-"""`.codex/zaxy-capture.json`: that this project is captured by a watcher, and with which options it is started."""
+"""`zaxy-capture.json` in a folder of the project, such as that of a client: that a watcher captures this project.
+
+It also says with which options the watcher is started.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any, NamedTuple
 
 from zaxy.errors import InvalidRequest, Unavailable, ZaxyError
 
-CAPTURE_FILE = ".codex/zaxy-capture.json"
+FILE_NAME = "zaxy-capture.json"
 FORMAT = 1
 INTERVAL = 2.0
 MIN_INTERVAL, MAX_INTERVAL = 0.1, 3600.0
@@ -26,34 +29,32 @@ class CaptureConfig(NamedTuple):
 DEFAULT = CaptureConfig()
 
 
-def capture_config_text(config: CaptureConfig = DEFAULT) -> str:
-    """The file's text."""
-    told = {"format": FORMAT, "capture": "codex", "graph": config.graph, "interval_seconds": config.interval}
-    return json.dumps(told, indent=2) + "\n"
+def capture_config_text(adapter: str, config: CaptureConfig = DEFAULT) -> str:
+    """The file's text; `adapter` is the one for whose sake it is written."""
+    values = {"format": FORMAT, "capture": adapter, "graph": config.graph, "interval_seconds": config.interval}
+    return json.dumps(values, indent=2) + "\n"
 
 
-def write_capture_config(root: Path, config: CaptureConfig = DEFAULT) -> Path:
-    path = root / CAPTURE_FILE
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(capture_config_text(config), encoding="utf-8")
-    return path
+def capture_file(root: Path) -> Path | None:
+    """The file of a project, in one of its hidden folders, the first by name; None where there is none."""
+    return next(iter(sorted(root.glob(f".*/{FILE_NAME}"))), None)
 
 
 def read_capture_config(root: Path) -> CaptureConfig | None:
     """What the file says; None where there is no file."""
-    path = root / CAPTURE_FILE
-    try:
-        told: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
+    path = capture_file(root)
+    if path is None:
         return None
+    try:
+        values: Any = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise _unusable(path, getattr(error, "strerror", None) or "it is not JSON") from None
-    if not isinstance(told, dict) or told.get("format") != FORMAT:
+    if not isinstance(values, dict) or values.get("format") != FORMAT:
         raise _unusable(path, f"it is not of format {FORMAT}")
-    graph = told.get("graph", False)
+    graph = values.get("graph", False)
     if not isinstance(graph, bool):
         raise _unusable(path, "its 'graph' is not true or false")
-    return CaptureConfig(graph, checked_interval(told.get("interval_seconds", INTERVAL)))
+    return CaptureConfig(graph, checked_interval(values.get("interval_seconds", INTERVAL)))
 
 
 def checked_interval(seconds: object) -> float:
@@ -69,5 +70,5 @@ def checked_interval(seconds: object) -> float:
 def _unusable(path: Path, reason: str) -> ZaxyError:
     return Unavailable(
         f"{path} cannot be used: {reason}",
-        "Remove it, or let 'zaxy init --preset local-codex' write it.",
+        "Remove it, and let 'zaxy init' write it again.",
     )

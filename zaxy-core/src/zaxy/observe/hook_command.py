@@ -52,7 +52,10 @@ class HookCall(NamedTuple):
         trigger = hook_events.known_trigger(self.trigger)
         fields = self.fields
         if self.has_client_json:
-            fields = {**hook_events.told_by_client(_stdin_json()), **fields}
+            from zaxy.plugins.hook_json import places_of
+
+            places = places_of(str(fields.get("source", "")))
+            fields = {**hook_events.fields_of(_stdin_json(), places), **fields}
             trigger = hook_events.meant_trigger(trigger, fields)
             if not self.strict and hook_events.says_nothing(trigger, fields):
                 return None

@@ -1,4 +1,4 @@
-"""What a client's hook tells, made into an event: its type, and a payload that is small on purpose.
+"""What a client's hook says, made into an event: its type, and a payload that is small on purpose.
 
 Only what a trigger is known for is kept. Of a file's content, a tool's arguments and a prompt nothing readable is: a
 path and line counts, the arguments' names, and whether the prompt asks where the work stands.
@@ -14,7 +14,7 @@ from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 ACTOR = "zaxy-hook"
 EXCERPT = 240
@@ -74,37 +74,37 @@ def known_trigger(typed: str) -> str:
     raise InvalidRequest(shown, f"The triggers are {', '.join(TRIGGERS)}.")
 
 
-def meant_trigger(trigger: str, told: Mapping[str, object]) -> str:
+def meant_trigger(trigger: str, fields: Mapping[str, object]) -> str:
     """Clients have one hook for the start of a session and say beside it that an older one goes on."""
-    return "resume" if trigger == "session-start" and told.get("reason") == "resume" else trigger
+    return "resume" if trigger == "session-start" and fields.get("reason") == "resume" else trigger
 
 
-def says_nothing(trigger: str, told: Mapping[str, object]) -> bool:
+def says_nothing(trigger: str, fields: Mapping[str, object]) -> bool:
     """Whether a turn ended without a word, as one that was interrupted does."""
-    return trigger == "transcript-turn" and not told.get("content")
+    return trigger == "transcript-turn" and not fields.get("content")
 
 
-def observations_of(trigger: str, told: Mapping[str, object]) -> list[dict[str, object]]:
-    """What was told, once for each file if a patch changed several."""
-    edits = told.get("edits")
-    if trigger != "file-edit" or not isinstance(edits, list) or told.get("path"):
-        return [dict(told)]
-    return [{**told, **edit} for edit in edits] or [dict(told)]
+def observations_of(trigger: str, fields: Mapping[str, object]) -> list[dict[str, object]]:
+    """The fields, once for each file if a patch changed several."""
+    edits = fields.get("edits")
+    if trigger != "file-edit" or not isinstance(edits, list) or fields.get("path"):
+        return [dict(fields)]
+    return [{**fields, **edit} for edit in edits] or [dict(fields)]
 
 
-def payload_of(trigger: str, told: Mapping[str, object]) -> dict[str, object]:
-    """The payload of a known trigger, from what was told. Secrets are still in it, and it is not yet `bounded`."""
+def payload_of(trigger: str, fields: Mapping[str, object]) -> dict[str, object]:
+    """The payload of a known trigger, from the fields. Secrets are still in it, and it is not yet `bounded`."""
     known = TRIGGERS[trigger]
-    notes = [str(told["note"])] if told.get("note") else []
+    notes = [str(fields["note"])] if fields.get("note") else []
     derived: dict[str, object] = {}
-    if told.get("prompt"):
-        derived["reminder_class"] = reminder_class(str(told["prompt"]))
-    if "argument_keys" in known.keeps and told.get("arguments"):
-        derived["argument_keys"], note = argument_keys(told["arguments"])
+    if fields.get("prompt"):
+        derived["reminder_class"] = reminder_class(str(fields["prompt"]))
+    if "argument_keys" in known.keeps and fields.get("arguments"):
+        derived["argument_keys"], note = argument_keys(fields["arguments"])
         notes += [note] if note else []
-    payload: dict[str, object] = {"trigger": trigger, "source": _readable("source", told.get("source") or "unknown")}
+    payload: dict[str, object] = {"trigger": trigger, "source": _readable("source", fields.get("source") or "unknown")}
     for field in (*COMMON, *known.keeps):
-        value = derived.get(field, told.get(field))
+        value = derived.get(field, fields.get(field))
         if value is not None and value not in ("", []):
             payload[field] = _readable(field, value)
     missing = [field for field in known.needs if field not in payload]
@@ -147,55 +147,63 @@ def reminder_class(prompt: str) -> str:
     return "status_question" if asks else "none"
 
 
-SAME_NAME = ("hook_event_name", "transcript_path", "tool_name", "prompt")
-RESPONSES = ("tool_response", "tool_output", "result_json")
-PATH_KEYS = ("file_path", "path", "notebook_path", "absolute_path")
-LAST_WORDS = ("last_assistant_message", "prompt_response", "text")
-"""What the assistant said last: Claude Code and Codex, Gemini CLI, Cursor."""
 OPERATIONS = {"create": "created", "update": "modified"}
 PATCH_TOOL = "apply_patch"
-"""Codex hands a patch over as this tool's `command`: it is file content, and no command."""
+"""Agents hand a patch over as this tool's `command`: it is file content, and no command."""
+NUMBERS = ("exit_code", "duration_ms")
+SEEN_ONLY = ("arguments", "response", "error")
+"""What is looked at, and never kept as it is."""
 
 
-def told_by_client(data: object) -> dict[str, object]:
-    """What the JSON on a hook's standard input tells, as Claude Code, Codex, Cursor and Gemini CLI write it.
+def fields_of(data: object, places: Mapping[str, Sequence[str]]) -> dict[str, object]:
+    """What the JSON on a hook's standard input says, looked up at the places where its client says it.
 
     Whatever is missing or of another kind is passed over. The client's own session id is not taken for ours.
     """
     if not isinstance(data, dict):
         return {"note": "the standard input was not a JSON object"}
-    arguments, roots = _decoded(data.get("tool_input")), data.get("workspace_roots")
-    inputs = arguments if isinstance(arguments, dict) else {}
-    response = next((data[name] for name in RESPONSES if name in data), None)
-    details = response if isinstance(response, dict) else {}
-    told: dict[str, object] = {
-        **{field: _first_text(data.get(field)) for field in SAME_NAME},
-        "workspace": _first_text(data.get("cwd"), *(roots if isinstance(roots, list) else ())),
-        "reason": _first_text(data.get("reason"), data.get("trigger"), data.get("source")),
-        "arguments": arguments,
-        "path": _first_text(*(inputs.get(key) for key in PATH_KEYS), data.get("file_path")),
-        "operation": OPERATIONS.get(_first_text(details.get("type")) or ""),
-        "duration_ms": _whole(data.get("duration_ms", data.get("duration"))),
-        "content": _first_text(*(data.get(field) for field in LAST_WORDS)),
+    found = {
+        field: [value for place in tried if (value := _at(data, place)) is not None] for field, tried in places.items()
     }
+    arguments = _decoded(next(iter(found["arguments"]), None))
+    fields: dict[str, object] = {
+        **{field: _first_text(*values) for field, values in found.items() if field not in (*NUMBERS, *SEEN_ONLY)},
+        **{
+            field: next((whole for value in found[field] if (whole := _whole(value)) is not None), None)
+            for field in NUMBERS
+        },
+        "arguments": arguments,
+    }
+    fields["operation"] = OPERATIONS.get(str(fields["operation"]))
+    response = next(iter(found["response"]), None)
     if response is not None or "error" in data:
-        told["status"] = "error" if _failed(data, details) else "ok"
-        told["result_summary"] = shape_of(response)
-    if data.get("tool_name") == PATCH_TOOL:
-        told["edits"] = patched_files(_first_text(inputs.get("command"), inputs.get("input")) or "")
-    else:
-        told["command"] = _first_text(inputs.get("command"), data.get("command"))
-        told["stdout"] = _first_text(details.get("stdout"), response, data.get("output"))
-        told["stderr"] = _first_text(details.get("stderr"), data.get("error"))
-        told["exit_code"] = _whole(details.get("exit_code", details.get("exitCode", _exit_code(data.get("error")))))
-    return {field: value for field, value in told.items() if value is not None}
+        fields["status"] = "error" if _failed(found["error"], response, data.get("hook_event_name")) else "ok"
+        fields["result_summary"] = shape_of(response)
+    if fields["exit_code"] is None:
+        fields["exit_code"] = _exit_code(found["error"])
+    if fields["tool_name"] == PATCH_TOOL:
+        inputs = arguments if isinstance(arguments, dict) else {}
+        fields["edits"] = patched_files(_first_text(inputs.get("command"), inputs.get("input")) or "")
+        fields |= dict.fromkeys(("command", "stdout", "stderr", "exit_code"))
+    return {field: value for field, value in fields.items() if value is not None}
+
+
+def _at(data: object, place: str) -> object:
+    """The value at a dotted path; a text on the way is read as JSON."""
+    for step in place.split("."):
+        data = _decoded(data)
+        if isinstance(data, list) and step.isdecimal():
+            data = data[int(step)] if int(step) < len(data) else None
+        else:
+            data = data.get(step) if isinstance(data, dict) else None
+    return data
 
 
 PATCHED = {"Add": "created", "Update": "modified", "Delete": "deleted"}
 
 
 def patched_files(patch: str) -> list[dict[str, object]]:
-    """The files that a patch of Codex's changes, with the numbers of their lines and nothing of their content."""
+    """The files that a patch changes, with the numbers of their lines and nothing of their content."""
     edits: list[dict[str, object]] = []
     counts = {"+": 0, "-": 0}
     for line in patch.splitlines():
@@ -209,19 +217,16 @@ def patched_files(patch: str) -> list[dict[str, object]]:
     return edits[:MAX_EDITS]
 
 
-def _exit_code(error: object) -> int | None:
-    """Claude Code tells of a command that failed by its words, such as `Exit code 1`."""
-    found = (
-        re.search(r"(?:exit|status) code:? (\d{1,3})\b", error[:WINDOW], re.IGNORECASE)
-        if isinstance(error, str)
-        else None
-    )
+def _exit_code(errors: Sequence[object]) -> int | None:
+    """Some clients say that a command failed in words, such as `Exit code 1`."""
+    found = re.search(r"(?:exit|status) code:? (\d{1,3})\b", (_first_text(*errors) or "")[:WINDOW], re.IGNORECASE)
     return int(found[1]) if found else None
 
 
-def _failed(data: Mapping[str, object], details: Mapping[str, object]) -> bool:
-    flags = (data.get("error"), *(details.get(name) for name in ("error", "is_error", "isError")))
-    return any(flags) or details.get("success") is False or str(data.get("hook_event_name")).endswith("Failure")
+def _failed(errors: Sequence[object], response: object, event: object) -> bool:
+    details = response if isinstance(response, dict) else {}
+    flags = (*errors, *(details.get(name) for name in ("error", "is_error", "isError")))
+    return any(flags) or details.get("success") is False or str(event).endswith("Failure")
 
 
 def shape_of(result: object) -> str | None:

@@ -34,7 +34,7 @@ LOOKS_FOR_STOP_EVERY = 0.1
 SECONDS_TO_TAKE_OVER = 2.0
 MAX_ERRORS = 10
 _held_to_the_end: list[ExitStack] = []
-"""The lock is let go of by the end of the process: whoever sees it free knows that the process is gone."""
+"""The lock is let go of by the end of the process: where it is free, the process is gone."""
 
 Follow = Callable[[str], list[str]]
 """Brings the followers of a session up to its log, and says what keeps them from it."""
@@ -77,7 +77,7 @@ class Watcher:
     def __init__(self, workspace: Workspace, held: ExitStack, graph: bool, interval: float) -> None:
         self._files = files_of(workspace)
         _held_to_the_end.append(held)
-        self._told: dict[str, Any] = {
+        self._status: dict[str, Any] = {
             "pid": os.getpid(),
             "token": os.urandom(8).hex(),
             "started": utc_now(),
@@ -116,18 +116,18 @@ class Watcher:
             return True
         try:
             with open(self._files.stop, encoding="utf-8") as file:
-                return file.read() == str(self._told["token"])
+                return file.read() == str(self._status["token"])
         except OSError:
             return False
 
     def took(self, captured: Captured | None, problems: list[str], seconds: float) -> None:
         """Keep what a pass came to, for `status`."""
         now = utc_now()
-        self._told["passes"] += 1
-        self._told["last_pass"] = {"time": now, "duration_ms": round(seconds * 1000)}
+        self._status["passes"] += 1
+        self._status["last_pass"] = {"time": now, "duration_ms": round(seconds * 1000)}
         if captured is not None:
             self._captured.update(captured.new)
-            self._told["last_pass"] |= {
+            self._status["last_pass"] |= {
                 "captured": captured.appended,
                 "known": captured.known,
                 "skipped": captured.skipped,
@@ -137,11 +137,11 @@ class Watcher:
                 counts = ", ".join(f"{count} {type_}" for type_, count in sorted(captured.new.items()))
                 self.note(f"captured {counts}")
         for problem in problems:
-            if problem not in self._problems:  # what stays wrong is told once, not with every pass
+            if problem not in self._problems:  # what stays wrong is noted once, not with every pass
                 self._errors = [*self._errors, {"time": now, "message": problem}][-MAX_ERRORS:]
                 self.note(problem)
         self._problems = frozenset(problems)
-        self._told |= {"captured": dict(self._captured), "errors": self._errors}
+        self._status |= {"captured": dict(self._captured), "errors": self._errors}
         self._keep()
 
     def note(self, message: str) -> None:
@@ -166,7 +166,7 @@ class Watcher:
 
     def _keep(self) -> None:
         try:
-            atomic_write(self._files.record, json.dumps(self._told).encode())
+            atomic_write(self._files.record, json.dumps(self._status).encode())
         except OSError as error:
             if os.path.isdir(self._files.folder):
                 raise unusable_folder(self._files.folder, error) from None
@@ -190,12 +190,12 @@ def watch(
     watcher: Watcher | None = None,
     tell: Callable[[Captured], None] = lambda captured: None,
 ) -> Passes:
-    """Capture again and again: so many times, or until this process is told to end."""
+    """Capture again and again: a number of times, or until this process is asked to end."""
     new: Counter[str] = Counter()
     skipped: Counter[str] = Counter()
     known, count, problems = 0, 0, dict[str, None]()
     behind = follow is not None
-    with _told_to_end() as ended:
+    with _asked_to_end() as ended:
         stopped: Callable[[], bool] = lambda: ended() or (watcher is not None and watcher.is_asked_to_stop())  # noqa: E731
         while not stopped():
             began, captured, found = time.monotonic(), None, list[str]()
@@ -232,7 +232,7 @@ def _sleep(seconds: float, stopped: Callable[[], bool]) -> None:
 
 
 @contextmanager
-def _told_to_end() -> Iterator[Callable[[], bool]]:
+def _asked_to_end() -> Iterator[Callable[[], bool]]:
     """Whether the process was asked to end, by a signal that would otherwise cut a pass short."""
     asked: list[int] = []
 
@@ -283,11 +283,11 @@ def is_running(workspace: Workspace) -> bool:
 
 
 def watcher_record(workspace: Workspace) -> dict[str, Any] | None:
-    """What the watcher last said of itself, be it true or stale."""
+    """What the watcher last said of itself, true or stale."""
     try:
         with open(files_of(workspace).record, encoding="utf-8") as file:
-            told = json.load(file)
-        return told if isinstance(told, dict) and type(told.get("pid")) is int else None
+            record = json.load(file)
+        return record if isinstance(record, dict) and type(record.get("pid")) is int else None
     except (OSError, ValueError):
         return None
 
@@ -313,18 +313,18 @@ def watcher_status(workspace: Workspace) -> dict[str, Any]:
     """All that is known of the watcher, for people and programs."""
     watched = watching(workspace)
     record = watcher_record(workspace)
-    told: dict[str, Any] = {
+    status: dict[str, Any] = {
         "status": "running" if watched.running else "stopped",
         "configured": watched.configured,
         "workspace": workspace.root,
         "log": files_of(workspace).log,
     }
     if not watched.running:
-        told["resume_command"] = watched.resume
+        status["resume_command"] = watched.resume
     if record is not None:
         crashed = {} if watched.running else {"ended_unexpectedly": True}
-        told |= crashed | {key: value for key, value in record.items() if key != "token"}
-    return told
+        status |= crashed | {key: value for key, value in record.items() if key != "token"}
+    return status
 
 
 def _configured_graph(workspace: Workspace) -> bool:

@@ -13,6 +13,7 @@ from time import monotonic
 from typing import Any
 
 from zaxy import __version__
+from zaxy.assemble.replies import Erasure
 from zaxy.errors import InternalError, Unavailable, ZaxyError, error_of
 from zaxy.follow.loop import FOREVER, Progress, State
 from zaxy.memory import Memory

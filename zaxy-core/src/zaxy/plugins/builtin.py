@@ -31,12 +31,10 @@ def zaxy_signing_algorithms() -> list[Provider]:
 @hookimpl
 def zaxy_ide_config_writers() -> list[Provider]:
     return [
-        Provider("claude-code", "zaxy.clients.writers:ClaudeCode", "Claude Code: .mcp.json of the project."),
-        Provider("claude-desktop", "zaxy.clients.writers:ClaudeDesktop", "Claude Desktop; printed, never written."),
-        Provider("codex", "zaxy.clients.writers:Codex", "Codex: config.toml of the user or of a trusted project."),
-        Provider("cursor", "zaxy.clients.writers:Cursor", "Cursor: .cursor/mcp.json of the project."),
-        Provider("gemini", "zaxy.clients.writers:Gemini", "Gemini CLI: .gemini/settings.json of the project."),
-        Provider("vscode", "zaxy.clients.writers:VsCode", "VS Code: .vscode/mcp.json of the project."),
+        Provider("claude-desktop", "zaxy.clients.claude_desktop:ClaudeDesktop", "Claude Desktop; printed only."),
+        Provider("cursor", "zaxy.clients.cursor:CursorClient", "Cursor: its files in .cursor of the project."),
+        Provider("gemini", "zaxy.clients.gemini:Gemini", "Gemini CLI: .gemini/settings.json of the project."),
+        Provider("vscode", "zaxy.clients.vscode:VsCode", "VS Code: .vscode/mcp.json of the project."),
     ]
 
 

@@ -13,10 +13,12 @@ from zaxy.api.models import Event, Query, ServerEntry
 from zaxy.errors import ZaxyError
 from zaxy.plugins.guard import overhear
 from zaxy.plugins.host import ExtraMissing, PluginHost
-from zaxy.plugins.manifest import FILE_NAME, Provided
+from zaxy.plugins.manifest import CLIENTS_POINT, FILE_NAME, Provided
 from zaxy.plugins.roster import InstalledPlugin, owner_of
 
 PRINTING_HINT = "Its author should use `logging` or context.warn: on stdout a client expects nothing but MCP messages."
+OLD_WRITER = "{!r} is written for plugin API 0.1: it edits its configuration, and has no hooks and no signs"
+OLD_WRITER_HINT = "To make it a whole client, derive it from zaxy.api.FileClient, or add what zaxy.api.Client names."
 SAMPLE = Event(
     "plugins-check", 1, "evt_1_00000000", "note.made", "zaxy", "2026-06-15T00:00:00.000000Z", {}, "0" * 64, None
 )
@@ -92,6 +94,9 @@ def _provider_problems(host: PluginHost, provided: Provided) -> Iterator[tuple[s
         return
     except ZaxyError as error:
         yield "make", error.message, error.remediation
+        return
+    if provided.point == CLIENTS_POINT and not hasattr(bound.instance, "find"):
+        yield "extra", OLD_WRITER.format(provided.name), OLD_WRITER_HINT
         return
     try:
         wrong = host.run(

@@ -212,7 +212,7 @@ class PluginHost:
         for row in suspects:
             if row.manifest and row.manifest.provides:
                 return _broken(row)
-        known = ", ".join(self.names(point)) or "none"
+        known = ", ".join(sorted(self.names(point))) or "none"
         known += "".join(f"; {row.name} ({row.package}) is {row.state}" for row in suspects)
         return NotFound(
             f"no {point} provider is named {name!r} (installed: {known})",

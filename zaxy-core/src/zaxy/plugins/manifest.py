@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from zaxy.api.catalog import API_CURRENT, POINTS, STABILITIES, version_text
+from zaxy.api.catalog import API_CURRENT, HOOK_FIELDS, POINTS, STABILITIES, version_text
 from zaxy.errors import ZaxyError
 from zaxy.plugins.discovery import locate
 from zaxy.settings import KINDS, SETTINGS, Setting, parse
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 FILE_NAME = "zaxy-plugin.json"
 REQUIRED = ...
 FORMAT = 1
+CLIENTS_POINT = "ide_config_writers"
 NEEDS = ("network", "server", "secret")
 NAME_RULE = "lower-case letters, digits and single hyphens, at most 64 characters"
 
@@ -28,6 +29,27 @@ class Provided(NamedTuple):
     name: str
     stability: str
     capabilities: tuple[str, ...]
+
+
+class ClientOption(NamedTuple):
+    """An option of `zaxy ide-config` that a client brings."""
+
+    client: str
+    flag: str
+    sets: str
+    """`scope`: its value is the scope to write; `path`: the file to write; `trust`: a switch, needed for `project`."""
+    choices: tuple[str, ...]
+    help: str
+
+
+class ClientFacts(NamedTuple):
+    """What is known of a client without its code: for help texts, for reading options, and for `zaxy hook-event`."""
+
+    name: str
+    preset: str
+    options: tuple[ClientOption, ...]
+    hook_json: tuple[tuple[str, tuple[str, ...]], ...]
+    """Where its hooks' JSON says what, before the places of `HOOK_FIELDS`."""
 
 
 class Manifest(NamedTuple):
@@ -40,6 +62,7 @@ class Manifest(NamedTuple):
     needs: tuple[str, ...]
     unknown_keys: tuple[str, ...]
     """Keys that this version does not know: ignored, and reported by `zaxy plugins check`."""
+    clients: tuple[ClientFacts, ...] = ()
 
     @property
     def points(self) -> tuple[str, ...]:
@@ -114,13 +137,27 @@ def parse_manifest(data: bytes, package: str) -> Manifest:
     if twice:
         raise ManifestError(f"{FILE_NAME}: it provides {twice[0].name!r} twice at {twice[0].point}")
     settings = tuple(_setting(item, f"settings[{i}]", package, unknown) for i, item in enumerate(body["settings"]))
-    return Manifest(*known, provides, settings, tuple(body["needs"]), tuple(sorted(unknown)))
+    clients = tuple(_client(item, f"clients[{i}]", provides, unknown) for i, item in enumerate(body["clients"]))
+    return Manifest(*known, provides, settings, tuple(body["needs"]), tuple(sorted(unknown)), clients)
 
 
 def _provided(item: object, where: str, unknown: set[str]) -> Provided:
     fields, rest = _fields(item, where, PROVIDES)
     unknown |= {f"{where}.{key}" for key in rest}
     return Provided(fields["point"], fields["name"], fields["stability"], tuple(fields["capabilities"]))
+
+
+def _client(item: object, where: str, provides: tuple[Provided, ...], unknown: set[str]) -> ClientFacts:
+    fields, rest = _fields(item, where, CLIENT)
+    unknown |= {f"{where}.{key}" for key in rest}
+    if not any((provided.point, provided.name) == (CLIENTS_POINT, fields["name"]) for provided in provides):
+        raise ManifestError(f"{FILE_NAME}: {where}.name {fields['name']!r} is not among its {CLIENTS_POINT}")
+    options = []
+    for number, option in enumerate(fields["options"]):
+        values, more = _fields(option, f"{where}.options[{number}]", OPTION)
+        unknown |= {f"{where}.options[{number}].{key}" for key in more}
+        options.append(ClientOption(fields["name"], *(values[field.key] for field in OPTION)))
+    return ClientFacts(fields["name"], fields["preset"], tuple(options), fields["hook_json"])
 
 
 def _setting(item: object, where: str, package: str, unknown: set[str]) -> Setting:
@@ -204,6 +241,29 @@ def _names(value: object) -> list[str]:
     return [_name(item) for item in _list(value)]
 
 
+def _name_or_nothing(value: object) -> str:
+    return "" if value == "" else _name(value)
+
+
+def _flag(value: object) -> str:
+    if isinstance(value, str) and value.startswith("--") and is_name(value[2:]):
+        return value
+    raise ManifestError("must be an option such as --acme-config")
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(_text(item) for item in _list(value))
+
+
+def _places(value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    if not isinstance(value, dict):
+        raise ManifestError("must be an object")
+    for field in value:
+        if field not in HOOK_FIELDS:
+            raise ManifestError(f"has {field!r:.40}; the fields are {', '.join(HOOK_FIELDS)}")
+    return tuple((field, _texts(places)) for field, places in value.items())
+
+
 def _env(value: object) -> str:
     plain = isinstance(value, str) and value.replace("_", "").isalnum() and value.isascii()
     if isinstance(value, str) and plain and value == value.upper() and not value[0].isdigit():
@@ -250,6 +310,19 @@ BODY = (
     Field("provides", "list", _list, "The providers that its hooks offer."),
     Field("settings", "list", _list, "The settings that it reads.", []),
     Field("needs", "list of network, server, secret", _needs, "What must be there for it to work.", []),
+    Field("clients", "list", _list, "What must be known of its clients before their code is imported.", []),
+)
+CLIENT = (
+    Field("name", "name", _name, "The client, one of its `ide_config_writers`."),
+    Field("preset", "name", _name_or_nothing, "The preset of `zaxy init` that sets it up, such as `local-acme`.", ""),
+    Field("options", "list", _list, "The options that it brings to `zaxy ide-config`.", []),
+    Field("hook_json", "object of lists", _places, "Where the JSON of its hooks says what, as dotted paths.", {}),
+)
+OPTION = (
+    Field("flag", "option", _flag, "The option, such as `--acme-config`."),
+    Field("sets", "scope, path or trust", _one_of(("scope", "path", "trust")), "What it sets."),
+    Field("choices", "list of texts", _texts, "The values that it takes.", []),
+    Field("help", "text", _text, "What it does, for the help."),
 )
 PROVIDES = (
     Field("point", "extension point", _one_of(tuple(POINTS)), "The extension point."),
@@ -267,5 +340,12 @@ SETTING = (
     ),
     Field("stability", "stability", _one_of(STABILITIES), "stable, beta or experimental.", "experimental"),
 )
-FIELDS = {"": (*HEADER, *BODY), "api": API, "provides[]": PROVIDES, "settings[]": SETTING}
+FIELDS = {
+    "": (*HEADER, *BODY),
+    "api": API,
+    "provides[]": PROVIDES,
+    "settings[]": SETTING,
+    "clients[]": CLIENT,
+    "clients[].options[]": OPTION,
+}
 """Every field of the manifest by the object it stands in: the manifest's contract."""

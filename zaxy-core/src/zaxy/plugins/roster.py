@@ -6,7 +6,7 @@ from zaxy import __version__
 from zaxy.api.catalog import API_CURRENT, API_FLOOR, POINTS, version_text
 from zaxy.errors import Conflict, InvalidRequest, NotFound
 from zaxy.plugins.discovery import Announcement, announced
-from zaxy.plugins.manifest import Manifest, ManifestError, Provided, read_manifest
+from zaxy.plugins.manifest import CLIENTS_POINT, ClientFacts, Manifest, ManifestError, Provided, read_manifest
 from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -16,25 +16,18 @@ if TYPE_CHECKING:
     from zaxy.settings import Settings
 
 CORE = Announcement("core", "zaxy.plugins.builtin", "zaxy-core", __version__)
-PUBLISHED = {
-    "codex": "zaxy-codex",
-    "hermes": "zaxy-hermes",
-    "kuzu": "zaxy-kuzu",
-    "mldsa": "zaxy-mldsa",
-    "ml-dsa-44": "zaxy-mldsa",
-    "ml-dsa-65": "zaxy-mldsa",
-    "ml-dsa-87": "zaxy-mldsa",
-    "neo4j": "zaxy-neo4j",
-    "webhook": "zaxy-webhook",
-}
-"""The packages that we publish ourselves, by the plugin and by what it provides."""
 STATES = ("ready", "loaded", "disabled", "incompatible", "failed")
 
 
 def install_advice(name: str) -> str:
     """How to get a plugin or a provider; a name we do not know is not looked up in an index."""
-    if name in PUBLISHED:
-        return f"Install the package that brings it: pip install {PUBLISHED[name]}"
+    import json
+    import os
+
+    with open(os.path.join(os.path.dirname(__file__), "published.json"), encoding="utf-8") as file:
+        published = json.load(file)
+    if name in published:
+        return f"Install the package that brings it: pip install {published[name]}"
     return "Check the spelling, or install the package that brings it."
 
 
@@ -212,6 +205,18 @@ def owner_of(roster: Roster, point: str, name: str) -> tuple[InstalledPlugin, Pr
         return None  # the one that the user chose is broken, and nobody takes its place
     chosen = [owner for owner in owners if preferred and same_package(owner[0].package, preferred)]
     return next(iter(chosen or owners), None)
+
+
+def clients_of(roster: Roster) -> list[ClientFacts]:
+    """What manifests say of the clients that can be used, by name."""
+    facts = [
+        client
+        for row in roster.rows
+        if row.usable and row.manifest
+        for client in row.manifest.clients
+        if (owner := owner_of(roster, CLIENTS_POINT, client.name)) is not None and owner[0].package == row.package
+    ]
+    return sorted(facts, key=lambda client: client.name)
 
 
 def chosen_graph(settings: Settings) -> str:

@@ -31,7 +31,7 @@ TEMPLATE_OF = {
     "retrieval_lanes": Template("lane", "Lane", ("follower",)),
     "extractors": Template("extractor", "Extractor"),
     "capture_adapters": Template("adapter", "Adapter"),
-    "ide_config_writers": Template("writer", "Writer"),
+    "ide_config_writers": Template("client", "AcmeClient"),
     "export_sinks": Template("sink", "Sink"),
     "signing_algorithms": Template("algorithm", "Algorithm"),
     "tool_packs": Template("pack", "Pack"),

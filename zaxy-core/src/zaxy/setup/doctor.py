@@ -1,4 +1,4 @@
-"""The doctor: every part of a working memory is looked at, really tried, and where it fails the cure is named."""
+"""The doctor: every part of a working memory is looked at and really tried, and where it fails the fix is named."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zaxy.setup.init_clients import home_of
 from zaxy.workspace import Workspace
 
 OK, WARNING, ERROR = "ok", "warning", "error"
-MEND = "zaxy doctor --fix"
+FIX = "zaxy doctor --fix"
 
 
 class Finding(NamedTuple):
@@ -22,11 +22,12 @@ class Finding(NamedTuple):
     status: str
     message: str
     action: str = ""
-    """The command that mends it; empty where nothing is to be mended."""
-    mended: bool = False
+    """The command that fixes it; empty where nothing is to be fixed."""
+    fixed: bool = False
 
     def as_dict(self) -> dict[str, object]:
-        return self._asdict()
+        values = self._asdict()
+        return {**values, "mended": values.pop("fixed")}
 
 
 @dataclass(frozen=True)
@@ -59,16 +60,16 @@ class DoctorContext:
 class DoctorCheck(NamedTuple):
     name: str
     look: Callable[[DoctorContext], Sequence[Finding]]
-    mend: Callable[[DoctorContext], None] | None = None
-    """Mends all of it that may be mended without asking."""
+    fix: Callable[[DoctorContext], None] | None = None
+    """Fixes all of it that may be fixed without asking."""
 
 
 def examine(context: DoctorContext, checks: Sequence[DoctorCheck], fix: bool) -> Iterator[Finding]:
-    """The rows of every check; with `fix`, what can be mended is mended and looked at again."""
+    """The rows of every check; with `fix`, what can be fixed is fixed and looked at again."""
     for check in checks:
         rows = _looked(check, context)
-        if fix and check.mend is not None and any(row.status != OK for row in rows):
-            rows = _mended(check, context, rows)
+        if fix and check.fix is not None and any(row.status != OK for row in rows):
+            rows = _fixed(check, context, rows)
         yield from rows
 
 
@@ -81,16 +82,16 @@ def _looked(check: DoctorCheck, context: DoctorContext) -> list[Finding]:
         return [Finding(check.name, ERROR, f"it could not be checked: {type(error).__name__}: {error}", "")]
 
 
-def _mended(check: DoctorCheck, context: DoctorContext, before: list[Finding]) -> list[Finding]:
-    assert check.mend is not None
+def _fixed(check: DoctorCheck, context: DoctorContext, before: list[Finding]) -> list[Finding]:
+    assert check.fix is not None
     try:
-        check.mend(context)
+        check.fix(context)
     except ZaxyError as error:
-        return [*before, Finding(check.name, ERROR, f"it could not be mended: {error.message}", error.remediation)]
+        return [*before, Finding(check.name, ERROR, f"it could not be fixed: {error.message}", error.remediation)]
     after = _looked(check, context)
     wrong = {row.name: row for row in before if row.status != OK}
     return [
-        row._replace(message=f"mended: {wrong[row.name].message}", mended=True)
+        row._replace(message=f"fixed: {wrong[row.name].message}", fixed=True)
         if row.status == OK and row.name in wrong
         else row
         for row in after

@@ -67,11 +67,13 @@ def check_workspace(context: DoctorContext) -> list[Finding]:
 def check_disk(context: DoctorContext) -> list[Finding]:
     folder = context.eventloom if context.has_memory else context.workspace.root
     free = shutil.disk_usage(folder).free
-    told = f"{free / (1 << 30):.1f} GB free" if free >= 1 << 30 else f"{free / (1 << 20):.0f} MB free"
+    message = f"{free / (1 << 30):.1f} GB free" if free >= 1 << 30 else f"{free / (1 << 20):.0f} MB free"
     if free < LITTLE_SPACE:
         status = ERROR if free < MIN_SPACE else WARNING
-        return [Finding("disk_space", status, f"only {told} where the log is", f"Make room on the disk of {folder}.")]
-    return [Finding("disk_space", OK, told)]
+        return [
+            Finding("disk_space", status, f"only {message} where the log is", f"Make room on the disk of {folder}.")
+        ]
+    return [Finding("disk_space", OK, message)]
 
 
 # Files
@@ -134,16 +136,16 @@ def check_log(context: DoctorContext) -> list[Finding]:
 def _wrong_log(context: DoctorContext, state: str, report: Report) -> Finding | None:
     session = report.session
     if report.damage is not None:
-        told = f"{session} is damaged at event {report.damage.seq}: {report.damage.reason}"
+        message = f"{session} is damaged at event {report.damage.seq}: {report.damage.reason}"
         return Finding(
-            "log_chain", ERROR, told, f"Restore {session}.jsonl from a copy; {context.command('verify')} proves it."
+            "log_chain", ERROR, message, f"Restore {session}.jsonl from a copy; {context.command('verify')} proves it."
         )
     if state != "ok":
-        told = f"{session} is whole, but marked as {state} and so not written to"
-        return Finding("log_chain", ERROR, told, context.command(f"repair {session}"))
+        message = f"{session} is whole, but marked as {state} and so not written to"
+        return Finding("log_chain", ERROR, message, context.command(f"repair {session}"))
     if report.torn:
-        told = f"{session} ends in {report.torn} bytes of a write that was interrupted"
-        return Finding("log_chain", WARNING, told, context.command(f"repair {session}"))
+        message = f"{session} ends in {report.torn} bytes of a write that was interrupted"
+        return Finding("log_chain", WARNING, message, context.command(f"repair {session}"))
     return None
 
 
@@ -172,8 +174,8 @@ def check_write_path(context: DoctorContext) -> list[Finding]:
     finally:
         loom.close()
     if read is None or read.hash != written.hash:
-        told = f"a heartbeat was written to {session} as event {written.seq}, and is not there"
-        return [Finding("write_path", ERROR, told, context.command(f"verify {session}"))]
+        message = f"a heartbeat was written to {session} as event {written.seq}, and is not there"
+        return [Finding("write_path", ERROR, message, context.command(f"verify {session}"))]
     return [Finding("write_path", OK, f"a heartbeat was written to {session} and read back as event {written.seq}")]
 
 

@@ -15,8 +15,16 @@ from zaxy.workspace import Workspace
 
 GENESIS, DISCOVERED = "session.genesis", "workspace.instructions.discovered"
 INSTRUCTION_FILES = (
-    *("AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "HERMES.md"),
-    *(".claude/CLAUDE.md", ".cursorrules", ".windsurfrules", ".github/copilot-instructions.md"),
+    "AGENTS.md",
+    "AGENTS.override.md",
+    "CLAUDE.md",
+    "CLAUDE.local.md",
+    "GEMINI.md",
+    "HERMES.md",
+    ".claude/CLAUDE.md",
+    ".cursorrules",
+    ".windsurfrules",
+    ".github/copilot-instructions.md",
 )
 RULE_FOLDERS = {".cursor/rules": ".mdc", ".github/instructions": ".md", ".claude/rules": ".md"}
 MAX_FILES = 32

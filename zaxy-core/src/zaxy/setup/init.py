@@ -10,24 +10,25 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zaxy.api.models import Event, ServerEntry
+from zaxy.clients.editing import naming
 from zaxy.clients.files import ConfigFile, read_file, write_file
-from zaxy.clients.installing import client_writers
+from zaxy.clients.installed import open_clients
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
 from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.store import event_of
 from zaxy.owner.owner import clear_left_over, has_left_over, is_held
-from zaxy.plugins.roster import chosen_graph, install_advice, load_roster, owner_of
+from zaxy.plugins.roster import InstalledPlugin, chosen_graph, install_advice, load_roster, owner_of
 from zaxy.security.session_ids import check_session_id
 from zaxy.settings import Settings
 from zaxy.setup.genesis import Identity, Missing, missing_records, record
 from zaxy.setup.init_clients import (
-    Found,
-    Piece,
-    Site,
+    DetectedClient,
+    FileEdit,
+    Target,
     chosen_clients,
     may_write,
-    offer_of,
-    own_pieces,
+    own_edits,
+    plan_client,
     server_of,
     take_out,
     will_be_watched,
@@ -47,8 +48,7 @@ from zaxy.setup.server_trial import Trial, try_server
 from zaxy.workspace import Workspace, named_domain
 
 QUESTION = "Which workspace is this?"
-BACKENDS = ("sqlite", "kuzu", "neo4j")
-NO_CLIENT = "Set up a client: zaxy init --client NAME, such as claude-code, codex or cursor."
+NO_CLIENT = "Set up a client: zaxy init --client NAME. 'zaxy ide-config --help' names those that are installed."
 NOBODY = "undo"
 """Stands for the domain where only the places of files are asked for."""
 
@@ -75,7 +75,7 @@ class LeftAlone(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Wish:
+class InitOptions:
     """What was asked for on the command line."""
 
     preset: str = ""
@@ -87,10 +87,10 @@ class Wish:
 @dataclass(frozen=True)
 class Plan:
     workspace: Workspace
-    wish: Wish
+    options: InitOptions
     session: str
     identity: Identity
-    clients: tuple[Found, ...]
+    clients: tuple[DetectedClient, ...]
     settings: tuple[SettingChange, ...]
     files: tuple[PlannedFile, ...]
     unchanged: tuple[Path, ...]
@@ -123,22 +123,22 @@ class Done:
         return self.failure is None and not self.left_alone
 
 
-def make_plan(workspace: Workspace, wish: Wish, environ: Mapping[str, str] = os.environ) -> Plan:
+def make_plan(workspace: Workspace, options: InitOptions, environ: Mapping[str, str] = os.environ) -> Plan:
     """What init would do. Nothing is written."""
-    settings = _setting_changes(workspace, wish)
+    settings = _setting_changes(workspace, options)
     wanted = {**workspace.stored_settings(), **{change.env: change.after for change in settings}}
     stored = {env: value for env, value in wanted.items() if value is not None}
-    domain = _domain(workspace, wish) or f"ws-{_identity_so_far(workspace)[:8]}"
+    domain = _domain(workspace, options) or f"ws-{_identity_so_far(workspace)[:8]}"
     session = check_session_id(Settings(stored=stored).eventloom_thread or f"{domain}-default")
-    clients = chosen_clients(wish.preset, wish.clients, workspace, environ)
-    pieces = [("", piece) for piece in own_pieces(workspace)]
-    with client_writers(stored) as host:
-        watched = will_be_watched(workspace, [found.name for found in clients])
-        site = Site(workspace, session, domain, environ, host, watched)
-        offers = [(found.name, offer_of(found.name, site)) for found in clients]
-        files = _planned_files([*pieces, *((client, piece) for client, offer in offers for piece in offer.pieces)])
-        server = server_of(site)
-    refused = [LeftAlone(client, *refusal) for client, offer in offers for refusal in offer.refused]
+    with open_clients(stored) as known:
+        clients = chosen_clients(known, options.preset, options.clients, workspace, environ)
+        watched = will_be_watched(known, workspace, clients)
+        target = Target(workspace, session, domain, environ, known, watched)
+        plans = [(found.name, plan_client(found.name, target)) for found in clients]
+        edits = [("", edit) for edit in own_edits(workspace)]
+        files = _planned_files([*edits, *((client, edit) for client, plan in plans for edit in plan.edits)])
+        server = server_of(target)
+    refused = [LeftAlone(client, *refusal) for client, plan in plans for refusal in plan.refused]
     loom = Eventloom(workspace.eventloom)
     try:
         missing = missing_records(loom, session, workspace.root)
@@ -146,7 +146,7 @@ def make_plan(workspace: Workspace, wish: Wish, environ: Mapping[str, str] = os.
         loom.close()
     return Plan(
         workspace=workspace,
-        wish=wish,
+        options=options,
         session=session,
         identity=Identity(domain, chosen_graph(Settings(stored=stored))),
         clients=clients,
@@ -157,20 +157,20 @@ def make_plan(workspace: Workspace, wish: Wish, environ: Mapping[str, str] = os.
         missing=missing,
         stale_owner=has_left_over(workspace) and not is_held(workspace),
         server=server,
-        next_steps=tuple(step for _, offer in offers for step in offer.steps) if offers else (NO_CLIENT,),
+        next_steps=tuple(step for _, plan in plans for step in plan.steps) if plans else (NO_CLIENT,),
     )
 
 
 def settled(plan: Plan, environ: Mapping[str, str] = os.environ) -> Plan:
     """The plan as it is carried out: a folder whose name gives no domain is named by its id, which is made now."""
-    if _domain(plan.workspace, plan.wish) or os.path.exists(plan.workspace.identity_file):
+    if _domain(plan.workspace, plan.options) or os.path.exists(plan.workspace.identity_file):
         return plan
     plan.workspace.identity()
-    return make_plan(plan.workspace, plan.wish, environ)
+    return make_plan(plan.workspace, plan.options, environ)
 
 
-def _domain(workspace: Workspace, wish: Wish) -> str:
-    return named_domain(workspace, {"ZAXY_DOMAIN": wish.domain} if wish.domain else None)
+def _domain(workspace: Workspace, options: InitOptions) -> str:
+    return named_domain(workspace, {"ZAXY_DOMAIN": options.domain} if options.domain else None)
 
 
 def _identity_so_far(workspace: Workspace) -> str:
@@ -178,29 +178,41 @@ def _identity_so_far(workspace: Workspace) -> str:
     return workspace.identity() if os.path.exists(workspace.identity_file) else "0" * 32
 
 
-def _setting_changes(workspace: Workspace, wish: Wish) -> tuple[SettingChange, ...]:
+def _setting_changes(workspace: Workspace, options: InitOptions) -> tuple[SettingChange, ...]:
     stored = workspace.stored_settings()
     wanted: dict[str, Any] = {}
-    if wish.backend:
+    if options.backend:
         now = Settings(stored=stored)
-        _refuse_unknown_backend(wish.backend, now)
-        if chosen_graph(now) != wish.backend:
-            embedded = wish.backend != "neo4j"
-            wanted["PROJECTION_BACKEND"] = None if embedded else wish.backend
+        plugin = _backend_plugin(options.backend, now)
+        if chosen_graph(now) != options.backend:
+            embedded = plugin.manifest is None or "server" not in plugin.manifest.needs
+            wanted["PROJECTION_BACKEND"] = None if embedded else options.backend
             if embedded:
-                wanted["ZAXY_EMBEDDED_ENGINE"] = wish.backend
-    if wish.domain and named_domain(workspace) != _domain(workspace, wish):
-        wanted["ZAXY_DOMAIN"] = wish.domain
+                wanted["ZAXY_EMBEDDED_ENGINE"] = options.backend
+    if options.domain and named_domain(workspace) != _domain(workspace, options):
+        wanted["ZAXY_DOMAIN"] = options.domain
     changes = (SettingChange(env, stored.get(env), value) for env, value in wanted.items())
     return tuple(change for change in changes if change.before != change.after)
 
 
-def _refuse_unknown_backend(backend: str, settings: Settings) -> None:
-    if backend not in BACKENDS:
-        known = ", ".join(BACKENDS)
-        raise InvalidRequest(f"there is no backend {backend!r:.40}", f"Choose one of {known}.")
-    if owner_of(load_roster(settings), "projection_backends", backend) is None:
-        raise NotFound(f"the graph store {backend} is not installed", install_advice(backend))
+def _backend_plugin(backend: str, settings: Settings) -> InstalledPlugin:
+    """The plugin that provides a graph store; one that needs a server is no engine of this process."""
+    roster = load_roster(settings)
+    owner = owner_of(roster, "projection_backends", backend)
+    if owner is not None:
+        return owner[0]
+    advice = install_advice(backend)
+    if "pip install" in advice or any(row.name == backend for row in roster.rows):
+        raise NotFound(f"the graph store {backend} is not installed", advice)
+    raise InvalidRequest(
+        f"there is no backend {backend!r:.40}", f"Choose one of {', '.join(installed_backends(settings))}."
+    )
+
+
+def installed_backends(settings: Settings) -> list[str]:
+    rows = (row for row in load_roster(settings).rows if row.usable and row.manifest)
+    provided = (one for row in rows if row.manifest for one in row.manifest.provides)
+    return list(dict.fromkeys(one.name for one in provided if one.point == "projection_backends"))
 
 
 class _Files(NamedTuple):
@@ -209,29 +221,28 @@ class _Files(NamedTuple):
     left_alone: tuple[LeftAlone, ...]
 
 
-def _planned_files(pieces: Sequence[tuple[str, Piece]]) -> _Files:
-    """What all pieces together make of the files; a piece that cannot be placed leaves the others as they are."""
+def _planned_files(edits: Sequence[tuple[str, FileEdit]]) -> _Files:
+    """What all edits together make of the files; one that cannot be made leaves the others as they are."""
     planned: dict[Path, PlannedFile] = {}
     left_alone = []
-    for client, piece in pieces:
+    for client, edit in edits:
         try:
-            planned[piece.path] = _with_piece(planned.get(piece.path), piece)
+            planned[edit.path] = _with_edit(planned.get(edit.path), edit)
         except ZaxyError as error:
-            named = error.message if str(piece.path) in error.message else f"{piece.path}: {error.message}"
-            left_alone.append(LeftAlone(client, piece.what, named, error.remediation))
+            left_alone.append(LeftAlone(client, edit.what, naming(edit.path, error).message, error.remediation))
     changed = tuple(file for file in planned.values() if file.parts)
     unchanged = tuple(path for path, file in planned.items() if not file.parts)
     return _Files(changed, unchanged, tuple(left_alone))
 
 
-def _with_piece(so_far: PlannedFile | None, piece: Piece) -> PlannedFile:
+def _with_edit(so_far: PlannedFile | None, edit: FileEdit) -> PlannedFile:
     if so_far is None:
-        read = read_file(piece.path, piece.inside)
-        so_far = PlannedFile(read if read.exists else ConfigFile(piece.path, None, piece.mode), read.text, ())
-    after = piece.install(so_far.after)
+        read = read_file(edit.path, edit.inside)
+        so_far = PlannedFile(read if read.exists else ConfigFile(edit.path, None, edit.mode), read.text, ())
+    after = edit.install(so_far.after)
     if after == so_far.after:
         return so_far
-    return so_far._replace(after=after, parts=(*so_far.parts, piece.part))
+    return so_far._replace(after=after, parts=(*so_far.parts, edit.part))
 
 
 # Writing
@@ -301,6 +312,6 @@ def try_plan(plan: Plan, checkout: bool) -> tuple[Trial | None, ZaxyError | None
 
 def undo_init(workspace: Workspace, dry_run: bool = False, environ: Mapping[str, str] = os.environ) -> list[Undone]:
     """Take out what init has written in a workspace; the log stays."""
-    with client_writers(workspace.stored_settings()) as host:
-        site = Site(workspace, f"{NOBODY}-default", NOBODY, environ, host)
-        return undo(workspace, partial(take_out, site), partial(may_write, site), dry_run)
+    with open_clients(workspace.stored_settings()) as clients:
+        target = Target(workspace, f"{NOBODY}-default", NOBODY, environ, clients)
+        return undo(workspace, partial(take_out, target), partial(may_write, target), dry_run)

@@ -66,7 +66,7 @@ def change_of(
     at = _common(old, new)
     ending = _common(old[at:][::-1], new[at:][::-1])
     removed, inserted = old[at : len(old) - ending], new[at : len(new) - ending]
-    # An entry begins as what follows it does, with a quote: told from its line's start, the same change reads well.
+    # An entry begins as what follows it does, with a quote: counted from its line's start, the same change reads well.
     while not removed and inserted[:1] not in ("", "\n") and at and old[at - 1] == inserted[-1]:
         at, inserted = at - 1, old[at - 1] + inserted[:-1]
     return FileChange(path, hash_of(before), hash_of(after), at, removed, inserted, parts, folders)
@@ -126,19 +126,19 @@ def write_record(workspace: Workspace, record: Record) -> None:
         if record.empty:
             os.unlink(path)
             return
-        atomic_write(path, (json.dumps(_told(record), indent=2) + "\n").encode())
+        atomic_write(path, (json.dumps(_as_dict(record), indent=2) + "\n").encode())
     except OSError as error:
         raise unusable_folder(folder, error) from None
 
 
-def _told(record: Record) -> dict[str, Any]:
+def _as_dict(record: Record) -> dict[str, Any]:
     files = [{**change._asdict(), "parts": [part._asdict() for part in change.parts]} for change in record.files]
     return {"format": FORMAT, "files": files, "settings": [change._asdict() for change in record.settings]}
 
 
-def _parsed(told: Any) -> Record:
-    if told["format"] != FORMAT:
-        raise ValueError(f"format {told['format']!r:.20}")
+def _parsed(values: Any) -> Record:
+    if values["format"] != FORMAT:
+        raise ValueError(f"format {values['format']!r:.20}")
     files = tuple(
         FileChange(
             **{
@@ -147,9 +147,9 @@ def _parsed(told: Any) -> Record:
                 "folders": tuple(map(str, change["folders"])),
             }
         )
-        for change in told["files"]
+        for change in values["files"]
     )
-    return Record(files, tuple(SettingChange(**change) for change in told["settings"]))
+    return Record(files, tuple(SettingChange(**change) for change in values["settings"]))
 
 
 def _unreadable(path: str, reason: str) -> ZaxyError:

@@ -52,7 +52,7 @@ def _server(pid: int) -> RunningServer | None:
 
 
 def _serves(words: Sequence[str]) -> bool:
-    """Whether the words of a process are `zaxy serve`, however Python was told."""
+    """Whether the words of a process are `zaxy serve`, however Python was started."""
     if "serve" not in words[1:5]:
         return False
     before = words[words.index("serve", 1) - 1].replace("\\", "/")

@@ -20,9 +20,9 @@ from zaxy.errors import Unavailable, ZaxyError
 
 PROTOCOL = "2025-11-25"
 PATIENCE = 90.0
-"""Seconds for a start and an answer: what clients are told to allow."""
+"""Seconds for a start and an answer: what clients are asked to allow."""
 SECONDS_TO_END = 5.0
-MAX_TOLD = 2000
+MAX_ERROR_BYTES = 2000
 UNRECORDED = {"MCP_LIFECYCLE_CAPTURE_ENABLED": "0"}
 """A trial is no use of memory, so the server notes neither its call nor its end."""
 
@@ -73,7 +73,7 @@ class _Server:
         self._command = command
         self._deadline = deadline
         self._lines: Queue[bytes] = Queue()
-        self._told = bytearray()
+        self._errors = bytearray()
         assert process.stdout and process.stderr
         self._readers = [
             Thread(target=self._read, args=(process.stdout,), daemon=True),
@@ -90,8 +90,8 @@ class _Server:
 
     def _overhear(self, stream: IO[bytes]) -> None:
         for line in stream:
-            self._told += line
-            del self._told[:-MAX_TOLD]
+            self._errors += line
+            del self._errors[:-MAX_ERROR_BYTES]
 
     def send(self, message: Mapping[str, Any]) -> None:
         assert self._process.stdin
@@ -125,8 +125,8 @@ class _Server:
 
     def _ended(self) -> ZaxyError:
         self.end()
-        told = bytes(self._told).decode(errors="replace").strip().splitlines()
-        reason = f": {told[0] if len(told) < 3 else told[-1]}" if told else ""
+        lines = bytes(self._errors).decode(errors="replace").strip().splitlines()
+        reason = f": {lines[0] if len(lines) < 3 else lines[-1]}" if lines else ""
         return _failed(self._command, f"ended with exit code {self._process.returncode}{reason:.300}")
 
     def end(self) -> None:

@@ -11,7 +11,7 @@ NEXT_ASK = 'zaxy checkout "Which database do we use?"'
 NEXT_SERVE = '{"mcpServers": {"zaxy": {"command": "zaxy", "args": ["serve"]}}}'
 NEXT = (
     ("In your project's folder, record something and ask for it:", NEXT_RECORD, NEXT_ASK),
-    ("Give it to an agent: in Claude Code, as .mcp.json in the same folder:", NEXT_SERVE),
+    ("Give it to an agent: in a client that reads .mcp.json, as that file in the same folder:", NEXT_SERVE),
 )
 
 

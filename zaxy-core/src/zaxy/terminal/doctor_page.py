@@ -1,4 +1,4 @@
-"""What the doctor says: a line for each row, and below it the command that mends what is wrong."""
+"""What the doctor says: a line for each row, and below it the command that fixes what is wrong."""
 
 from __future__ import annotations
 

@@ -22,11 +22,11 @@ def plan_lines(plan: Plan, terminal: Terminal) -> list[str]:
     root = plan.workspace.root
     lines = [f"Workspace {plain(root)}: session {plan.session}, graph {plan.identity.backend}."]
     lines += _section("Clients", [(found.name, found.by) for found in plan.clients], terminal)
-    rows = [(_shown(file.path, root), _told(file)) for file in plan.files]
+    rows = [(_shown(file.path, root), _change_of(file)) for file in plan.files]
     rows += [
         (change.env, f"{change.after if change.after is not None else 'default'} (setting)") for change in plan.settings
     ]
-    rows += [("the log", told) for told in _events(plan)]
+    rows += [("the log", event) for event in _events(plan)]
     rows += [("owner record", "cleared away: its process is no more")] if plan.stale_owner else []
     lines += _section("To write", rows, terminal)
     lines += _section("As it should be", [(_shown(path, root), "") for path in plan.unchanged], terminal)
@@ -126,22 +126,22 @@ def _section(title: str, rows: Sequence[tuple[str, str]], terminal: Terminal) ->
     return [
         "",
         terminal.painted(title, BOLD),
-        *(f"  {plain(name).ljust(width)}  {plain(told)}".rstrip() for name, told in rows),
+        *(f"  {plain(name).ljust(width)}  {plain(text)}".rstrip() for name, text in rows),
     ]
 
 
-def _told(file: PlannedFile) -> str:
+def _change_of(file: PlannedFile) -> str:
     what = ", ".join(dict.fromkeys(KINDS[part.kind] for part in file.parts))
     clients = ", ".join(dict.fromkeys(part.client for part in file.parts if part.client))
     return f"{what}{f' ({clients})' if clients else ''}: {'added, the rest stays' if file.read.exists else 'new file'}"
 
 
 def _events(plan: Plan) -> list[str]:
-    told = [f"{GENESIS}: where memory begins"] if plan.missing.genesis else []
+    events = [f"{GENESIS}: where memory begins"] if plan.missing.genesis else []
     if plan.missing.instructions is not None:
         paths = ", ".join(file.path for file in plan.missing.instructions) or "none any more"
-        told.append(f"{DISCOVERED}: {paths}")
-    return told
+        events.append(f"{DISCOVERED}: {paths}")
+    return events
 
 
 def _shown(path: Path, root: str) -> str:

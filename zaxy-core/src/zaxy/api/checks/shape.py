@@ -17,6 +17,11 @@ def misfits(point: str, provider: object) -> list[str]:
     return list(_misfits(protocol, provider))
 
 
+def member_misfits(protocol: type, part: object) -> list[str]:
+    """The same for a part of a provider, such as a client's hooks."""
+    return list(_misfits(protocol, part))
+
+
 def follower_misfits(provider: object) -> list[str]:
     return list(_misfits(import_module("zaxy.api.points").Follower, provider))
 

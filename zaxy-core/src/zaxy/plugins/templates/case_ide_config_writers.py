@@ -2,22 +2,30 @@ from __future__ import annotations
 
 import pytest
 
-from zaxy.api.checks.ide_config_writers import IdeConfigWriterCase
-from zaxy.plugins.templates.ide_config_writers import Writer
-from zaxy_testkit import IdeConfigWriterSuite
+from zaxy.api.checks.ide_config_writers import ClientCase
+from zaxy.plugins.templates.ide_config_writers import AcmeClient
+from zaxy_testkit import ClientSuite
 
 EXISTING = """\
-; kept by hand
-theme=dark
-
-[server.other]\t
-  command   =  other --flag=1
-
-# nothing below this line
+{
+   // kept by hand
+   "theme" : "dark",
+   "servers": {
+      "other": {"command": "other", "args": ["--flag=1"],},
+   }
+}
+"""
+HOOKS = """\
+{
+\t"hooks": {
+\t\t"SessionEnd": [ { "hooks": [ { "type": "command", "command": "./mine.sh" } ] } ], // mine
+\t\t"Other": []
+\t}
+}
 """
 
 
-class TestWriter(IdeConfigWriterSuite):
+class TestClient(ClientSuite):
     @pytest.fixture
-    def case(self) -> IdeConfigWriterCase:
-        return IdeConfigWriterCase(Writer, existing=EXISTING, malformed="[server.other\ncommand")
+    def case(self) -> ClientCase:
+        return ClientCase(AcmeClient, existing=EXISTING, malformed='{"servers": {]}', hooks=HOOKS)

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, NamedTuple
 
-from zaxy.clients.json_text import BOM, line_end_of
+from zaxy.api.edit.json import FIX, MISSING
+from zaxy.api.edit.lines import BOM, after_line_end, line_before, line_end_of, line_start, text_start
 from zaxy.errors import Conflict, Unavailable, ZaxyError
 
 Table = tuple[str, ...]
@@ -54,8 +55,10 @@ def parse(text: str) -> dict[str, Any]:
         raise _refused(str(error)) from None
 
 
-def has(text: str, table: Table) -> bool:
-    return _value_at(parse(text), table) is not None
+def value_at(text: str, table: Table) -> Any:
+    """The values of a table, or `MISSING`."""
+    found = _value_at(parse(text), table)
+    return MISSING if found is None else found
 
 
 def put(text: str, table: Table, values: Mapping[str, Any]) -> str:
@@ -64,15 +67,15 @@ def put(text: str, table: Table, values: Mapping[str, Any]) -> str:
     if _value_at(before, table) is not None:
         raise Conflict(f"there is a [{'.'.join(table)}] already", "Replace it, or leave it.")
     line_end = line_end_of(text)
-    piece = rendered(table, values, line_end)
+    added = _rows(table, values, line_end)
     if text in ("", BOM):
-        piece += line_end
+        added += line_end
     elif text.endswith("\n"):
-        piece = line_end + piece + line_end
+        added = line_end + added + line_end
     else:
-        # No line end at the end of the piece either: it tells `take_out` that the file had none.
-        piece = line_end * 2 + piece
-    return _judged(text + piece, _with(before, table, values), table)
+        # No line end at its end either: that tells `take_out` that the file had none.
+        added = line_end * 2 + added
+    return _judged(text + added, _with(before, table, values), table)
 
 
 def replace(text: str, table: Table, values: Mapping[str, Any]) -> str:
@@ -80,8 +83,8 @@ def replace(text: str, table: Table, values: Mapping[str, Any]) -> str:
     before = parse(text)
     first, *others = _stretches(text, table)
     for start, end in reversed(others):
-        text = text[: _line_before(text, start)] + text[end:]
-    text = text[: first[0]] + rendered(table, values, line_end_of(text)) + text[first[1] :]
+        text = text[: line_before(text, start)] + text[end:]
+    text = text[: first[0]] + _rows(table, values, line_end_of(text)) + text[first[1] :]
     return _judged(text, _with(_without(before, table), table, values), table)
 
 
@@ -96,8 +99,12 @@ def take_out(text: str, table: Table) -> str:
     return _judged(after, _without(before, table), table)
 
 
-def rendered(table: Table, values: Mapping[str, Any], line_end: str = "\n") -> str:
-    """The table as text, without a line end after it."""
+def rendered(table: Table, values: Mapping[str, Any]) -> str:
+    """A text that holds the table and nothing else."""
+    return _rows(table, values, "\n") + "\n"
+
+
+def _rows(table: Table, values: Mapping[str, Any], line_end: str) -> str:
     rows = [f"[{'.'.join(_key_text(part) for part in table)}]"]
     rows += [f"{_key_text(key)} = {_value_text(value)}" for key, value in values.items()]
     return line_end.join(rows)
@@ -105,38 +112,21 @@ def rendered(table: Table, values: Mapping[str, Any], line_end: str = "\n") -> s
 
 def _cut(text: str, start: int, end: int) -> str:
     """Take a stretch out together with the line ends that `put` puts around it."""
-    begin = 1 if text.startswith(BOM) else 0
+    begin = text_start(text)
     ended = text.startswith(("\n", "\r\n"), end)
     if start == begin:
         # What was put in later has a blank line before it, which no longer parts it from anything.
-        return text[:begin] + text[_after_line_end(text, _after_line_end(text, end)) :]
-    blank_before = _line_before(text, start)
+        return text[:begin] + text[after_line_end(text, after_line_end(text, end)) :]
+    blank_before = line_before(text, start)
     if ended:
-        only_spaces = text[_line_start(text, blank_before) : blank_before].strip(" \t") == ""
+        only_spaces = text[line_start(text, blank_before) : blank_before].strip(" \t") == ""
         # The blank line before goes too, if there is one: the first of the file's lines has none before it.
         first = blank_before if only_spaces else start
-        return text[:first] + text[_after_line_end(text, end) :]
+        return text[:first] + text[after_line_end(text, end) :]
     if end < len(text):
         return text[:start] + text[end:]
-    blank = text[_line_start(text, blank_before) : blank_before].strip(" \t") == ""
-    return text[: _line_before(text, blank_before) if blank and blank_before > begin else blank_before]
-
-
-def _line_start(text: str, at: int) -> int:
-    return text.rfind("\n", 0, at) + 1
-
-
-def _line_before(text: str, start: int) -> int:
-    """Where the line end before a line begins."""
-    if text[start - 2 : start] == "\r\n":
-        return start - 2
-    return start - 1 if text[start - 1 : start] == "\n" else start
-
-
-def _after_line_end(text: str, at: int) -> int:
-    if text.startswith("\r\n", at):
-        return at + 2
-    return at + 1 if text.startswith("\n", at) else at
+    blank = text[line_start(text, blank_before) : blank_before].strip(" \t") == ""
+    return text[: line_before(text, blank_before) if blank and blank_before > begin else blank_before]
 
 
 # Finding
@@ -144,7 +134,7 @@ def _after_line_end(text: str, at: int) -> int:
 
 def _stretches(text: str, table: Table) -> list[tuple[int, int]]:
     """Where the table and those below it stand, those that follow each other as one."""
-    depth, begin = len(table), 1 if text.startswith(BOM) else 0
+    depth, begin = len(table), text_start(text)
     found: list[tuple[int, int]] = []
     heads = 0
     was_ours = False
@@ -159,7 +149,7 @@ def _stretches(text: str, table: Table) -> list[tuple[int, int]]:
         else:
             if not statement.is_head:
                 raise _by_hand(table)
-            found.append((max(_line_start(text, statement.start), begin), statement.end))
+            found.append((max(line_start(text, statement.start), begin), statement.end))
         was_ours = True
     if not heads:
         raise _by_hand(table)
@@ -169,7 +159,7 @@ def _stretches(text: str, table: Table) -> list[tuple[int, int]]:
 def statements(text: str) -> Iterator[Statement]:
     """The statements of a valid text, with the table that each belongs to."""
     table: Table = ()
-    at = _end(_BLANK, text, 1 if text.startswith(BOM) else 0)
+    at = _end(_BLANK, text, text_start(text))
     while at < len(text):
         start = at
         is_head = text[at] == "["
@@ -313,4 +303,4 @@ def _by_hand(table: Table) -> ZaxyError:
 
 
 def _refused(what: str) -> ZaxyError:
-    return Unavailable(what, "Mend the file first; it was left as it is.")
+    return Unavailable(what, FIX)

@@ -1,6 +1,6 @@
 """Edits of JSON files, with or without comments and trailing commas, that leave every other byte alone.
 
-An edit puts one piece of text in, and its place and spacing tell `take_out` what was there before: an element put
+An edit puts one stretch of text in, and its place and spacing tell `take_out` what was there before: an element put
 into an empty container touches its opening bracket, and a container that was made for it begins with a space or a
 line end.
 """
@@ -13,20 +13,20 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any, NamedTuple
 
+from zaxy.api.edit.lines import LINE_END, indent_of, line_before, line_end_of, line_start, place_of, text_start
 from zaxy.errors import Conflict, InternalError, NotFound, Unavailable, ZaxyError
 
 Path = Sequence[str | int]
 """The way from the root: a name for a member of an object, a number for an item of an array."""
 
-DEEPEST = 200
-BOM = "\ufeff"
+MAX_DEPTH = 200
 MISSING = object()
+FIX = "Fix the file first; it was left as it is."
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"')
 _BLANK = re.compile(r"(?:[ \t\r\n]|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
 _COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
-_LINE_END = re.compile(r"\r?\n")
 _WORDS = {"true": True, "false": False, "null": None}
 
 
@@ -51,7 +51,7 @@ class Element(NamedTuple):
 
 def parse(text: str) -> Node | None:
     """The root of the text; None if it holds nothing but spaces and comments. Malformed text is refused."""
-    begin = 1 if text.startswith(BOM) else 0
+    begin = text_start(text)
     at = _skip(text, begin)
     if at == len(text):
         return None
@@ -92,7 +92,7 @@ def put(text: str, path: Path, value: Any) -> str:
     root = parse(text)
     line_end = line_end_of(text)
     if root is None:
-        begin = 1 if text.startswith(BOM) else 0
+        begin = text_start(text)
         made = _wrapped(path, value, "", "  ", line_end) + line_end
         return _judged(text[:begin] + made + text[begin:], _value_with({}, path, value))
     container, done = _deepest(root, path, text)
@@ -100,16 +100,31 @@ def put(text: str, path: Path, value: Any) -> str:
     label = _label(left[0])
     wanted = _value_with(root.value, path, value)
     if not container.elements:
-        piece = label + _wrapped_in_line(left[1:], value)
-        return _judged(_spliced(text, container.start + 1, container.start + 1, piece), wanted)
+        added = label + _wrapped_in_line(left[1:], value)
+        return _judged(_spliced(text, container.start + 1, container.start + 1, added), wanted)
     first = container.elements[0]
     place = _line_end_before(text, container.start + 1, first.start)
     if place is None:
-        piece = f"{label}{_wrapped_in_line(left[1:], value)}, "
-        return _judged(_spliced(text, first.start, first.start, piece), wanted)
+        added = f"{label}{_wrapped_in_line(left[1:], value)}, "
+        return _judged(_spliced(text, first.start, first.start, added), wanted)
     indent = indent_of(text, first.start)
-    piece = f"{line_end}{indent}{label}{_wrapped(left[1:], value, indent, unit_of(text, root), line_end)},"
-    return _judged(_spliced(text, place, place, piece), wanted)
+    added = f"{line_end}{indent}{label}{_wrapped(left[1:], value, indent, unit_of(text, root), line_end)},"
+    return _judged(_spliced(text, place, place, added), wanted)
+
+
+def append(text: str, path: Path, value: Any) -> str:
+    """The text with an item more at the end of the array at a path; what is missing on the way to it is made."""
+    root = parse(text)
+    listed = find(root, path)
+    if root is None or listed is None or not listed.node.elements:
+        return put(text, [*path, 0], value)
+    first, last = listed.node.elements[0], listed.node.elements[-1]
+    added = f", {json.dumps(value, ensure_ascii=False)}"
+    if "\n" in text[listed.node.start : first.start]:
+        line_end, indent = line_end_of(text), indent_of(text, first.start)
+        added = f",{line_end}{indent}{_dumped(value, indent, unit_of(text, root), line_end)}"
+    wanted = _value_replaced(root.value, path, [*listed.node.value, value])
+    return _judged(_spliced(text, last.node.end, last.node.end, added), wanted)
 
 
 def replace(text: str, path: Path, value: Any) -> str:
@@ -117,9 +132,9 @@ def replace(text: str, path: Path, value: Any) -> str:
     root = parse(text)
     element = find(root, path)
     if root is None or element is None:
-        raise NotFound(f"there is no {_told(path)}", "Put it in instead.")
+        raise NotFound(f"there is no {_shown(path)}", "Put it in instead.")
     old = element.node
-    if text[_line_start(text, element.start) : element.start].strip(" \t") == "":
+    if text[line_start(text, element.start) : element.start].strip(" \t") == "":
         indent = indent_of(text, element.start)
         new = _dumped(value, indent, unit_of(text, root), line_end_of(text))
     else:
@@ -141,21 +156,9 @@ def take_out(text: str, path: Path) -> str:
         steps.pop()
     if not steps:
         end = root.end
-        ending = _LINE_END.match(text, end)
+        ending = LINE_END.match(text, end)
         return text[: root.start] + text[ending.end() if ending else end :]
     return _judged(_without(text, root, steps), _value_without(root.value, steps))
-
-
-def line_end_of(text: str) -> str:
-    """The line end that the text uses: that of its first line."""
-    first = _LINE_END.search(text)
-    return first[0] if first else "\n"
-
-
-def indent_of(text: str, at: int) -> str:
-    """The spaces that begin the line of a place."""
-    start = _line_start(text, at)
-    return text[start : start + len(text[start:at]) - len(text[start:at].lstrip(" \t"))]
 
 
 def unit_of(text: str, root: Node) -> str:
@@ -163,18 +166,13 @@ def unit_of(text: str, root: Node) -> str:
     if not root.elements:
         return "  "
     first = root.elements[0]
-    start = _line_start(text, first.start)
+    start = line_start(text, first.start)
     return indent_of(text, first.start) or "  " if start > root.start else "  "
 
 
 def malformed(text: str, at: int, what: str) -> ZaxyError:
     """A refusal that names the line and the column, counted from 1."""
-    line = text.count("\n", 0, at) + 1
-    column = at - _line_start(text, at) + 1 - (1 if line == 1 and text.startswith(BOM) else 0)
-    return Unavailable(
-        f"line {line}, column {column}: {what}",
-        "Mend the file first; it was left as it is.",
-    )
+    return Unavailable(f"{place_of(text, at)}: {what}", FIX)
 
 
 # Reading
@@ -189,8 +187,8 @@ def _skip(text: str, at: int) -> int:
 
 
 def _value(text: str, at: int, depth: int) -> Node:
-    if depth > DEEPEST:
-        raise malformed(text, at, f"it is nested deeper than {DEEPEST} levels")
+    if depth > MAX_DEPTH:
+        raise malformed(text, at, f"it is nested deeper than {MAX_DEPTH} levels")
     character = text[at : at + 1]
     if character in ("{", "["):
         return _container(text, at, depth)
@@ -269,14 +267,14 @@ def _deepest(root: Node, path: Path, text: str) -> tuple[Node, int]:
         last = done == len(path) - 1
         if not isinstance(node.value, dict if isinstance(key, str) else list):
             kind = "an object" if isinstance(key, str) else "an array"
-            raise malformed(text, node.start, f"{_told(path[:done])} should be {kind}")
+            raise malformed(text, node.start, f"{_shown(path[:done])} should be {kind}")
         if last and not isinstance(key, str):
             return node, done
         element = find(node, [key])
         if element is None:
             return node, done
         if last:
-            raise Conflict(f"there is a {_told(path)} already", "Replace it, or leave it.")
+            raise Conflict(f"there is a {_shown(path)} already", "Replace it, or leave it.")
         node = element.node
     raise ValueError("a path has at least one step")
 
@@ -284,7 +282,7 @@ def _deepest(root: Node, path: Path, text: str) -> tuple[Node, int]:
 def _found(root: Node, path: Path) -> Element:
     element = find(root, path)
     if element is None:
-        raise ValueError(f"there is no {_told(path)}")
+        raise ValueError(f"there is no {_shown(path)}")
     return element
 
 
@@ -301,12 +299,12 @@ def _without(text: str, root: Node, path: Path) -> str:
     container = root if len(path) == 1 else _found(root, path[:-1]).node
     element = _found(root, path)
     place = container.elements.index(element)
-    line = _line_start(text, element.start)
+    line = line_start(text, element.start)
     alone_before = line > container.start and text[line : element.start].strip(" \t") == ""
-    begin = line - len(_ending_before(text, line)) if alone_before else element.start
+    begin = line_before(text, line) if alone_before else element.start
     if element.comma is not None:
         end = element.comma + 1
-        if alone_before and _LINE_END.match(text, end):
+        if alone_before and LINE_END.match(text, end):
             return _spliced(text, begin, end, "")
         return _spliced(text, element.start, end + (1 if text[end : end + 1] == " " else 0), "")
     before = container.elements[place - 1].comma if place else None
@@ -323,26 +321,23 @@ def _line_end_before(text: str, at: int, end: int) -> int | None:
         comment = _COMMENT.match(text, at)
         if comment:
             at = comment.end()
-        elif _LINE_END.match(text, at):
+        elif LINE_END.match(text, at):
             return at
         else:
             at += 1
     return None
 
 
-def _line_start(text: str, at: int) -> int:
-    return text.rfind("\n", 0, at) + 1
-
-
-def _ending_before(text: str, line: int) -> str:
-    return "\r\n" if text[line - 2 : line] == "\r\n" else "\n"
-
-
-def _spliced(text: str, start: int, end: int, piece: str) -> str:
-    return text[:start] + piece + text[end:]
+def _spliced(text: str, start: int, end: int, added: str) -> str:
+    return text[:start] + added + text[end:]
 
 
 # Writing
+
+
+def rendered(path: Path, value: Any) -> str:
+    """A text that holds the value at a path and nothing else."""
+    return _wrapped(path, value, "", "  ", "\n") + "\n"
 
 
 def _label(key: str | int) -> str:
@@ -416,5 +411,5 @@ def _value_without(value: Any, path: Path) -> Any:
     return changed
 
 
-def _told(path: Path) -> str:
+def _shown(path: Path) -> str:
     return ".".join(str(step) for step in path) or "the file's root"
