@@ -32,9 +32,11 @@ if TYPE_CHECKING:
         UnknownTool as UnknownTool,
         ZaxyError as ZaxyError,
     )
-    from zaxy.follow.loop import State as FollowerState
+    from zaxy.follow.loop import State as _State
     from zaxy.memory import Memory as Memory
     from zaxy.retrieve.results import Answer as Answer, Result as Result
+
+    FollowerState = _State
 
 
 _HOMES = {
