@@ -96,7 +96,9 @@ def contract(name: str, distribution: str, items: Items) -> Contract:
 
 
 def _plugin_api() -> Items:
-    return _items([*_hooks(), *_protocols(), *_models(), *_cases(), *_names(), _error_type(), _memory_access()])
+    return _items(
+        [*_hooks(), *_protocols(), *_models(), *_cases(), *_names(), *_for_clients(), _error_type(), _memory_access()]
+    )
 
 
 def _hooks() -> Iterator[tuple[str, Item]]:
@@ -169,6 +171,25 @@ def _names() -> Iterator[tuple[str, Item]]:
     )
     for name, kind in CONSTANTS.items():
         yield f"constant {name}", {"side": "core", **EXPERIMENTAL, "type": kind}
+
+
+def _for_clients() -> Iterator[tuple[str, Item]]:
+    """What an author of a client builds on: the class to fill in, the hooks in JSON, and the editors of texts."""
+    client, hooks = (import_module(f"zaxy.api.{module}") for module in ("clients", "client_hooks"))
+    annotations = inspect.get_annotations(client.FileClient)
+    fields = [
+        {"name": name, "type": kind, "required": not hasattr(client.FileClient, name)}
+        for name, kind in annotations.items()
+    ]
+    methods = [{"name": name, **described} for name, described in _members(client.FileClient)]
+    yield "model FileClient", {"side": "core", **EXPERIMENTAL, "fields": fields, "methods": methods}
+    yield "model JsonHooks", {"side": "core", **EXPERIMENTAL, "fields": _fields(hooks.JsonHooks)}
+    yield "function server_entry", {"side": "core", **EXPERIMENTAL, **_signature(client.server_entry)}
+    for part in ("json", "lines", "toml"):
+        module = import_module(f"zaxy.api.edit.{part}")
+        for name, member in vars(module).items():
+            if inspect.isfunction(member) and member.__module__ == module.__name__ and not name.startswith("_"):
+                yield f"function edit.{part}.{name}", {"side": "core", **EXPERIMENTAL, **_signature(member)}
 
 
 def _error_type() -> tuple[str, Item]:
