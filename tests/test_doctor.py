@@ -120,7 +120,7 @@ def test_an_interrupted_write_is_named_and_cut(project: Project) -> None:
     assert (row.status, "interrupted" in row.message) == ("warning", True)
     assert row.action.startswith("zaxy repair shop-default")
     (row,) = examine(context, checked, fix=True)
-    assert (row.status, row.mended) == ("ok", True)
+    assert (row.status, row.fixed) == ("ok", True)
     assert log_of(project).read_bytes() == whole
 
 

@@ -84,7 +84,8 @@ def _closure(live: Items, wanted: set[str], words: set[str]) -> Items:
         name.rpartition(" ")[2]: name for name in live if re.match(r"plugin-api: (model|function|constant) ", name)
     }
     items: Items = {}
-    pending = [*wanted, *(nouns[word] for word in words if word in nouns)]
+    editors = [name for name in live if " edit." in name and "edit" in words]
+    pending = [*wanted, *editors, *(nouns[word] for word in words if word in nouns)]
     while pending:
         name = pending.pop()
         if name not in items:

@@ -9,6 +9,7 @@ import dataclasses
 import inspect
 from collections.abc import Iterable, Iterator
 from importlib import import_module
+from itertools import chain
 from typing import Any, get_args, get_type_hints
 
 from zaxy.api.catalog import API_CURRENT, POINTS, version_text
@@ -97,7 +98,8 @@ def contract(name: str, distribution: str, items: Items) -> Contract:
 
 
 def _plugin_api() -> Items:
-    return _items([*_hooks(), *_protocols(), *_models(), *_cases(), *_names(), *_error_types(), _memory_access()])
+    groups = (_hooks(), _protocols(), _models(), _cases(), _names(), _for_clients(), _error_types(), [_memory_access()])
+    return _items(chain.from_iterable(groups))
 
 
 def _hooks() -> Iterator[tuple[str, Item]]:
@@ -179,6 +181,25 @@ def _error_types() -> Iterator[tuple[str, Item]]:
     for name, kind in vars(errors).items():
         if inspect.isclass(kind) and issubclass(kind, errors.ZaxyError) and not name.startswith("_"):
             yield f"function {name}", {"side": "core", **EXPERIMENTAL, **_signature(kind.__init__, skip=1)}
+
+
+def _for_clients() -> Iterator[tuple[str, Item]]:
+    """What an author of a client builds on: the class to fill in, the hooks in JSON, and the editors of texts."""
+    client, hooks = (import_module(f"zaxy.api.{module}") for module in ("clients", "client_hooks"))
+    annotations = inspect.get_annotations(client.FileClient)
+    fields = [
+        {"name": name, "type": kind, "required": not hasattr(client.FileClient, name)}
+        for name, kind in annotations.items()
+    ]
+    methods = [{"name": name, **described} for name, described in _members(client.FileClient)]
+    yield "model FileClient", {"side": "core", **EXPERIMENTAL, "fields": fields, "methods": methods}
+    yield "model JsonHooks", {"side": "core", **EXPERIMENTAL, "fields": _fields(hooks.JsonHooks)}
+    yield "function server_entry", {"side": "core", **EXPERIMENTAL, **_signature(client.server_entry)}
+    for part in ("json", "lines", "toml"):
+        module = import_module(f"zaxy.api.edit.{part}")
+        for name, member in vars(module).items():
+            if inspect.isfunction(member) and member.__module__ == module.__name__ and not name.startswith("_"):
+                yield f"function edit.{part}.{name}", {"side": "core", **EXPERIMENTAL, **_signature(member)}
 
 
 def _manifest() -> Items:
