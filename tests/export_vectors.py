@@ -226,7 +226,7 @@ def ids(count: int) -> list[bytes]:
 
 
 def _canonical() -> Iterator[Json]:
-    told = (
+    bad_texts = (
         ("keys sort by UTF-16 code units", '{"\\ufb33":1,"\\ud83d\\ude00":2,"a":3,"\\u20ac":4,"":5}'),
         ("numbers as doubles", "[1.0, 1E0, -0, -0.0, 1e16, 10000000000000000, 9007199254740993, 1e21, 1e-6, 1e-7]"),
         ("the smallest and the largest double", "[5e-324, 1.7976931348623157e308, 4.50, 333333333.33333329]"),
@@ -239,7 +239,7 @@ def _canonical() -> Iterator[Json]:
         ("nor has an integer that no double holds", "1" + "0" * 400),
         ("half of a surrogate pair has none", '"\\ud83d"'),
     )
-    for name, text in told:
+    for name, text in bad_texts:
         value = json.loads(text, parse_int=float)
         try:
             data = canonical(value)
@@ -313,12 +313,12 @@ def _good_files(kept: list[str]) -> Iterator[Json]:
 
     def good(name: str, bundle: Json, text: str = "", expected: str = "") -> Json:
         items = bundle.get("entries", bundle.get("disclosed"))
-        told = ("session_id", "algorithm", "public_key", "created_at", "merkle_root")
+        proven_fields = ("session_id", "algorithm", "public_key", "created_at", "merkle_root")
         proves = {
             "shape": "signed bundle" if "entries" in bundle else "disclosed subset",
             "entries": len(items or ()),
             "of": bundle["entry_count"],
-            **{field: bundle[field] for field in told},
+            **{field: bundle[field] for field in proven_fields},
         }
         pin = {"expect_public_key": expected} if expected else {}
         return {"name": name, "file": text or _in_lines(bundle), **pin, "reason": None, "proves": proves}

@@ -119,9 +119,9 @@ def _integer(digits: str) -> int | float:
 
 
 def _entries(record: dict[str, Any]) -> list[dict[str, Any]]:
-    told = ("type", "actor", "time", "payload", "hash", "prev")
+    fields = ("type", "actor", "time", "payload", "hash", "prev")
     thread, seq = record["thread"], record["seq"]
-    event = Event(thread, seq, record["id"], *(record.get(name) for name in told), record["sensitivity"])  # type: ignore[arg-type]
+    event = Event(thread, seq, record["id"], *(record.get(name) for name in fields), record["sensitivity"])  # type: ignore[arg-type]
     content: dict[str, Any] = {"type": event.type, "actor": event.actor, "thread": thread, "payload": event.payload}
     if event.payload is None:
         content["erased"] = True

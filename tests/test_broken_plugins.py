@@ -248,16 +248,16 @@ def test_what_a_plugin_prints_goes_to_stderr_and_stdout_stays_the_programs_own(t
     install("prints to stdout", tmp_path / "site")
     ran = python("-c", program("prints"), site=tmp_path / "site", folder=tmp_path)
     assert (ran.returncode, ran.stdout) == (0, "the program's own line\n"), ran.stderr
-    for told in ("printed at import", "printed in a call", "written to descriptor 1", "echoed by a child"):
-        assert told in ran.stderr
+    for text in ("printed at import", "printed in a call", "written to descriptor 1", "echoed by a child"):
+        assert text in ran.stderr
 
 
 def test_bytes_that_a_plugin_sends_past_the_text_layer_go_to_stderr_too(tmp_path: Path) -> None:
     install("prints to stdout", tmp_path / "site")
     ran = python("-c", program("prints-bytes"), site=tmp_path / "site", folder=tmp_path)
     assert (ran.returncode, ran.stdout) == (0, "the program's own line\n"), ran.stderr
-    for told in ("bytes through the buffer", "bytes through fileno"):
-        assert told in ran.stderr
+    for text in ("bytes through the buffer", "bytes through fileno"):
+        assert text in ran.stderr
 
 
 def test_a_malformed_manifest_fails_the_plugin_without_importing_it(site: Path, marks: Path) -> None:

@@ -44,7 +44,7 @@ def empty(tmp_path: Path) -> Iterator[Memory]:
         yield opened
 
 
-def told(reply: dict[str, Any]) -> list[str]:
+def fact_texts(reply: dict[str, Any]) -> list[str]:
     return [one["content"] for one in reply["current_facts"]]
 
 
@@ -191,7 +191,7 @@ def test_the_same_text_recorded_twice_is_one_fact(empty: Memory) -> None:
     for key in ("one", "two", "three"):
         fact(empty, "The harbour lamp burns whale oil.", key=key)
     reply = checked_out(empty, "What does the harbour lamp burn?")
-    assert told(reply) == ["The harbour lamp burns whale oil."]
+    assert fact_texts(reply) == ["The harbour lamp burns whale oil."]
     assert reply["diagnostics"]["duplicates_removed"] == 2
 
 
@@ -199,7 +199,7 @@ def test_what_was_superseded_is_left_out_and_counted(empty: Memory) -> None:
     decision(empty, "The billing service uses SQLite.", key="database")
     decision(empty, "The billing service uses Postgres.", key="database")
     reply = checked_out(empty, DATABASE)
-    assert told(reply) == ["The billing service uses Postgres."]
+    assert fact_texts(reply) == ["The billing service uses Postgres."]
     assert reply["diagnostics"]["superseded_contexts_excluded"] == 1
     assert not any("SQLite" in one["content"] for one in reply["evidence"])
     assert "SQLite" not in reply["prompt"]
@@ -243,7 +243,7 @@ def test_facts_of_one_key_replace_each_other_and_do_not_disagree(empty: Memory) 
         fact(empty, f"The staging server is called {name}.", key="staging")
     reply = checked_out(empty, "What is the staging server called?")
     assert (reply["conflicts"], reply["warnings"]) == ([], [])
-    assert told(reply) == ["The staging server is called Thistle."]
+    assert fact_texts(reply) == ["The staging server is called Thistle."]
 
 
 def test_many_disagreements_leave_room_for_the_facts(empty: Memory) -> None:
@@ -262,7 +262,7 @@ def test_a_question_that_was_recorded_is_no_answer_to_itself(empty: Memory) -> N
     assert answerability(empty, "Which paint does the lighthouse keeper prefer?") == "ask_user"
     turn(empty, "The lighthouse keeper prefers a matte paint from Oslo.")
     reply = checked_out(empty, "Which paint does the lighthouse keeper prefer?")
-    assert told(reply) == ["The lighthouse keeper prefers a matte paint from Oslo."]
+    assert fact_texts(reply) == ["The lighthouse keeper prefers a matte paint from Oslo."]
 
 
 @pytest.mark.parametrize("question", ("where are we?", "current task, project direction, and recent decisions"))
@@ -299,13 +299,13 @@ def test_a_checkout_at_a_ref_sees_what_was_known_then(empty: Memory) -> None:
     decision(empty, "The billing service uses Postgres.", key="database")
     empty.append("goal.created", {"goal": "Move to Oslo"}, actor="ada", session=SESSION)
     then = checked_out(empty, DATABASE, ref="refs/heads/main")
-    assert told(then) == ["The billing service uses SQLite."]
+    assert fact_texts(then) == ["The billing service uses SQLite."]
     assert then["ref"] == "refs/heads/main"
     assert then["retention"]["known_to_seq"] == 1
     assert then["diagnostics"]["superseded_contexts_excluded"] == 0
     assert then["working_set"]["goals"] == []
     assert [one["seq"] for one in then["recent"]] == [1]
-    assert told(checked_out(empty, DATABASE, ref="HEAD")) == ["The billing service uses Postgres."]
+    assert fact_texts(checked_out(empty, DATABASE, ref="HEAD")) == ["The billing service uses Postgres."]
     assert "ref" not in checked_out(empty, DATABASE)
 
 

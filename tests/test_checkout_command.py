@@ -346,8 +346,8 @@ def test_feedback_is_recorded_beside_the_memory_that_it_is_about(zaxy: Zaxy, app
 def test_a_skill_is_proposed_applied_and_shown_where_it_applies(zaxy: Zaxy, append: Append, tmp_path: Path) -> None:
     rests_on = append("note.taken", text="lamp")
     steps = ("--step", "Unplug the lamp", "--step", "Change the bulb")
-    told = ("--summary", "Change a bulb", "--applicability", "a dark lamp", "--citation", rests_on, "--version", "2")
-    reply = replied(zaxy, "memory", "skill", "propose", "change-bulb", *steps, *told)
+    details = ("--summary", "Change a bulb", "--applicability", "a dark lamp", "--citation", rests_on, "--version", "2")
+    reply = replied(zaxy, "memory", "skill", "propose", "change-bulb", *steps, *details)
     with Memory.open(tmp_path / "here") as memory:
         event = memory.resolve(reply["citation"])
     assert (event.type, event.actor) == ("skill.proposed", "user")

@@ -252,8 +252,8 @@ def test_a_subagents_end_is_recorded_in_both_sessions_and_handed_over(empty: Mem
     cleaned, completed = empty.resolve(bundle["cleaned"]), empty.resolve(bundle["completed"])
     assert (cleaned.type, cleaned.session, cleaned.actor) == ("subagent.cleaned", "helper", "grace")
     assert (completed.type, completed.session) == ("subagent.completed", "parent")
-    told = {"parent_session_id": "parent", "subagent_session_id": "helper", "summary": "The lamp needs oil."}
-    assert cleaned.payload == completed.payload == {**told, "outcome": "done"}
+    subagent = {"parent_session_id": "parent", "subagent_session_id": "helper", "summary": "The lamp needs oil."}
+    assert cleaned.payload == completed.payload == {**subagent, "outcome": "done"}
     assert [empty.head(session) for session in ("helper", "parent")] == [2, 1]
 
 
@@ -276,20 +276,20 @@ def test_capabilities_tell_what_memory_is_what_to_call_and_what_is_captured(
     memory: Memory, events: dict[str, Event]
 ) -> None:
     before = memory.head(SESSION)
-    told = memory.capabilities(SESSION, current_task="mend the lamp").as_dict()
-    assert (told["name"], told["version"], told["session_id"]) == ("zaxy", __version__, SESSION)
-    assert told["tools"] == TOOLS
-    assert told["next"] == {
+    manifest = memory.capabilities(SESSION, current_task="mend the lamp").as_dict()
+    assert (manifest["name"], manifest["version"], manifest["session_id"]) == ("zaxy", __version__, SESSION)
+    assert manifest["tools"] == TOOLS
+    assert manifest["next"] == {
         "tool": "memory_checkout",
         "arguments": {"query": "mend the lamp", "session_id": SESSION},
     }
-    assert told["eventloom"]["status"] == "ok"
-    assert told["eventloom"]["events"] == before
-    assert memory.resolve(told["eventloom"]["head"]).seq == before
-    assert told["capture"]["status"] == "capturing"
-    assert told["capture"]["last_seen"]["file.edit.applied"] == events["edit"].time
-    assert told["capture"]["last_seen"]["command.completed"] is None
-    assert "after compaction or resume" in told["refresh_when"]
+    assert manifest["eventloom"]["status"] == "ok"
+    assert manifest["eventloom"]["events"] == before
+    assert memory.resolve(manifest["eventloom"]["head"]).seq == before
+    assert manifest["capture"]["status"] == "capturing"
+    assert manifest["capture"]["last_seen"]["file.edit.applied"] == events["edit"].time
+    assert manifest["capture"]["last_seen"]["command.completed"] is None
+    assert "after compaction or resume" in manifest["refresh_when"]
     assert memory.head(SESSION) == before
 
 
@@ -299,10 +299,10 @@ def test_the_rhythm_of_calls_is_told_in_order(memory: Memory) -> None:
 
 
 def test_an_empty_session_has_capabilities_too(empty: Memory) -> None:
-    told = empty.capabilities("fresh").as_dict()
-    assert told["eventloom"] == {"status": "empty", "events": 0}
-    assert told["capture"]["status"] == "nothing captured lately"
-    assert told["next"]["arguments"]["query"] == DEFAULT_TASK
+    manifest = empty.capabilities("fresh").as_dict()
+    assert manifest["eventloom"] == {"status": "empty", "events": 0}
+    assert manifest["capture"]["status"] == "nothing captured lately"
+    assert manifest["next"]["arguments"]["query"] == DEFAULT_TASK
     assert empty.sessions() == []
 
 

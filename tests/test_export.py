@@ -147,13 +147,13 @@ def test_an_erased_event_leaves_with_its_record_and_without_what_it_said(log: Lo
 
 
 def test_a_sensitivity_other_than_the_usual_is_told(log: Log) -> None:
-    told = {
+    tiers = {
         entry["seq"]: entry["content"].get("sensitivity")
         for entry in map(json.loads, entries_of(log.memory, Selector(grains=("event",))))
     }
     kept = {one.entry["seq"]: one.sensitivity for one in log.entries}
-    assert {seq: tier or "internal" for seq, tier in told.items()} == kept
-    assert "internal" not in told.values()
+    assert {seq: tier or "internal" for seq, tier in tiers.items()} == kept
+    assert "internal" not in tiers.values()
     assert set(kept.values()) == set(SENSITIVITIES)
 
 
@@ -501,17 +501,17 @@ def print_memory_of_an_export(folder: str, out: str) -> None:
 def test_a_long_log_is_exported_without_holding_it(tmp_path: Path) -> None:
     text = "The deployment moved to the new cluster because the disks were slow. " * 30
     decision = checked_entry("decision.made", "ada", {"decision": text, "key": "cluster", "numbers": [0.5] * 40})
-    told = []
+    measured = []
     for name, events in (("small", EVENTS // 10), ("large", EVENTS)):
         write_log(tmp_path / name, (decision for _ in range(events)), step=timedelta(seconds=1))
-        told.append(
+        measured.append(
             json.loads(in_child(print_memory_of_an_export, str(tmp_path / name), str(tmp_path / f"{name}.json")))
         )
         (tmp_path / f"{name}.json").unlink()
-    small, large = told
+    small, large = measured
     assert large["entries"] == 10 * small["entries"]
     assert large["size"] > 3 * MEGABYTES << 20 if EVENTS >= 100_000 else large["size"] > MEGABYTES << 20
-    assert large["megabytes"] < small["megabytes"] + MEGABYTES, told
+    assert large["megabytes"] < small["megabytes"] + MEGABYTES, measured
 
 
 def test_the_reference_is_not_the_code_under_test() -> None:

@@ -175,12 +175,12 @@ def test_the_commands_make_keys_and_show_the_public_one(zaxy: Zaxy, tmp_path: Pa
     )
     assert made.returncode == 0, made.stderr
     assert "EXPERIMENTAL and UNAUDITED" in made.stderr
-    told = json.loads(made.stdout)
-    assert told["algorithm"] == algorithm
-    assert len(told["public_key"]) == 2 * SIZES[algorithm]
+    printed = json.loads(made.stdout)
+    assert printed["algorithm"] == algorithm
+    assert len(printed["public_key"]) == 2 * SIZES[algorithm]
     shown = zaxy("export-keys", "show", "k.pub")
-    assert shown.stdout == f"{algorithm} {told['public_key']}\n"
-    assert json.loads(zaxy("export-keys", "show", "k.pub", "--json").stdout) == told
+    assert shown.stdout == f"{algorithm} {printed['public_key']}\n"
+    assert json.loads(zaxy("export-keys", "show", "k.pub", "--json").stdout) == printed
     private = zaxy("export-keys", "show", "k.pem")
     assert private.returncode == 2
     assert "never shown" in private.stderr

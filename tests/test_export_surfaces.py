@@ -163,9 +163,9 @@ def test_the_command_and_the_file_sink_write_the_bytes_that_python_writes(
     done = zaxy("export", "--out", str(pulled), *options)
     assert done.returncode == 0, done.stderr
     assert entry_lines(pulled.read_bytes()) == expected
-    told = json.loads(done.stdout)
-    assert told["sha256"] == sha256(pulled.read_bytes()).hexdigest()
-    assert (told["entries"], told["size"]) == (len(expected), pulled.stat().st_size)
+    summary = json.loads(done.stdout)
+    assert summary["sha256"] == sha256(pulled.read_bytes()).hexdigest()
+    assert (summary["entries"], summary["size"]) == (len(expected), pulled.stat().st_size)
     done = zaxy("export-push", "--sink", "file", "--dest", str(pushed), *options)
     assert done.returncode == 0, done.stderr
     assert pushed.read_bytes() == pulled.read_bytes()
@@ -470,10 +470,10 @@ def test_every_option_of_the_command_counts(zaxy: Zaxy, place: Place, tmp_path: 
     )
     assert done.returncode == 0, done.stderr
     assert "EXPERIMENTAL and UNAUDITED" in done.stderr
-    told = json.loads(done.stdout)
-    assert (told["signed"], told["public_key"], told["session_id"]) == (True, place.public_key, SESSION)
+    summary = json.loads(done.stdout)
+    assert (summary["signed"], summary["public_key"], summary["session_id"]) == (True, place.public_key, SESSION)
     bundle = json.loads((tmp_path / "b.json").read_bytes())
-    assert told["merkle_root"] == bundle["merkle_root"]
+    assert summary["merkle_root"] == bundle["merkle_root"]
     contents = {"entries": [item["content"] for item in bundle["entries"]]}
     assert canonical_entries(contents) == place.expected(axes)
     for secret in place.secrets():
@@ -495,8 +495,8 @@ def test_a_bundle_goes_its_whole_way_by_commands(zaxy: Zaxy, small: Path, place:
     assert json.loads(done.stdout)["disclosed"] == 1
     done = zaxy("verify-export-subset", "s.json", "--expect-public-key", place.public_key, "--json")
     assert done.returncode == 0
-    told = json.loads(done.stdout)
-    assert (told["ok"], told["entries"], told["pinned"]) == (True, 1, True)
+    summary = json.loads(done.stdout)
+    assert (summary["ok"], summary["entries"], summary["pinned"]) == (True, 1, True)
     assert b"burns oil" not in (small / "s.json").read_bytes()
     assert zaxy("verify-export", "s.json").returncode == 1
     assert zaxy("verify-export-subset", "b.json").returncode == 1

@@ -87,21 +87,24 @@ def reason_of(error: ZaxyError) -> str:
     return found[0]
 
 
-def told(found: Verified | dict[str, Any]) -> dict[str, Any]:
+def proven_fields(found: Verified | dict[str, Any]) -> dict[str, Any]:
     names = ("shape", "entries", "of", "session_id", "algorithm", "public_key", "created_at", "merkle_root")
     return {name: found[name] if isinstance(found, dict) else getattr(found, name) for name in names}
 
 
 def judged_by_ours(data: bytes, expected: str | None = None) -> dict[str, Any]:
     try:
-        return {"reason": None, "proves": told(verify(parts_of_file(BytesIO(data)), expected, (BUNDLE, SUBSET)))}
+        return {
+            "reason": None,
+            "proves": proven_fields(verify(parts_of_file(BytesIO(data)), expected, (BUNDLE, SUBSET))),
+        }
     except ZaxyError as error:
         return {"reason": reason_of(error)}
 
 
 def judged_by_reference(data: bytes, expected: str | None = None) -> dict[str, Any]:
     try:
-        return {"reason": None, "proves": told(reference.verify(data, expected))}
+        return {"reason": None, "proves": proven_fields(reference.verify(data, expected))}
     except reference.Refused as error:
         return {"reason": error.reason}
 

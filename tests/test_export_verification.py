@@ -176,7 +176,7 @@ def test_a_bundle_in_one_line_is_read_piece_by_piece_too() -> None:
 def test_every_single_bit_counts(shape: str) -> None:
     """Unless JSON says the very same with it: hex digits of an escape and the letter of an exponent have two cases."""
     data = FILES[shape]
-    told = json.loads(data)
+    expected_value = json.loads(data)
     places = Random(22).sample(range(len(data) * 8), min(BITS, len(data) * 8))
     same = 0
     for place in places:
@@ -187,7 +187,7 @@ def test_every_single_bit_counts(shape: str) -> None:
         except ZaxyError as error:
             assert error.code in ("conflict", "not_found"), changed[place // 8 - 20 : place // 8 + 20]
             continue
-        assert json.loads(changed) == told, f"bit {place}: {changed[place // 8 - 20 : place // 8 + 20]!r}"
+        assert json.loads(changed) == expected_value, f"bit {place}: {changed[place // 8 - 20 : place // 8 + 20]!r}"
         same += 1
     assert same < 10
 
@@ -295,9 +295,9 @@ def test_an_envelope_that_is_not_one_is_not_read(change: Json) -> None:
     assert verify(lambda: reading.parts_of(envelope), None, (ENVELOPE,)).session_id == made.SESSION
     for name in change:
         lacking = {field: value for field, value in envelope.items() if field != name}
-        for told in ({**envelope, **change}, *([lacking] if name in envelope else [])):
+        for document in ({**envelope, **change}, *([lacking] if name in envelope else [])):
             with pytest.raises(ZaxyError, match="refused"):
-                verify(parts_of_file(BytesIO(text_of(told))), None, (ENVELOPE,))
+                verify(parts_of_file(BytesIO(text_of(document))), None, (ENVELOPE,))
 
 
 def test_a_subset_is_not_taken_for_a_bundle_nor_a_bundle_for_a_subset() -> None:

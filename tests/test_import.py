@@ -101,7 +101,7 @@ def note(memory: Memory, text: str, session: str = THERE, **more: Any) -> Event:
 
 
 def test_imported_facts_are_cited_here_and_say_what_they_were_cited_by_there(pair: Pair) -> None:
-    told = pair.source.append(
+    original = pair.source.append(
         "decision.made", {"decision": "The harbour lamp burns whale oil."}, actor="ada", session=THERE
     )
     bundle = pair.bundle()
@@ -110,20 +110,20 @@ def test_imported_facts_are_cited_here_and_say_what_they_were_cited_by_there(pai
     assert pair.target.resolve(done.citation).type == "memory.imported"
     (result,) = pair.target.query("what does the harbour lamp burn", HERE).results
     assert result.citation.startswith(f"eventloom://{HERE}/events/1#")
-    assert result.metadata["origin_citation"] == told.citation
+    assert result.metadata["origin_citation"] == original.citation
     (result,) = pair.target.verbatim("harbour lamp", HERE).results
-    assert result.metadata["origin_citation"] == told.citation
+    assert result.metadata["origin_citation"] == original.citation
     (fact,) = pair.target.checkout("what does the harbour lamp burn", HERE).as_dict()["current_facts"]
     assert fact["citation"].startswith(f"eventloom://{HERE}/events/1#")
-    assert fact["metadata"] == {"origin_citation": told.citation}
+    assert fact["metadata"] == {"origin_citation": original.citation}
     entries = [item["content"] for item in json.loads(bundle.getvalue())["entries"]]
-    assert told.citation in {entry["citation"] for entry in entries}, "which proves it against the bundle"
+    assert original.citation in {entry["citation"] for entry in entries}, "which proves it against the bundle"
 
 
 def test_the_tool_and_the_command_show_the_origin_beside_the_local_citation(
     pair: Pair, zaxy: Zaxy, tmp_path: Path
 ) -> None:
-    told = pair.source.append(
+    original = pair.source.append(
         "decision.made", {"decision": "The harbour lamp burns whale oil."}, actor="ada", session=THERE
     )
     (tmp_path / "b.json").write_bytes(pair.bundle().getvalue())
@@ -137,17 +137,17 @@ def test_the_tool_and_the_command_show_the_origin_beside_the_local_citation(
     assert (reply["new"], reply["session_id"], reply["bundle"]["pinned"]) == (1, HERE, True)
     page = zaxy("checkout", "what does the harbour lamp burn", "--session-id", HERE, cwd=into)
     assert f"eventloom://{HERE}/events/1#" in page.stdout
-    assert f"imported from {told.citation[: told.citation.index('#') + 13]}" in page.stdout
+    assert f"imported from {original.citation[: original.citation.index('#') + 13]}" in page.stdout
     with Server(into) as server:
         (fact,) = server.call("memory_checkout", query="what does the harbour lamp burn", session_id=HERE)[
             "current_facts"
         ]
         assert fact["citation"].startswith(f"eventloom://{HERE}/events/1#")
         shown = fact["metadata"]["origin_citation"]
-        assert told.citation.startswith(shown)
+        assert original.citation.startswith(shown)
         assert shown.startswith(f"eventloom://{THERE}/events/1#")
         (result,) = server.call("memory_query", query="harbour lamp", session_id=HERE)["results"]
-        assert told.citation.startswith(result["metadata"]["origin_citation"])
+        assert original.citation.startswith(result["metadata"]["origin_citation"])
 
 
 def test_local_facts_have_no_origin_and_nobody_can_pretend_one(pair: Pair) -> None:
@@ -299,8 +299,10 @@ def test_events_that_come_back_to_where_they_began_are_not_doubled(pair: Pair) -
     pair.target.append("fact.recorded", {"fact": "The lamp is lit at dusk."}, session=HERE)
     back = pair.source.import_bundle(BytesIO(bundle_bytes(pair.target, EVERYTHING, HERE)), THERE)
     assert (back.new, back.known) == (2, 1)  # the fact that was added there, and the record of the import
-    told = [event.payload for event in events(pair.source, THERE) if event.type == "fact.recorded" and event.payload]
-    assert [payload["fact"] for payload in told] == ["The lamp burns oil.", "The lamp is lit at dusk."]
+    payloads_kept = [
+        event.payload for event in events(pair.source, THERE) if event.type == "fact.recorded" and event.payload
+    ]
+    assert [payload["fact"] for payload in payloads_kept] == ["The lamp burns oil.", "The lamp is lit at dusk."]
 
 
 def test_a_bundle_can_come_through_a_pipe(pair: Pair) -> None:
@@ -333,8 +335,8 @@ def test_an_invalidation_holds_here_too(pair: Pair) -> None:
 def test_what_held_at_a_moment_there_held_at_it_here(pair: Pair) -> None:
     decisions = (("red", "2020-01-01"), ("green", "2021-01-01"), ("blue", "2022-01-01T12:00:00+02:00"))
     for colour, since in decisions:
-        told = {"decision": f"The door is {colour}.", "key": "door", "occurred_at": since}
-        pair.source.append("decision.made", told, actor="ada", session=THERE)
+        decision = {"decision": f"The door is {colour}.", "key": "door", "occurred_at": since}
+        pair.source.append("decision.made", decision, actor="ada", session=THERE)
     pair.carry()
     for moment in ("2019-06-01", "2020-06-01", "2021-06-01", "2022-01-01T09:59:00Z", "2022-01-01T10:01:00Z", ""):
         there = found(pair.source, THERE, "which colour is the door", temporal_filter=moment)
@@ -409,14 +411,19 @@ def test_an_erased_event_comes_with_its_place_and_without_what_it_said(pair: Pai
     first = pair.imported()[0]
     assert (first.type, first.actor) == ("imported.erased", "zaxy-import")
     assert first.payload is not None
-    told = first.payload["imported_from"]
-    assert (told["citation"], told["type"], told["actor"], told["erased"]) == (gone.citation, "note.taken", "ada", True)
+    provenance = first.payload["imported_from"]
+    assert (provenance["citation"], provenance["type"], provenance["actor"], provenance["erased"]) == (
+        gone.citation,
+        "note.taken",
+        "ada",
+        True,
+    )
     assert is_housekeeping(first)
     assert b"swordfish" not in pair.log.read_bytes()
 
 
 def test_an_import_of_an_import_keeps_the_earlier_origin(pair: Pair, tmp_path: Path) -> None:
-    told = note(pair.source, "The scanner hums.")
+    original = note(pair.source, "The scanner hums.")
     pair.carry()
     (first,) = pair.imported()
     onward = BytesIO(bundle_bytes(pair.target, session=HERE, signer=pair.signer))
@@ -425,8 +432,8 @@ def test_an_import_of_an_import_keeps_the_earlier_origin(pair: Pair, tmp_path: P
         came = events(third, "last")[0]
         assert came.payload is not None
         assert came.payload["imported_from"]["citation"] == first.citation
-        assert came.payload["imported_from"]["earlier"]["citation"] == told.citation
-        assert came.payload["occurred_at"] == told.time
+        assert came.payload["imported_from"]["earlier"]["citation"] == original.citation
+        assert came.payload["occurred_at"] == original.time
         (result,) = third.query("scanner", "last").results
         assert result.metadata["origin_citation"] == first.citation
         assert [event.type for event in events(third, "last")] == [
@@ -444,10 +451,10 @@ def test_a_subset_imports_what_was_disclosed_and_an_envelope_says_that_nobody_si
     done = pair.target.import_bundle(subset, HERE, expect_public_key=pair.public_key)
     assert (done.new, done.bundle.entries, done.bundle.of) == (2, 2, 12)
     (pair.folders[1] / "u.json").write_bytes(pair.bundle(signed=False).getvalue())
-    told = zaxy("import", "u.json", "--session-id", HERE, cwd=pair.folders[1])
-    assert told.returncode == 0, told.stderr
-    assert "4 events of there imported into here, 2 were there already" in told.stdout
-    assert "not signed" in told.stderr
+    imported_run = zaxy("import", "u.json", "--session-id", HERE, cwd=pair.folders[1])
+    assert imported_run.returncode == 0, imported_run.stderr
+    assert "4 events of there imported into here, 2 were there already" in imported_run.stdout
+    assert "not signed" in imported_run.stderr
     pinned = zaxy("import", "u.json", "--session", "other", "--expect-public-key", pair.public_key, cwd=pair.folders[1])
     assert pinned.returncode == 1
     assert not (pair.folders[1] / ".eventloom" / "other.jsonl").exists()
@@ -594,12 +601,12 @@ def test_every_payload_is_kept_as_it_was_but_for_its_origin_and_its_time(pair: P
     for payload in payloads:
         pair.source.append("gadget.polished", payload, actor="Zoë", session=THERE)
     pair.carry()
-    for event, payload, told in zip(pair.imported(), payloads, events(pair.source, THERE), strict=True):
+    for event, payload, original in zip(pair.imported(), payloads, events(pair.source, THERE), strict=True):
         assert event.payload is not None
         kept = {key: value for key, value in event.payload.items() if key != "imported_from"}
-        assert kept == {"occurred_at": told.time, **payload}
+        assert kept == {"occurred_at": original.time, **payload}
         assert (event.type, event.actor) == ("gadget.polished", "Zoë")
-        assert origin(event) == told.citation
+        assert origin(event) == original.citation
 
 
 # The mark of an import
@@ -630,10 +637,10 @@ def test_neither_a_hook_nor_a_capture_writes_the_mark_of_an_import(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     into, forged = pair.folders[1], {"citation": "eventloom://elsewhere/events/1#" + "a" * 64}
-    told = {"role": "user", "content": "The scanner hums.", "imported_from": forged}
+    forged_turn = {"role": "user", "content": "The scanner hums.", "imported_from": forged}
     done = subprocess.run(
         [sys.executable, "-m", "zaxy", "hook-event", "transcript-turn", "--stdin-json", "--session-id", HERE],
-        input=json.dumps(told),
+        input=json.dumps(forged_turn),
         cwd=into,
         text=True,
         capture_output=True,
@@ -643,7 +650,7 @@ def test_neither_a_hook_nor_a_capture_writes_the_mark_of_an_import(
         monkeypatch.setenv(name, str(tmp_path / "no client has written here"))
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     install_adapter(tmp_path / "site", "seen-forged")
-    write_seen(into, {"payload": told}, "The printer whirs.")
+    write_seen(into, {"payload": forged_turn}, "The printer whirs.")
     capture = Capture(find_workspace(str(into)), HERE, ("seen-forged",))
     try:
         capture.run()

@@ -224,13 +224,13 @@ class Running:
     def end(self) -> tuple[Acknowledged | None, str]:
         """What was acknowledged before it ended, and what it complained about, if it was not killed."""
         self.process.kill()
-        told, complaint = self.process.communicate()
+        output, complaint = self.process.communicate()
         try:
-            reply = json.loads(told)
+            reply = json.loads(output)
         except ValueError:
             return None, complaint if self.process.returncode != -signal.SIGKILL else ""
         if "error" in reply:
-            return None, told
+            return None, output
         return Acknowledged(reply["seq"], reply["hash"], self.tag), ""
 
 

@@ -122,14 +122,14 @@ def test_events_are_erased_while_four_others_write_and_read(tmp_path: Path) -> N
     folder, acks, errors = str(tmp_path / "log"), tmp_path / "acks", tmp_path / "errors"
     acks.mkdir()
     Eventloom(folder).append(SESSION, [event(f"before {number}", 100) for number in range(500)])
-    told = json.loads(in_child(work_and_erase, folder, str(acks), str(errors), SECONDS))
+    outcome = json.loads(in_child(work_and_erase, folder, str(acks), str(errors), SECONDS))
     assert not errors.exists(), errors.read_text()
     lines = assert_nothing_was_lost(folder, list(acknowledged(str(acks))))
-    print(f"{told} among {len(lines)} events")
-    assert told["erased"] >= 5
+    print(f"{outcome} among {len(lines)} events")
+    assert outcome["erased"] >= 5
     report = Eventloom(folder).verify(SESSION)
-    assert report.erased == told["erased"]
-    for number in range(told["erased"]):
+    assert report.erased == outcome["erased"]
+    for number in range(outcome["erased"]):
         assert not text_under(folder, secret(number))
 
 

@@ -153,8 +153,8 @@ def test_a_write_that_cannot_be_taken_back_stops_everybody_until_it_is_repaired(
     disk.fails[undoing] += 1
     refused(lambda: loom.append(SESSION, [event("lost")]))
     assert (folder / f"{SESSION}.poisoned").exists()
-    told = json.loads(in_child(append_one, str(folder), "of another process"))
-    assert (told["error"]["code"], "repair" in told["error"]["remediation"]) == ("unavailable", True)
+    reply = json.loads(in_child(append_one, str(folder), "of another process"))
+    assert (reply["error"]["code"], "repair" in reply["error"]["remediation"]) == ("unavailable", True)
     refused(lambda: loom.append(SESSION, [event("of the same")]))
     refused(lambda: Eventloom(str(folder)).append(SESSION, [event("of a new object")]))
     refused(lambda: loom.erase(SESSION, 1, "tester", "while poisoned"))
@@ -270,18 +270,18 @@ def strace(folder: Path, which: str) -> list[str]:
 
 
 def test_a_sync_that_the_system_fails_is_undone(folder: Path) -> None:
-    told = strace(folder, "2")
-    assert told[0] == "first"
-    assert told[1].startswith("unavailable: ")
-    assert "the disk reported an error" in told[1]
-    assert told[2] == "third"
+    outcomes = strace(folder, "2")
+    assert outcomes[0] == "first"
+    assert outcomes[1].startswith("unavailable: ")
+    assert "the disk reported an error" in outcomes[1]
+    assert outcomes[2] == "third"
     assert tags(folder) == ["first", "third"]
 
 
 def test_a_disk_that_fails_every_sync_poisons_the_session(folder: Path) -> None:
-    told = strace(folder, "2+")
-    assert told[0] == "first"
-    assert [line.split(":")[0] for line in told[1:]] == ["unavailable", "unavailable"]
+    outcomes = strace(folder, "2+")
+    assert outcomes[0] == "first"
+    assert [line.split(":")[0] for line in outcomes[1:]] == ["unavailable", "unavailable"]
     assert "error" in json.loads(in_child(append_one, str(folder), "refused"))
     assert Eventloom(str(folder)).repair(SESSION)[0].ok
     in_child(append_one, str(folder), "after")

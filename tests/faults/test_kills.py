@@ -37,16 +37,16 @@ def test_nothing_acknowledged_is_lost_when_writers_in_the_api_are_killed(tmp_pat
     folder, acks, errors = str(tmp_path / "log"), tmp_path / "acks", tmp_path / "errors"
     acks.mkdir()
     kills = KILLS * 8 // 10
-    told = json.loads(in_child(kill_writers, folder, str(acks), str(errors), kills, SEED, timeout=280))
+    outcome = json.loads(in_child(kill_writers, folder, str(acks), str(errors), kills, SEED, timeout=280))
     assert not errors.exists(), errors.read_text()
-    assert told["killed"] >= kills
-    assert max(told["waits"]) <= PATIENCE, told["waits"]
+    assert outcome["killed"] >= kills
+    assert max(outcome["waits"]) <= PATIENCE, outcome["waits"]
     noted = list(acknowledged(str(acks)))
     lines = assert_nothing_was_lost(folder, noted)
     assert len(noted) >= kills
     torn = Path(folder, f"{SESSION}.torn")
     cut = torn.read_bytes().count(b"\n# ") + 1 if torn.exists() else 0
-    print(f"{told['killed']} kills, {len(noted)} acknowledged of {len(lines)} events, {cut} interrupted writes cut")
+    print(f"{outcome['killed']} kills, {len(noted)} acknowledged of {len(lines)} events, {cut} interrupted writes cut")
 
 
 @pytest.mark.slow
@@ -55,13 +55,13 @@ def test_nothing_acknowledged_is_lost_when_commands_are_killed(tmp_path: Path, c
     print(f"seed {SEED}")
     folder = str(tmp_path / "log")
     kills = KILLS * hundredths // 100
-    told = kill_commands(command, folder, kills, SEED)
-    assert not told["complaints"], told["complaints"]
-    assert told["killed"] >= kills
-    assert told["wait"] <= PATIENCE
-    lines = assert_nothing_was_lost(folder, told["acks"])
-    assert told["acks"]
-    print(f"{told['killed']} kills, {len(told['acks'])} acknowledged of {len(lines) - 1} events")
+    outcome = kill_commands(command, folder, kills, SEED)
+    assert not outcome["complaints"], outcome["complaints"]
+    assert outcome["killed"] >= kills
+    assert outcome["wait"] <= PATIENCE
+    lines = assert_nothing_was_lost(folder, outcome["acks"])
+    assert outcome["acks"]
+    print(f"{outcome['killed']} kills, {len(outcome['acks'])} acknowledged of {len(lines) - 1} events")
 
 
 def test_the_lock_of_a_process_that_was_killed_is_free_though_a_fork_of_it_lives(tmp_path: Path) -> None:

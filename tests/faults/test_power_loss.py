@@ -181,7 +181,7 @@ class Checked:
             shutil.copy(index, folder / INDEX_FOLDER / f"{SESSION}.index")
         self.wrong += [f"{when}: {problem} ({folder})" for problem in problems(folder, moment)]
 
-    def told(self) -> str:
+    def summary(self) -> str:
         return f"seed {SEED}: {len(self.wrong)} problems in {len(self.states)} states\n" + "\n".join(self.wrong[:40])
 
 
@@ -204,8 +204,8 @@ def test_every_state_that_a_loss_of_power_leaves_opens_and_holds_what_was_acknow
     for number, moment in enumerate(disk.moments):
         for state in moment.survivors(rng):
             checked.check(state, moment, f"call {number}, {moment.call}")
-    print(checked.told())
-    assert not checked.wrong, checked.told()
+    print(checked.summary())
+    assert not checked.wrong, checked.summary()
     assert len(checked.states) >= FEWEST
 
 
@@ -226,8 +226,8 @@ def test_the_power_may_also_go_after_a_writer_was_killed_and_another_has_gone_on
         for moment in recorder.moments[1:]:
             for state in moment.survivors(rng, most=5):
                 checked.check(state, moment, f"killed after call {number}, {killed.call}; then after {moment.call}")
-    print(checked.told())
-    assert not checked.wrong, checked.told()
+    print(checked.summary())
+    assert not checked.wrong, checked.summary()
     assert len(checked.states) >= FEWEST
 
 

@@ -39,7 +39,7 @@ PATIENCE = 30.0
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("zaxy_webhook.delivery.FIRST_PAUSE", 0.02)
+    monkeypatch.setattr("zaxy_webhook.delivery.FIRST_PAUSE_SECONDS", 0.02)
 
 
 @pytest.fixture

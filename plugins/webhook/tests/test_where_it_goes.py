@@ -34,7 +34,7 @@ Connections = list[tuple[object, ...]]
 @pytest.fixture(autouse=True)
 def connections(monkeypatch: pytest.MonkeyPatch) -> Connections:
     """What the sink connects to. Nothing leaves this machine: what is not loopback refuses the connection here."""
-    monkeypatch.setattr("zaxy_webhook.delivery.FIRST_PAUSE", 0.02)
+    monkeypatch.setattr("zaxy_webhook.delivery.FIRST_PAUSE_SECONDS", 0.02)
     seen: Connections = []
     connect = socket.socket.connect
 

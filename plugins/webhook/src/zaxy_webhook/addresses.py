@@ -1,4 +1,4 @@
-"""The addresses of a host: looked up once for a delivery, judged, and then the only ones that are connected to."""
+"""The addresses of a host. They are looked up once for a delivery and checked; no other is connected to."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class NoAnswer(Exception):
 
 
 def resolve(destination: Destination, allow: Allowed, deadline: Deadline) -> Sequence[Endpoint]:
-    """Every address that the host has, or a refusal if one of them is forbidden: such a name is not to be trusted."""
+    """All addresses of the host. If one of them is forbidden, the host is refused."""
     endpoints = [one for one in _looked_up(destination, deadline) if one.family in (socket.AF_INET, socket.AF_INET6)]
     for endpoint in endpoints:
         judge(destination, endpoint.address, allow)
@@ -52,7 +52,7 @@ def _looked_up(destination: Destination, deadline: Deadline) -> list[Endpoint]:
         finally:
             done.set()
 
-    # The resolver cannot be told how long it may take, so it works in a thread that can be left behind.
+    # The resolver has no time limit, so it works in a thread that can be left behind.
     threading.Thread(target=look_up, name="zaxy-webhook-resolver", daemon=True).start()
     if not done.wait(deadline.step()):
         if deadline.left() <= 0:

@@ -24,7 +24,7 @@ REFUSALS = {
 
 
 class Trouble(Exception):
-    """An attempt failed in a way that may pass."""
+    """An attempt failed, and a later one may succeed."""
 
     def __init__(self, message: str, wait: float = 0.0) -> None:
         super().__init__(message)
@@ -54,7 +54,7 @@ def onward(reply: Reply, here: Destination, token: str) -> Destination | None:
 
 
 def detail_of(reply: Reply, here: Destination, token: str, now: datetime) -> str:
-    """What the receiver tells of a bundle that it took; an error if it did not."""
+    """What the receiver says about a bundle that it took. It is an error if it did not take it."""
     if 200 <= reply.status < 300 and reply.whole:
         given = reply.headers.get("location") or reply.headers.get("x-request-id") or ""
         return f"answered {reply.status}" + (f", id {excerpt(given, token)}" if given else "")

@@ -1,4 +1,4 @@
-"""How much time is left: for all of a delivery, and for one step of it."""
+"""How much time is left, for a whole delivery and for one step of it."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ class Deadline:
         return max(min(left, self.quiet), 0.001)  # a socket takes 0 for "do not wait"
 
     def within(self, seconds: float) -> Deadline:
-        """A nearer end, for something that is not worth all the time there is."""
+        """An earlier deadline, for a step that is not worth all the remaining time."""
         return Deadline(min(seconds, self.left()), self.quiet)

@@ -1,4 +1,4 @@
-"""One delivery: the attempts with the pauses between them, and the redirects within one."""
+"""One delivery: its attempts, the pauses between them, and the redirects within each."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from zaxy_webhook.request import post
 from zaxy_webhook.signature import signature
 
 MAX_REDIRECTS = 3
-FIRST_PAUSE = 0.5
-MAX_PAUSE = 30.0
+FIRST_PAUSE_SECONDS = 0.5
+MAX_PAUSE_SECONDS = 30.0
 
 
 class Terms(NamedTuple):
@@ -34,12 +34,13 @@ class Terms(NamedTuple):
 
 
 class Delivery:
-    """Its host is looked up once, and everything it does ends by one deadline."""
+    """The host is looked up once, and one deadline holds for everything."""
 
     def __init__(
         self,
         context: ProviderContext,
         terms: Terms,
+        *,
         there: Destination,
         token: str,
         parcel: Parcel,
@@ -55,8 +56,8 @@ class Delivery:
         self._tls = _tls(terms.ca_cert) if there.scheme == "https" else None
         self._endpoints: Sequence[Endpoint] = ()
 
-    def made(self) -> str:
-        """What the receiver said when it took the bundle, in this attempt or a later one."""
+    def run(self) -> str:
+        """Deliver the bundle, in several attempts if needed. Returns what the receiver answered."""
         trouble = Trouble("there was no time for an attempt")
         for attempt in range(1, self._terms.attempts + 1):
             try:
@@ -73,8 +74,8 @@ class Delivery:
                     "If it is from an authority of your own, name that one's certificate in ZAXY_WEBHOOK_CA_CERT.",
                 ) from None
             except (OSError, http.client.HTTPException, ValueError) as error:
-                trouble = Trouble(f"{self._there.origin} {self._told(error)}")
-            pause = min(FIRST_PAUSE * 2 ** (attempt - 1), MAX_PAUSE) * random.uniform(0.5, 1.0)
+                trouble = Trouble(f"{self._there.origin} {self._described(error)}")
+            pause = min(FIRST_PAUSE_SECONDS * 2 ** (attempt - 1), MAX_PAUSE_SECONDS) * random.uniform(0.5, 1.0)
             pause = max(pause, trouble.wait)
             if attempt == self._terms.attempts:
                 break
@@ -93,7 +94,15 @@ class Delivery:
         for _ in range(MAX_REDIRECTS + 1):
             headers = self._headers(here)
             self._body.seek(0)
-            reply = post(here, self._endpoints, self._tls, headers, self._body, self._parcel, self._deadline)
+            reply = post(
+                here,
+                self._endpoints,
+                tls=self._tls,
+                headers=headers,
+                body=self._body,
+                parcel=self._parcel,
+                deadline=self._deadline,
+            )
             there = onward(reply, here, self._token)
             if there is None:
                 return detail_of(reply, here, self._token, self._context.clock())
@@ -129,11 +138,11 @@ class Delivery:
         if self._token and self._tls is None and not loopback:
             self._context.warn(f"The token goes to {self._there.origin} unencrypted: use https.")
 
-    def _told(self, error: Exception) -> str:
+    def _described(self, error: Exception) -> str:
         if isinstance(error, TimeoutError):
             return f"was silent for {self._deadline.quiet:g} s"
         if isinstance(error, OSError):
-            return f"broke the connection, or took none: {error.strerror or type(error).__name__}"
+            return f"refused or broke the connection: {error.strerror or type(error).__name__}"
         return "gave an answer that is not HTTP"
 
     def _given_up(self, attempts: int, why: str) -> ZaxyError:
@@ -150,7 +159,7 @@ def _tls(ca_cert: str) -> ssl.SSLContext:
     if ca_cert:
         try:
             context.load_verify_locations(cafile=ca_cert)
-        except OSError as error:  # an SSLError too, where the file holds no certificate
+        except OSError as error:  # an SSLError too, if the file holds no certificate
             raise InvalidRequest(
                 f"ZAXY_WEBHOOK_CA_CERT names {ca_cert}, which cannot be used: {error.strerror or error}",
                 "Name a PEM file with the authority's certificate.",

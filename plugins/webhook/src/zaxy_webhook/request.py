@@ -1,4 +1,4 @@
-"""One request over one socket: the bundle goes out as it is read, and no step waits longer than the deadline."""
+"""One request over one socket. The bundle is sent as it is read, and no step waits longer than the deadline."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from zaxy_webhook.addresses import Endpoint
 from zaxy_webhook.deadline import Deadline
 from zaxy_webhook.destination import Destination
 
-CHUNK = 1 << 14  # small, so that a slow link still shows that it moves
-MAX_REPLY_SHARE = 1 << 16
+CHUNK_BYTES = 1 << 14  # small, so that a slow link still shows that it moves
+MAX_REPLY_BYTES = 1 << 16
 REPLY_SECONDS = 5.0  # the status has been read by then; the rest is only for showing
 LATE_REPLY_SECONDS = 2.0
 MAX_INTERIM_REPLIES = 10
@@ -49,6 +49,7 @@ def open_parcel(parcel: Parcel) -> BinaryIO:
 def post(
     destination: Destination,
     endpoints: Sequence[Endpoint],
+    *,
     tls: ssl.SSLContext | None,
     headers: Mapping[str, str],
     body: BinaryIO,
@@ -63,10 +64,10 @@ def post(
             link.settimeout(deadline.step())
             link = opened.enter_context(tls.wrap_socket(link, server_hostname=destination.host))
         try:
-            for piece in _pieces(head, body, parcel):
-                _send(link, piece, deadline)
+            for chunk in _chunks(head, body, parcel):
+                _send(link, chunk, deadline)
         except OSError as error:
-            # Whoever refuses a bundle often answers before it is through, and hangs up.
+            # A receiver that refuses a bundle often answers early, and hangs up.
             try:
                 return _reply(link, deadline.within(LATE_REPLY_SECONDS), whole=False)
             except Exception:
@@ -83,7 +84,7 @@ def _head(destination: Destination, headers: Mapping[str, str]) -> bytes:
 
 
 def _connected(endpoints: Sequence[Endpoint], deadline: Deadline) -> socket.socket:
-    """The first connection that comes about. Each endpoint but the last leaves time for those after it."""
+    """The first connection that succeeds. Each endpoint but the last leaves time for those after it."""
     trouble: OSError = ConnectionError("there is no address to connect to")
     for turn, endpoint in enumerate(endpoints):
         link = socket.socket(endpoint.family, socket.SOCK_STREAM)
@@ -100,13 +101,13 @@ def _connected(endpoints: Sequence[Endpoint], deadline: Deadline) -> socket.sock
     raise trouble
 
 
-def _pieces(head: bytes, body: BinaryIO, parcel: Parcel) -> Iterator[bytes]:
-    """The request in pieces. The last one is held back until the bundle has proven to be the one that was meant."""
+def _chunks(head: bytes, body: BinaryIO, parcel: Parcel) -> Iterator[bytes]:
+    """The request in chunks. The last one is held back until the hash of the bundle was checked."""
     digest = hashlib.sha256()
     left = parcel.size
     waiting = head
     while left:
-        chunk = body.read(min(CHUNK, left))
+        chunk = body.read(min(CHUNK_BYTES, left))
         if not chunk:
             raise _changed()
         if left < parcel.size:
@@ -121,15 +122,15 @@ def _pieces(head: bytes, body: BinaryIO, parcel: Parcel) -> Iterator[bytes]:
     yield waiting
 
 
-def _send(link: socket.socket, piece: bytes, deadline: Deadline) -> None:
-    rest = memoryview(piece)
+def _send(link: socket.socket, data: bytes, deadline: Deadline) -> None:
+    rest = memoryview(data)
     while rest:
         link.settimeout(deadline.step())
         rest = rest[link.send(rest) :]
 
 
 class _Incoming(io.RawIOBase):
-    """The receiving side of a socket, with the deadline looked at before each read."""
+    """The receiving side of a socket. It checks the deadline before each read."""
 
     def __init__(self, link: socket.socket, deadline: Deadline) -> None:
         self._link = link
@@ -148,13 +149,13 @@ class _Incoming(io.RawIOBase):
 
 
 class _Source(io.BufferedReader):
-    """What `http.client` takes for a socket and for its file: interim replies and the last one read on in turn."""
+    """Serves `http.client` as a socket and as its file, so that several replies can be read in turn."""
 
     def makefile(self, mode: str) -> BinaryIO:
         return self
 
     def close(self) -> None:
-        """Each reply closes it when it is done; whoever opened the socket closes that."""
+        """Each reply closes it at its end. The socket stays open until its owner closes it."""
 
 
 def _reply(link: socket.socket, deadline: Deadline, whole: bool) -> Reply:
@@ -169,8 +170,8 @@ def _reply(link: socket.socket, deadline: Deadline, whole: bool) -> Reply:
     incoming.in_head = False
     incoming.deadline = deadline.within(REPLY_SECONDS)
     text = bytearray()
-    with contextlib.suppress(Exception):  # what is missing of it is only not shown
-        while len(text) < MAX_REPLY_SHARE and (chunk := reply.read1(MAX_REPLY_SHARE - len(text))):
+    with contextlib.suppress(Exception):  # a part that is missing is only not shown
+        while len(text) < MAX_REPLY_BYTES and (chunk := reply.read1(MAX_REPLY_BYTES - len(text))):
             text += chunk
     return Reply(reply.status, headers, text.decode("utf-8", "replace"), whole)
 

@@ -1,4 +1,4 @@
-"""Proof to the receiver that a bundle is from whoever shares the secret with it."""
+"""Proves to the receiver that a bundle comes from somebody who shares its secret."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CHUNK = 1 << 16
 
 
 def signature(secret: bytes, moment: int, body: BinaryIO, deadline: Deadline) -> str:
-    """The value of `X-Zaxy-Signature`: the HMAC covers the moment too, so an old request can be told from a new one."""
+    """The value of `X-Zaxy-Signature`. The HMAC covers the time too, so that an old request can be recognised."""
     code = hmac.new(secret, f"{moment}.".encode(), hashlib.sha256)
     while chunk := body.read(CHUNK):
         deadline.step()

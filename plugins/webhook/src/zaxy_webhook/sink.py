@@ -1,4 +1,4 @@
-"""The sink: what it refuses before any work, and what its settings must be."""
+"""The sink. It checks its settings and the destination before any work."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Webhook:
                 "Give the token alone, as the receiver issued it.",
             )
         with open_parcel(parcel) as body:
-            delivery = Delivery(self._context, terms, there, token, parcel, body)
-            return Receipt(destination, parcel.size, parcel.sha256, delivery.made())
+            delivery = Delivery(self._context, terms, there=there, token=token, parcel=parcel, body=body)
+            return Receipt(destination, parcel.size, parcel.sha256, delivery.run())
 
     def _checked(self, destination: str) -> tuple[Destination, Terms]:
         there = parse(destination)

@@ -1,4 +1,4 @@
-"""All that a plugin may import. Each name is loaded when it is first asked for, so a plugin pays for what it uses."""
+"""Everything that a plugin may import. Each name is loaded when it is first used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which extension points there are, and the version of the plugin API: plain data, cheap to import."""
+"""The extension points and the version of the plugin API, as plain data that is cheap to import."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from zaxy.tuples import NamedTuple
 
 API_CURRENT = (0, 2)
 API_FLOOR = (0, 1)
-"""The core accepts a plugin whose API range meets the window [API_FLOOR, API_CURRENT]."""
+"""The core accepts a plugin whose API range overlaps [API_FLOOR, API_CURRENT]."""
 
 STABILITIES = ("stable", "beta", "experimental")
 
@@ -17,7 +17,7 @@ class Point(NamedTuple):
     """The Protocol in `zaxy.api.points` that a provider's class satisfies."""
     summary: str
     follows: bool = False
-    """Whether its state is derived from the log, and so lives among the disposable followers."""
+    """Whether its state comes from the log, so that it may be deleted and rebuilt."""
     capabilities: tuple[str, ...] = ()
     """The optional abilities that a provider may declare."""
     stability: str = "experimental"

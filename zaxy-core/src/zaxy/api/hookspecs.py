@@ -1,4 +1,4 @@
-"""Every hook of the plugin API. Each returns a list of `Provider`; what a provider does is in `points`."""
+"""All hooks of the plugin API. Each returns a list of `Provider`. What a provider must do is in `points`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The values that pass between the core and its plugins: frozen, plain, without behaviour of their own.
 
-Times are ISO-8601 UTC texts with microseconds, `2026-06-15T00:00:00.000000Z`, which sort as they read.
+Times are ISO 8601 texts in UTC with microseconds, such as `2026-06-15T00:00:00.000000Z`. They sort by time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The form in which names of entities match: every graph keeps it beside the name, and looks that up."""
+"""The form in which names of entities are compared. Every graph stores it beside the name."""
 
 from __future__ import annotations
 

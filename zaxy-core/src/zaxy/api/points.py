@@ -1,8 +1,8 @@
-"""What a provider must do, one Protocol per extension point.
+"""What a provider must do: one Protocol for each extension point.
 
-Rules for all of them: a class is called with a `ProviderContext` and does no heavy work until a method needs it;
-a method returns a finished value, never a generator, so that its time budget covers the work; all calls of one
-outside provider come from one thread; a method that cannot do what it was asked raises `ZaxyError`.
+Rules for all of them: a class is called with a `ProviderContext`, and does no heavy work until a method needs it.
+A method returns a finished value, never a generator, so that its time limit covers the work. All calls of one outside
+provider come from one thread. A method that cannot meet a request raises `ZaxyError`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class ProjectionBackend(Follower, Protocol):
     """A graph store that keeps every version of an entity or an edge, and when it held.
 
     A new version ends the one that holds at its `valid_from`; where a later one is there already it ends where that
-    begins, known from the first as closed. Told again unchanged, nothing is written. Content is the summary and the
+    begins, known from the first as closed. An unchanged row is not written again. Content is the summary and the
     properties of an entity, and of an edge all but its ends, its relation and `valid_from`. Closings come before the
     rows of their event; one of an entity leaves its edges.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from zaxy.errors import InvalidRequest, ZaxyError, shown
+from zaxy.errors import InvalidRequest, shown
 from zaxy.retrieve.results import Result
 
 MAX_FIELD_CHARS = 240
@@ -194,21 +194,21 @@ def purpose_of(given: object) -> Purpose:
     if isinstance(given, str):
         return _preset(given)
     if not isinstance(given, Mapping):
-        raise _invalid(f"a purpose is not a {type(given).__name__}", PRESETS_LISTED)
+        raise InvalidRequest(f"a purpose is not a {type(given).__name__}", PRESETS_LISTED)
     unknown = [key for key in given if key not in ("preset", *FIELDS)]
     if unknown:
-        raise _invalid(f"a purpose has no field {shown(unknown[0])}", f"It may have preset, {', '.join(FIELDS)}.")
+        raise InvalidRequest(f"a purpose has no field {shown(unknown[0])}", f"It may have preset, {', '.join(FIELDS)}.")
     for field in FIELDS:
         value = given.get(field, "")
         if not isinstance(value, str) or len(value) > MAX_FIELD_CHARS:
-            raise _invalid(
+            raise InvalidRequest(
                 f"the purpose's {field} is not a text of at most {MAX_FIELD_CHARS} characters",
                 "Shorten it, or leave it out.",
             )
     chosen = _preset(given.get("preset", "general"))
     policy = str(given.get("evidence_policy") or chosen.evidence_policy)
     if policy not in POLICIES:
-        raise _invalid(f"there is no evidence policy {shown(policy)}", f"There are {', '.join(POLICIES)}.")
+        raise InvalidRequest(f"there is no evidence policy {shown(policy)}", f"There are {', '.join(POLICIES)}.")
     fields = tuple((field, str(given[field])) for field in FIELDS if field != "evidence_policy" and given.get(field))
     return replace(chosen, evidence_policy=policy, fields=fields)
 
@@ -241,11 +241,7 @@ def unmet(purpose: Purpose, facts: Sequence[Result]) -> str:
 def _preset(name: object) -> Purpose:
     if isinstance(name, str) and name in PRESETS:
         return PRESETS[name]
-    raise _invalid(f"there is no purpose {shown(name)}", PRESETS_LISTED)
+    raise InvalidRequest(f"there is no purpose {shown(name)}", PRESETS_LISTED)
 
 
 PRESETS_LISTED = f"The presets are {', '.join(PRESETS)}."
-
-
-def _invalid(message: str, remediation: str) -> ZaxyError:
-    return InvalidRequest(message, remediation)

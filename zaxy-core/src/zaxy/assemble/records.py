@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from zaxy.api.models import Draft
-from zaxy.errors import InvalidRequest, ZaxyError, shown
+from zaxy.errors import InvalidRequest, shown
 
 POSITIVE = ("used", "helpful")
 NEGATIVE = ("irrelevant",)
@@ -63,12 +63,12 @@ def feedback_draft(
 ) -> Draft:
     """`used` and `helpful` reinforce a fact. `irrelevant` is kept for audit and changes nothing."""
     if feedback not in (*POSITIVE, *NEGATIVE):
-        raise _invalid(
+        raise InvalidRequest(
             f"{shown(feedback)} is not a kind of feedback", f"It is one of {', '.join((*POSITIVE, *NEGATIVE))}."
         )
     for what, value in (("entity_name", entity_name), ("entity_type", entity_type)):
         if not isinstance(value, str) or not value.strip():
-            raise _invalid(f"{what} is empty", "Use one of the payloads that a checkout's guidance lists.")
+            raise InvalidRequest(f"{what} is empty", "Use one of the payloads that a checkout's guidance lists.")
     payload = _with_details(
         {"entity_name": entity_name, "entity_type": entity_type, "feedback": feedback}, details, FEEDBACK_DETAILS
     )
@@ -81,13 +81,15 @@ def skill_draft(action: str, skill_id: str, actor: str, details: Mapping[str, An
     """One event in the life of a skill. Nothing else changes a skill."""
     types = {**SKILL_ACTIONS, **{type_.removeprefix("skill."): type_ for type_ in SKILL_ACTIONS.values()}}
     if action not in types:
-        raise _invalid(f"{shown(action)} is not an action on a skill", f"It is one of {', '.join(SKILL_ACTIONS)}.")
+        raise InvalidRequest(
+            f"{shown(action)} is not an action on a skill", f"It is one of {', '.join(SKILL_ACTIONS)}."
+        )
     if not isinstance(skill_id, str) or not skill_id.strip():
-        raise _invalid("skill_id is empty", "Name the skill, such as deploy-to-staging.")
+        raise InvalidRequest("skill_id is empty", "Name the skill, such as deploy-to-staging.")
     payload = _with_details({"skill_id": skill_id}, details, SKILL_DETAILS)
     needed = NEEDS.get(types[action], ())
     if needed and not any(payload.get(field) not in (None, "", []) for field in needed):
-        raise _invalid(f"to {action.replace('_', ' ')} a skill needs {' or '.join(needed)}", "Give one of them.")
+        raise InvalidRequest(f"to {action.replace('_', ' ')} a skill needs {' or '.join(needed)}", "Give one of them.")
     _check_number(payload, "success_score", 0, 1)
     return Draft(types[action], actor, payload)
 
@@ -95,7 +97,7 @@ def skill_draft(action: str, skill_id: str, actor: str, details: Mapping[str, An
 def _with_details(payload: dict[str, Any], details: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, Any]:
     unknown = [key for key in details if key not in known]
     if unknown:
-        raise _invalid(f"there is no field {shown(unknown[0])}", f"There are {', '.join(known)}.")
+        raise InvalidRequest(f"there is no field {shown(unknown[0])}", f"There are {', '.join(known)}.")
     return {**payload, **{key: value for key, value in details.items() if value is not None}}
 
 
@@ -103,8 +105,4 @@ def _check_number(payload: Mapping[str, Any], field: str, minimum: float, maximu
     value = payload.get(field)
     if value is not None and (type(value) not in (int, float) or not minimum <= value <= maximum):
         bounds = f" from {minimum} to {maximum}" if math.isfinite(minimum) else ""
-        raise _invalid(f"{field} is not a number{bounds}", "Give a number, or leave the field out.")
-
-
-def _invalid(message: str, remediation: str) -> ZaxyError:
-    return InvalidRequest(message, remediation)
+        raise InvalidRequest(f"{field} is not a number{bounds}", "Give a number, or leave the field out.")

@@ -1,4 +1,4 @@
-"""One module per command group: skins that parse, call and print, and hold no logic."""
+"""One module for each command group. It parses, calls and prints, and holds no logic."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def run_app(module: str, words: Sequence[str]) -> int:
-    """Run the typer app of a command group; `words` begins with the group's name, or with a command of one word."""
+    """Run the typer app of a command group. `words` begins with the group's name, or is a command of one word."""
     from zaxy.__main__ import COMMANDS
     from zaxy.plugins.guard import keep_stdout
 
@@ -24,13 +24,13 @@ def run_app(module: str, words: Sequence[str]) -> int:
     try:
         grouped = all(row.words != words[0] for row in COMMANDS)
         app(list(words[1:] if grouped else words), prog_name=f"zaxy {words[0]}" if grouped else "zaxy")
-    except SystemExit as leaving:  # typer leaves this way, also when all went well
+    except SystemExit as leaving:  # typer ends this way, even after success
         return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
     return 0
 
 
 def new_app(group: str) -> typer.Typer:
-    """An app for one group. Errors are rendered by the command's edge, not by typer."""
+    """An app for one group. `zaxy.__main__` prints the errors, not typer."""
     import typer
 
     app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -39,7 +39,7 @@ def new_app(group: str) -> typer.Typer:
 
 
 def command(app: typer.Typer, words: str) -> Callable[[F], F]:
-    """Register a function under the words and the summary that the command table has for it."""
+    """Register a function under its words, with its summary from the table of commands."""
     from zaxy.__main__ import COMMANDS
 
     row = next(row for row in COMMANDS if row.words == words)

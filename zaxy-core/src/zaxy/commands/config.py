@@ -67,7 +67,7 @@ def _settings() -> Settings:
     try:
         rows = load_roster(Settings(stored=stored)).rows
     except ZaxyError:
-        rows = ()  # a setting about plugins is wrong: this is where one looks for it
+        rows = ()  # a setting about plugins is wrong, and this command must still show it
     declared = [setting for row in rows if row.manifest for setting in row.manifest.settings]
     return Settings(stored=stored, declared=declared)
 

@@ -117,7 +117,7 @@ def snapshot(
 
 
 def _row_of_project() -> InstalledPlugin:
-    """The plugin of the project in the current folder, which must be installed to be read."""
+    """The plugin of the project in the current folder. It must be installed."""
     name = plugin_of_project(Path.cwd())
     try:
         return _roster().row(name)

@@ -36,10 +36,10 @@ def demo(
     failed = sum(not step.ok for step in done)
     kept, seconds = str(folder) if keep else "", monotonic() - started
     if as_json:
-        told = {"ok": not failed, "seconds": round(seconds, 2), "folder": kept or None}
+        summary = {"ok": not failed, "seconds": round(seconds, 2), "folder": kept or None}
         steps = [step.as_dict() for step in done]
         following = [line for _, *typed in NEXT for line in typed]
-        typer.echo(json.dumps({**told, "steps": steps, "next": following}, indent=2, ensure_ascii=False))
+        typer.echo(json.dumps({**summary, "steps": steps, "next": following}, indent=2, ensure_ascii=False))
     else:
         typer.echo("\n".join(["", *closing_lines(len(done), failed, seconds, kept, terminal)]))
     raise typer.Exit(1 if failed else 0)

@@ -45,7 +45,9 @@ QueryLimit = Annotated[
 Excluded = Annotated[
     str, typer.Option("--exclude-sensitivities", help="Tiers to leave out, such as confidential,restricted.")
 ]
-Limit = Annotated[int | None, typer.Option("--limit", min=1, help="The most recent so many events that match.")]
+Limit = Annotated[
+    int | None, typer.Option("--limit", min=1, help="How many of the matching events, the most recent ones.")
+]
 Private = Annotated[str, typer.Option("--private-key", help="Sign with this key's PEM file.")]
 Public = Annotated[str, typer.Option("--public-key", help="The PEM file of the public key that belongs to it.")]
 Algorithm = Annotated[str, typer.Option("--algorithm", help="ed25519, or one of a package: ml-dsa-65 of zaxy-mldsa.")]
@@ -59,6 +61,7 @@ Expected = Annotated[
 def export(
     out: Annotated[str, typer.Option("--out", help="The file to write.")],
     session_id: SessionId = None,
+    *,
     grains: Grains = "",
     types: Types = "",
     since: Since = None,
@@ -78,7 +81,16 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     selector = _selector(
-        *(grains, types, since, max_seq, since_time, until_time, query, query_limit, exclude_sensitivities, limit)
+        grains,
+        types,
+        since_seq=since,
+        max_seq=max_seq,
+        since_time=since_time,
+        until_time=until_time,
+        query=query,
+        query_limit=query_limit,
+        excluded=exclude_sensitivities,
+        limit=limit,
     )
     with (
         open_memory(workspace, eventloom_path) as memory,
@@ -87,13 +99,14 @@ def export(
     ):
         session = existing_session(session_id, memory.workspace, memory.sessions())
         written = memory.export(file, selector, session=session, signer=signer, progress=progress_of("exporting"))
-    _tell_written(written, session, out, signer, as_json)
+    _print_written(written, session, destination=out, signer=signer, as_json=as_json)
 
 
 @command(app, "export-push")
 def export_push(
     sink: Annotated[str, typer.Option("--sink", help="Where to: file, or that of a package, such as webhook.")],
     dest: Annotated[str, typer.Option("--dest", help="The destination, as the sink names it: a path, a URL.")],
+    *,
     auth_token_file: Annotated[
         str, typer.Option("--auth-token-file", help="The file that holds the token the destination asks for.")
     ] = "",
@@ -117,7 +130,16 @@ def export_push(
     as_json: AsJson = False,
 ) -> None:
     selector = _selector(
-        *(grains, types, since, max_seq, since_time, until_time, query, query_limit, exclude_sensitivities, limit)
+        grains,
+        types,
+        since_seq=since,
+        max_seq=max_seq,
+        since_time=since_time,
+        until_time=until_time,
+        query=query,
+        query_limit=query_limit,
+        excluded=exclude_sensitivities,
+        limit=limit,
     )
     token = read_token(auth_token_file) if auth_token_file else ""
     with (
@@ -130,13 +152,15 @@ def export_push(
             return memory.export(file, selector, session=session, signer=signer, progress=progress_of("exporting"))
 
         written, receipt = push(memory.recall.host, sink, destination=dest, token=token, build=build)
-    _tell_written(written, session, receipt.destination, signer, as_json, receipt.detail)
+    destination, detail = receipt.destination, receipt.detail
+    _print_written(written, session, destination=destination, signer=signer, as_json=as_json, detail=detail)
 
 
 @command(app, "export-disclose")
 def export_disclose(
     bundle: Bundle,
     out: Annotated[str, typer.Option("--out", help="The file to write.")],
+    *,
     grains: Grains = "",
     kinds: Annotated[
         str, typer.Option("--kinds", help="Kinds of entries, such as decision.made,entity:goal. Default: all.")
@@ -147,11 +171,11 @@ def export_disclose(
     until_time: UntilTime = "",
     as_json: AsJson = False,
 ) -> None:
-    selector = _selector(grains, kinds, since, max_seq, since_time, until_time)
+    selector = _selector(grains, kinds, since_seq=since, max_seq=max_seq, since_time=since_time, until_time=until_time)
     with opened(bundle) as file, new_file(out) as subset:
         written = disclose(parts_of_file(file), selector, subset)
-    told = {"out": out, "disclosed": written.entries, "size": written.size, "sha256": written.sha256}
-    typer.echo(json.dumps(told) if as_json else f"{_entries(written.entries)} disclosed in {out}")
+    summary = {"out": out, "disclosed": written.entries, "size": written.size, "sha256": written.sha256}
+    typer.echo(json.dumps(summary) if as_json else f"{_entries(written.entries)} disclosed in {out}")
 
 
 @command(app, "verify-export")
@@ -170,6 +194,7 @@ def import_(
     session_id: Annotated[
         str | None, typer.Option("--session", "--session-id", help="The session that takes the events.")
     ] = None,
+    *,
     expect_public_key: Expected = None,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
@@ -181,9 +206,9 @@ def import_(
             file, session, expect_public_key=expect_public_key, progress=progress_of("importing")
         )
     if as_json:
-        told = {**done._asdict(), "session_id": done.session, "bundle": asdict(done.bundle)}
-        del told["session"]
-        typer.echo(json.dumps(told, indent=2))
+        summary = {**done._asdict(), "session_id": done.session, "bundle": asdict(done.bundle)}
+        del summary["session"]
+        typer.echo(json.dumps(summary, indent=2))
         return
     known = f", {done.known:,} were there already" if done.known else ""
     data = f"; {done.as_data:,} of types that only Zaxy writes came as data" if done.as_data else ""
@@ -192,12 +217,13 @@ def import_(
     if done.bundle.shape == ENVELOPE:
         typer.echo("notice: the bundle is not signed: nothing proves where it came from", err=True)
     else:
-        _tell_of_key(done.bundle)
+        _print_key(done.bundle)
 
 
 def _selector(
     grains: str,
     kinds: str,
+    *,
     since_seq: int | None,
     max_seq: int | None,
     since_time: str,
@@ -249,14 +275,14 @@ def _verify(path: str, expected: str | None, shape: str, as_json: bool) -> None:
         return
     counted = _entries(found.of) if shape == BUNDLE else f"{found.entries:,} of {_entries(found.of)}"
     typer.echo(f"good: {counted} of {found.session_id}, signed {found.created_at[:19]}Z")
-    _tell_of_key(found)
+    _print_key(found)
 
 
 def _entries(count: int) -> str:
     return f"{count:,} {'entry' if count == 1 else 'entries'}"
 
 
-def _tell_of_key(found: Verified) -> None:
+def _print_key(found: Verified) -> None:
     typer.echo(f"  by the {found.algorithm} key {found.public_key}")
     if not found.pinned:
         said = "the key was not pinned: compare it with the one that you expect, or pass --expect-public-key"
@@ -264,15 +290,15 @@ def _tell_of_key(found: Verified) -> None:
     typer.echo(f"notice: {UNAUDITED}", err=True)
 
 
-def _tell_written(
-    written: Written, session: str, destination: str, signer: Signer | None, as_json: bool, detail: str = ""
+def _print_written(
+    written: Written, session: str, *, destination: str, signer: Signer | None, as_json: bool, detail: str = ""
 ) -> None:
     if signer:
         typer.echo(f"notice: {UNAUDITED}", err=True)
     if as_json:
-        told: dict[str, Any] = {"session_id": session, "out": destination, **written._asdict()}
-        told["signed"] = signer is not None
-        typer.echo(json.dumps({**told, "public_key": signer.public_key.hex()} if signer else told))
+        summary: dict[str, Any] = {"session_id": session, "out": destination, **written._asdict()}
+        summary["signed"] = signer is not None
+        typer.echo(json.dumps({**summary, "public_key": signer.public_key.hex()} if signer else summary))
         return
     typer.echo(f"{_entries(written.entries)} of {session} in {destination}" + (f" ({detail})" if detail else ""))
     if signer:

@@ -17,7 +17,8 @@ app = new_app("export-keys")
 @command(app, "export-keygen")
 def keygen(
     out_private: Annotated[str, typer.Option("--out-private", help="The private key's file, for you alone.")],
-    out_public: Annotated[str, typer.Option("--out-public", help="The public key's file, for whoever verifies.")],
+    out_public: Annotated[str, typer.Option("--out-public", help="The public key's file, for those who verify.")],
+    *,
     algorithm: Annotated[
         str, typer.Option("--algorithm", help="ed25519, or one of a package: ml-dsa-65 of zaxy-mldsa.")
     ] = DEFAULT_ALGORITHM,
@@ -36,5 +37,5 @@ def show(file: Annotated[str, typer.Argument(help="A public key's PEM file.")], 
 
 
 def _print(found: PublicKey, as_json: bool) -> None:
-    told = {"algorithm": found.algorithm, "public_key": found.key.hex()}
-    typer.echo(json.dumps(told) if as_json else f"{found.algorithm} {found.key.hex()}")
+    shown = {"algorithm": found.algorithm, "public_key": found.key.hex()}
+    typer.echo(json.dumps(shown) if as_json else f"{found.algorithm} {found.key.hex()}")

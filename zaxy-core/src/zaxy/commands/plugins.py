@@ -42,18 +42,18 @@ def check(
     rows = [roster.row(name)] if name else list(roster.rows)
     with tempfile.TemporaryDirectory(prefix="zaxy-check-") as scratch:
         host = PluginHost(roster, settings.lenient(), Path(scratch), "plugins-check")
-        told = [finding for row in rows for finding in check_plugin(host, row)]
-    findings = [finding for finding in told if not finding.is_note]
+        reported = [finding for row in rows for finding in check_plugin(host, row)]
+    findings = [finding for finding in reported if not finding.is_note]
     if as_json:
         report = {
             "ok": not findings,
             "checked": [row.name for row in rows],
             "findings": [finding._asdict() for finding in findings],
-            "notes": [finding._asdict() for finding in told if finding.is_note],
+            "notes": [finding._asdict() for finding in reported if finding.is_note],
         }
         typer.echo(json.dumps(report, indent=2, ensure_ascii=False))
     else:
-        _print_findings(rows, told)
+        _print_findings(rows, reported)
     raise typer.Exit(1 if findings else 0)
 
 
@@ -98,9 +98,9 @@ def _about(row: InstalledPlugin) -> str:
     return "\n".join(lines)
 
 
-def _print_findings(rows: list[InstalledPlugin], told: list[PluginProblem]) -> None:
+def _print_findings(rows: list[InstalledPlugin], reported: list[PluginProblem]) -> None:
     for row in rows:
-        own = [finding for finding in told if (finding.plugin, finding.package) == (row.name, row.package)]
+        own = [finding for finding in reported if (finding.plugin, finding.package) == (row.name, row.package)]
         wrong = any(not finding.is_note for finding in own)
         verdict = "disabled" if row.state == "disabled" else "broken" if wrong else "ok"
         typer.echo(f"{row.name} ({row.package} {row.version}): {verdict}")

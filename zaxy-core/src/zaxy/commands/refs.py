@@ -52,6 +52,7 @@ def list_refs(
 def update(
     name: Name,
     citation: Annotated[str | None, typer.Argument(help="The event. Default: the session's last one.")] = None,
+    *,
     session_id: SessionId = None,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
@@ -73,6 +74,7 @@ def update(
 def resolve(
     name: Name,
     session_id: SessionId = None,
+    *,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,

@@ -69,7 +69,9 @@ def admit_own(
     from zaxy.security.redaction import redact
 
     if not isinstance(payload, dict):
-        raise _invalid(f"the payload is a {type(payload).__name__}", 'Send a JSON object, such as {"text": "..."}.')
+        raise InvalidRequest(
+            f"the payload is a {type(payload).__name__}", 'Send a JSON object, such as {"text": "..."}.'
+        )
     canonical = _canonical(payload, max_bytes)
     clean, found = redact(payload)
     if found:
@@ -128,7 +130,9 @@ def _canonical(payload: dict[str, Any], max_bytes: int = MAX_PAYLOAD) -> bytes:
     try:
         canonical = encode(payload)
     except NotCanonical as error:
-        raise _invalid(f"the payload cannot be stored: {error}", "Correct that value and send it again.") from None
+        raise InvalidRequest(
+            f"the payload cannot be stored: {error}", "Correct that value and send it again."
+        ) from None
     if len(canonical) > max_bytes:
         raise _too_large()
     return canonical
@@ -154,7 +158,7 @@ def _refuse_boundless(payload: dict[str, Any], room: int) -> None:
             return
         room -= len(below)
         level = below
-    raise _invalid(f"the payload is nested more than {MAX_DEPTH} deep", "Nest it less, or send it as a text.")
+    raise InvalidRequest(f"the payload is nested more than {MAX_DEPTH} deep", "Nest it less, or send it as a text.")
 
 
 def _too_large() -> ZaxyError:
@@ -168,26 +172,22 @@ def _type(type_: object) -> str:
     words = _text("the event type", type_, MAX_NAME_CHARS)
     if "." in words and all(words.split(".")) and _IN_TYPES.issuperset(words):
         return words
-    raise _invalid(f"{words!r:.80} is not an event type", "Use dotted lower-case words, such as decision.made.")
+    raise InvalidRequest(f"{words!r:.80} is not an event type", "Use dotted lower-case words, such as decision.made.")
 
 
 def _sensitivity(tier: object) -> str:
     if isinstance(tier, str) and tier in SENSITIVITIES:
         return tier
-    raise _invalid(f"{shown(tier)} is not a sensitivity", f"It is one of {', '.join(SENSITIVITIES)}.")
+    raise InvalidRequest(f"{shown(tier)} is not a sensitivity", f"It is one of {', '.join(SENSITIVITIES)}.")
 
 
 def _text(what: str, value: object, max_chars: int) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise _invalid(f"{what} is empty or not a text", "Give it a value.")
+        raise InvalidRequest(f"{what} is empty or not a text", "Give it a value.")
     if len(value) > max_chars:
         raise TooLarge(f"{what} has {len(value)} characters; at most {max_chars} are allowed", "Shorten it.")
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise _invalid(f"{what} has half of a surrogate pair", "Send valid Unicode.") from None
+        raise InvalidRequest(f"{what} has half of a surrogate pair", "Send valid Unicode.") from None
     return value
-
-
-def _invalid(message: str, remediation: str) -> ZaxyError:
-    return InvalidRequest(message, remediation)

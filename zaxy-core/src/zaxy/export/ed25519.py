@@ -26,9 +26,9 @@ class Ed25519:
     def generate(self, passphrase: bytes) -> KeyPair:
         private = Ed25519PrivateKey.generate()
         public = private.public_key()
-        encryption = BestAvailableEncryption(passphrase) if passphrase else NoEncryption()
+        sealing = BestAvailableEncryption(passphrase) if passphrase else NoEncryption()
         return KeyPair(
-            private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, encryption),
+            private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, sealing),
             public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo),
             public.public_bytes_raw(),
         )

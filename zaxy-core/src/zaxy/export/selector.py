@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from zaxy.errors import InvalidRequest, ZaxyError, shown
+from zaxy.errors import InvalidRequest, shown
 from zaxy.eventloom.admission import SENSITIVITIES
 from zaxy.eventloom.canonical import MAX_INTEGER
 from zaxy.extract.times import utc_text
@@ -49,7 +49,7 @@ class Selector:
         unknown = axes.keys() - {field.name for field in fields(cls)}
         if unknown:
             known = ", ".join(field.name for field in fields(cls))
-            raise _invalid(f"a selector has no {shown(min(unknown))}", f"It has {known}.")
+            raise InvalidRequest(f"a selector has no {shown(min(unknown))}", f"It has {known}.")
         given: dict[str, Any] = {name: _texts(name, value) if name in LISTS else value for name, value in axes.items()}
         return cls(**{name: value for name, value in given.items() if value is not None}).checked()
 
@@ -63,16 +63,20 @@ class Selector:
             value = getattr(self, name)
             minimum = 0 if name == "since_seq" else 1
             if value is not None and (type(value) is not int or not minimum <= value <= MAX_INTEGER):
-                raise _invalid(f"{name} is not a number of at least {minimum}", "Give a whole number, such as 100.")
+                raise InvalidRequest(
+                    f"{name} is not a number of at least {minimum}", "Give a whole number, such as 100."
+                )
         if self.query_limit > MAX_QUERY_LIMIT:
-            raise _invalid(f"query_limit is {self.query_limit}", f"It is at most {MAX_QUERY_LIMIT}.")
+            raise InvalidRequest(f"query_limit is {self.query_limit}", f"It is at most {MAX_QUERY_LIMIT}.")
         if not isinstance(self.query, str) or self.query.isspace():
-            raise _invalid("the query is not a text", "Give words to look for.")
+            raise InvalidRequest("the query is not a text", "Give words to look for.")
         since, until = _moment(self.since_time), _end_of_day(self.until_time)
         if since and until and until < since:
-            raise _invalid("until_time is before since_time", "Swap them.")
+            raise InvalidRequest("until_time is before since_time", "Swap them.")
         if self.max_seq is not None and (self.since_seq or 0) >= self.max_seq:
-            raise _invalid("max_seq is not after since_seq", "since_seq is exclusive: the first event is the next one.")
+            raise InvalidRequest(
+                "max_seq is not after since_seq", "since_seq is exclusive: the first event is the next one."
+            )
         grains = tuple(grain for grain in GRAINS if grain in self.grains)
         return replace(self, grains=grains, since_time=since, until_time=until)
 
@@ -102,33 +106,29 @@ def _texts(name: str, value: object) -> tuple[str, ...] | None:
         return None
     texts = _refuse_other_than_texts(name, value)
     if not texts:
-        raise _invalid(f"{name} is an empty list, which selects nothing", "Name some, or leave it out for all.")
+        raise InvalidRequest(f"{name} is an empty list, which selects nothing", "Name some, or leave it out for all.")
     return tuple(dict.fromkeys(texts))
 
 
 def _refuse_other_than_texts(name: str, value: object) -> Sequence[str]:
     if isinstance(value, str) or not isinstance(value, Sequence) or not all(isinstance(item, str) for item in value):
-        raise _invalid(f"{name} is not a list of texts", 'Give a list, such as ["event"].')
+        raise InvalidRequest(f"{name} is not a list of texts", 'Give a list, such as ["event"].')
     return value
 
 
 def _each_of(name: str, given: Sequence[str], known: Sequence[str]) -> None:
     for item in given:
         if item not in known:
-            raise _invalid(f"{name} has {shown(item)}", f"Choose from {', '.join(known)}.")
+            raise InvalidRequest(f"{name} has {shown(item)}", f"Choose from {', '.join(known)}.")
 
 
 def _moment(given: str) -> str:
     moment = utc_text(given)
     if given and not moment:
-        raise _invalid(f"{shown(given)} is not a date or time", "Write it as 2026-06-15 or 2026-06-15T12:00:00Z.")
+        raise InvalidRequest(f"{shown(given)} is not a date or time", "Write it as 2026-06-15 or 2026-06-15T12:00:00Z.")
     return moment
 
 
 def _end_of_day(given: str) -> str:
     moment = _moment(given)
     return f"{moment[:10]}T23:59:59.999999Z" if moment and len(given.strip()) == len("2026-06-15") else moment
-
-
-def _invalid(message: str, remediation: str) -> ZaxyError:
-    return InvalidRequest(message, remediation)

@@ -1,4 +1,4 @@
-"""The core's own providers, offered through the same hooks as everybody's."""
+"""The core's own providers. They come through the same hooks as those of plugins."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from zaxy.api.catalog import POINTS
 from zaxy.api.checks import shape
 from zaxy.api.models import Event, Query, ServerEntry
 from zaxy.errors import ZaxyError
-from zaxy.plugins.guard import overhear
+from zaxy.plugins.guard import capture_prints
 from zaxy.plugins.host import ExtraMissing, PluginHost
 from zaxy.plugins.manifest import CLIENTS_POINT, FILE_NAME, Provided
 from zaxy.plugins.roster import InstalledPlugin, owner_of
@@ -33,7 +33,7 @@ TRIALS: dict[str, tuple[str, tuple[object, ...]]] = {
     "signing_algorithms": ("verify", (b"", b"", b"")),
     "tool_packs": ("tools", ()),
 }
-"""One harmless call per point, which a provider answers or refuses with a `ZaxyError`."""
+"""One harmless call for each point. A provider answers it, or refuses it with a `ZaxyError`."""
 
 
 class PluginProblem(NamedTuple):
@@ -45,15 +45,15 @@ class PluginProblem(NamedTuple):
 
     @property
     def is_note(self) -> bool:
-        """An optional part that was not installed: worth telling, and nothing wrong."""
+        """Whether it only says that an optional part is not installed."""
         return self.stage == "extra"
 
 
 def check_plugin(host: PluginHost, row: InstalledPlugin) -> list[PluginProblem]:
-    """Everything that is wrong with one plugin; a disabled one is left alone."""
+    """Everything that is wrong with one plugin. A disabled plugin is not checked."""
     if row.state == "disabled":
         return []
-    with overhear() as heard:
+    with capture_prints() as heard:
         problems = list(_problems(host, row))
         printed = heard()
     if printed:
@@ -69,7 +69,7 @@ def _problems(host: PluginHost, row: InstalledPlugin) -> Iterator[tuple[str, str
     if row.manifest is None:
         return
     for key in row.manifest.unknown_keys:
-        yield "manifest", f"{FILE_NAME} has an unknown key {key!r}", "Remove it: nothing reads it."
+        yield "manifest", f"{FILE_NAME} has an unknown key {key!r}", "Remove it. Nothing reads it."
     for provided in row.manifest.provides:
         yield from _unknown_capabilities(provided)
         owner = owner_of(host.roster, provided.point, provided.name)
@@ -86,7 +86,7 @@ def _unknown_capabilities(provided: Provided) -> Iterator[tuple[str, str, str]]:
 
 
 def _provider_problems(host: PluginHost, provided: Provided) -> Iterator[tuple[str, str, str]]:
-    """The cheap part of the conformance suite: it can be made, and it has the methods that will be called."""
+    """The quick part of the conformance suite: the provider can be made, and has the methods of its point."""
     try:
         bound = host.get(provided.point, provided.name)
     except ExtraMissing as error:
@@ -99,9 +99,7 @@ def _provider_problems(host: PluginHost, provided: Provided) -> Iterator[tuple[s
         yield "extra", OLD_WRITER.format(provided.name), OLD_WRITER_HINT
         return
     try:
-        wrong = host.run(
-            bound.row, "check", f"looking at {provided.name!r}", lambda: _misfits(provided, bound.instance)
-        )
+        wrong = host.run(bound.row, "check", f"checking {provided.name!r}", lambda: _misfits(provided, bound.instance))
     except ZaxyError as error:
         wrong = [error.message]
     for misfit in wrong:

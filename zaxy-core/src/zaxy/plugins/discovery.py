@@ -1,8 +1,8 @@
-"""Find announced plugins without importing them, and without `importlib.metadata` (60 ms of start-up).
+"""Finds installed plugins without importing them, and without `importlib.metadata` (60 ms of start-up).
 
-The rules are those of `importlib.metadata`, which is the reference and is held against this module by a
-test: the folders of `sys.path` in order, `.dist-info`, `.egg-info` and eggs; the first of two distributions
-of one name wins. Only a finder on `sys.meta_path` that serves distributions of its own is not asked.
+The rules are those of `importlib.metadata`, and a test compares the two: the folders of `sys.path` in order,
+`.dist-info`, `.egg-info` and eggs. Of two distributions with one name, the first one counts. Only a finder on
+`sys.meta_path` that serves distributions of its own is not asked.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def locate(module: str) -> ModuleSpec | None:
 
 
 def _nested_namespace(name: str, part: str, path: list[str]) -> ModuleSpec:
-    """A namespace inside a namespace: Python's own finder would look its parent up among the imported modules."""
+    """A namespace within a namespace. Python's own finder expects that its parent is imported."""
     from importlib.machinery import ModuleSpec
 
     spec = ModuleSpec(name, None, is_package=True)
@@ -95,7 +95,7 @@ def _distributions(path: Sequence[str]) -> Iterator[tuple[str, Reader]]:
 
 
 def _zipped_distributions(archive: str) -> Iterator[tuple[str, Reader]]:
-    """A zip or egg file on the path is rare enough to be left to the reference."""
+    """Zip and egg files on the path are rare, so `importlib.metadata` reads them."""
     from importlib.metadata import distributions
 
     for distribution in distributions(path=[archive]):

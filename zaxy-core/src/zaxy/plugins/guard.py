@@ -1,4 +1,4 @@
-"""Calls into outside code that cannot do harm: bounded in time, deaf to `sys.exit`, and away from stdout."""
+"""Calls outside code so that it does no harm: within a time limit, safe from `sys.exit`, and away from stdout."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from queue import SimpleQueue
 from typing import Any, BinaryIO, TypeVar
 
 T = TypeVar("T")
-MAX_WAIT = 0.5
+MAX_WAIT_SECONDS = 0.5
 
 
 class PluginHung(Exception):
-    """The call did not come back within its budget, or the plugin is still busy with an earlier one."""
+    """The call did not return in time, or the plugin is still busy with an earlier call."""
 
 
 class PluginLeft(Exception):
@@ -27,8 +27,8 @@ class PluginLeft(Exception):
 class Runner:
     """Runs one plugin's code in a thread of its own, one call after the other.
 
-    A call that overruns its budget is given up, not killed: Python cannot do that. Later calls are refused at once
-    while it lasts and work again if it ever ends, so a hanging plugin costs one thread and one wait.
+    A call that takes too long is abandoned, not killed: Python cannot kill it. While it lasts, later calls are refused
+    at once. So a hanging plugin costs one thread and one wait.
     """
 
     def __init__(self, name: str) -> None:
@@ -39,7 +39,7 @@ class Runner:
         self._turn = threading.Lock()
 
     def run(self, what: str, function: Callable[[], T], budget: float) -> T:
-        """The function's result. Its exceptions come through; those that would end the process are translated."""
+        """The function's result, or its exception; `PluginLeft` instead of one that would end the process."""
         with self._turn:
             if self._late is not None and not self._late.done.is_set():
                 raise PluginHung(f"it is still busy with {self._late.what}")
@@ -54,7 +54,7 @@ class Runner:
             return job.result  # type: ignore[return-value]
         if isinstance(job.error, Exception):
             raise job.error
-        raise PluginLeft(f"{what} raised {told(job.error)}") from job.error
+        raise PluginLeft(f"{what} raised {describe(job.error)}") from job.error
 
     def _start(self) -> None:
         if self._thread is None:
@@ -84,17 +84,17 @@ class _Job:
 
 
 def _in_time(job: _Job, budget: float) -> bool:
-    """Whether a job is done within its budget; while the whole process is stopped (SIGSTOP), no time passes for it."""
+    """Whether a job is done in time. Time does not count while the whole process is stopped (SIGSTOP)."""
     while budget > 0:
-        wait = min(budget, MAX_WAIT)
+        wait = min(budget, MAX_WAIT_SECONDS)
         if job.done.wait(wait):
             return True
         budget -= wait
     return False
 
 
-def told(error: BaseException) -> str:
-    """The exception in words, also where it cannot even be printed."""
+def describe(error: BaseException) -> str:
+    """The exception in words, even if it cannot be printed."""
     try:
         return repr(error) if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"
     except BaseException:
@@ -102,13 +102,13 @@ def told(error: BaseException) -> str:
 
 
 def keep_stdout() -> None:
-    """From here on only the main thread's prints reach stdout; everything else goes to stderr.
+    """From here on, only the main thread prints to stdout. Everything else goes to stderr.
 
-    Plugin code runs in other threads, so neither its prints nor those of C libraries and child processes, which
+    Plugin code runs in other threads. So neither its prints nor those of C libraries and child processes, which
     write to descriptor 1, can damage what a program reads from us.
     """
     if sys.stdout is not sys.__stdout__ or sys.stdout is None:
-        return  # somebody has put a stream of their own there already
+        return  # another stream is in its place already
     sys.stdout.flush()
     ours = os.dup(1)
     os.dup2(2, 1)
@@ -121,8 +121,8 @@ def keep_stdout() -> None:
 
 
 @contextmanager
-def overhear() -> Iterator[Callable[[], str]]:
-    """Catch what outside code prints meanwhile: after `keep_stdout`, descriptor 1 is theirs alone."""
+def capture_prints() -> Iterator[Callable[[], str]]:
+    """Catch what outside code prints meanwhile. After `keep_stdout`, only outside code uses descriptor 1."""
     kept = os.dup(1)
     with tempfile.TemporaryFile() as caught:
         os.dup2(caught.fileno(), 1)
@@ -134,7 +134,7 @@ def overhear() -> Iterator[Callable[[], str]]:
 
 
 class _MainThreadStdout(io.TextIOWrapper):
-    """The program's own stdout. Other threads find descriptor 1 behind each way in: text, bytes and number."""
+    """The program's own stdout. Other threads reach descriptor 1 instead, by text, bytes and number."""
 
     def write(self, text: str) -> int:
         if _in_main_thread() or sys.__stdout__ is None:

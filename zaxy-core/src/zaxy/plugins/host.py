@@ -1,4 +1,4 @@
-"""The plugin host: imports a plugin when its provider is first asked for, and survives whatever it does."""
+"""The plugin host. It imports a plugin when its provider is first needed, and survives whatever the plugin does."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from zaxy.api.catalog import POINTS
 from zaxy.api.provider import Provider, ProviderContext
 from zaxy.errors import InvalidRequest, NotFound, Unavailable, ZaxyError, error_of
 from zaxy.plugins.discovery import Announcement
-from zaxy.plugins.guard import PluginHung, PluginLeft, Runner, told
+from zaxy.plugins.guard import PluginHung, PluginLeft, Runner, describe
 from zaxy.plugins.manifest import Provided
 from zaxy.plugins.roster import CORE, InstalledPlugin, Roster, install_advice, load_roster, may_provide, owner_of
 from zaxy.settings import Settings
@@ -28,19 +28,19 @@ T = TypeVar("T")
 
 
 class ExtraMissing(ZaxyError):
-    """The provider is right, but what it builds on was not installed with its package."""
+    """The provider is fine, but an optional package that it needs is not installed."""
 
     def __init__(self, message: str, install_hint: str) -> None:
         super().__init__("unavailable", message, install_hint)
 
 
 class PluginHost:
-    """Every provider of every extension point, built-in or not, is asked for here."""
+    """Gives out the providers of all extension points, built-in ones and those of plugins."""
 
     def __init__(self, roster: Roster, settings: Settings, state_root: Path, workspace_id: str) -> None:
         self.roster = roster
         self.notices: list[str] = list(roster.notices)
-        """What dropped out and why, for whoever shows an answer."""
+        """What was left out and why, to be shown with an answer."""
         self._settings = settings
         self._state_root = state_root
         self._workspace_id = workspace_id
@@ -51,7 +51,7 @@ class PluginHost:
         self._manager = pluggy.PluginManager(hookspecs.PROJECT)
         self._manager.add_hookspecs(hookspecs)
         self._runners: dict[str, Runner] = {}
-        self._offers: dict[str, dict[tuple[str, str], Provider]] = {}
+        self._providers: dict[str, dict[tuple[str, str], Provider]] = {}
         self._bound: dict[tuple[str, str], BoundProvider] = {}
         for row in roster.rows:
             if row.state in ("failed", "incompatible"):
@@ -64,11 +64,11 @@ class PluginHost:
         return cls(roster, settings, Path(workspace.eventloom), workspace.identity())
 
     def names(self, point: str) -> list[str]:
-        """The names that can be asked for at a point, the core's first; nothing is imported."""
+        """The names of the providers at a point, the core's first. Nothing is imported."""
         return list(dict.fromkeys(provided.name for _, provided in self._provided(point)))
 
     def get(self, point: str, name: str) -> BoundProvider:
-        """The provider that the user chose. If it is broken this says so and stops: no other takes its place."""
+        """The provider that the user chose. If it is broken, that is an error: no other takes its place."""
         if (point, name) in self._bound:
             return self._bound[(point, name)]
         owner = owner_of(self.roster, point, name)
@@ -76,12 +76,12 @@ class PluginHost:
             raise self._missing(point, name)
         row, _ = owner
         provider = self._load(row)[(point, name)]
-        bound = BoundProvider(point, provider, row, self._make(row, point, provider), self)
+        bound = BoundProvider(point, provider, row=row, instance=self._make(row, point, provider), host=self)
         self._bound[(point, name)] = bound
         return bound
 
     def all(self, point: str) -> list[BoundProvider]:
-        """Every provider of a point that works. The others drop out with a notice."""
+        """All providers of a point that work. Each of the others leaves a notice."""
         working = []
         for name in self.names(point):
             try:
@@ -91,7 +91,7 @@ class PluginHost:
         return working
 
     def _drop(self, error: ZaxyError) -> None:
-        """Work on without what is broken and leave a notice, or raise where that is asked for."""
+        """Continue without a broken provider and leave a notice. In strict mode, raise the error."""
         if self._strict:
             raise error
         notice = f"{error.message} {error.remediation}"
@@ -99,7 +99,7 @@ class PluginHost:
             self.notices.append(notice)
 
     def load(self, name: str) -> InstalledPlugin:
-        """Import one plugin and prove that its hooks offer what its manifest says; its row tells the outcome."""
+        """Import one plugin, and check that its hooks match its manifest. Its row says how that went."""
         row = self.roster.row(name)
         if row.usable:
             try:
@@ -110,9 +110,9 @@ class PluginHost:
         return self._current(row)
 
     def run(
-        self, row: InstalledPlugin, stage: str, what: str, function: Callable[[], T], budget: float | None = None
+        self, row: InstalledPlugin, stage: str, what: str, function: Callable[[], T], *, budget: float | None = None
     ) -> T:
-        """Run a plugin's code under guard. A failure is an error that names the plugin; the built-ins run unguarded."""
+        """Run a plugin's code under guard. A failure is an error that names the plugin. Built-ins need no guard."""
         if row.package == CORE.package:
             return function()
         runner = self._runners.setdefault(row.package, Runner(row.name))
@@ -120,34 +120,35 @@ class PluginHost:
             return runner.run(what, function, self._budget if budget is None else budget)
         except ZaxyError as error:
             if stage not in ("import", "hooks"):
-                raise  # a provider refuses in this way what it was asked for
-            raise self._failed(row, stage, error.code, f"{what}: {error.message}", "") from None
+                raise  # a provider refuses a request in this way
+            raise self._failed(row, stage, f"{what}: {error.message}", code=error.code) from None
         except PluginHung as error:
-            raise self._failed(row, stage, "unavailable", str(error), "Its author should look at it; ") from None
+            reason = "Its author should look at it; "
+            raise self._failed(row, stage, str(error), code="unavailable", reason=reason) from None
         except PluginLeft as error:
-            raise self._failed(row, stage, "internal_error", str(error), "A plugin may not end the process; ") from None
+            raise self._failed(row, stage, str(error), reason="A plugin may not end the process; ") from None
         except Exception as error:
-            message = f"{what} raised {told(error)}{_where(error)}"
-            raise self._failed(row, stage, "internal_error", message, "") from error
+            message = f"{what} raised {describe(error)}{_where(error)}"
+            raise self._failed(row, stage, message) from error
 
     def _load(self, row: InstalledPlugin) -> dict[tuple[str, str], Provider]:
         """Import the plugin, register it with pluggy, and ask each of its hooks."""
         key = row.package + "/" + row.name
-        if key in self._offers:
-            return self._offers[key]
+        if key in self._providers:
+            return self._providers[key]
         current = self._current(row)
         if not current.usable:
             raise _broken(current)
         module = self.run(row, "import", f"importing {row.module}", lambda: import_module(row.module))
         offers, difference = self.run(row, "hooks", "asking its hooks", lambda: self._ask(row, module))
         if difference:
-            raise self._failed(row, "hooks", "internal_error", difference, "Its manifest and its hooks disagree; ")
-        self._offers[key] = offers
+            raise self._failed(row, "hooks", difference, reason="Its manifest and its hooks disagree; ")
+        self._providers[key] = offers
         self._update(row._replace(state="loaded"))
         return offers
 
     def _ask(self, row: InstalledPlugin, module: ModuleType) -> tuple[dict[tuple[str, str], Provider], str]:
-        """What the hooks offer, and the first way in which that is not what the manifest says."""
+        """The providers that the hooks give, and the first difference from the manifest."""
         self._manager.register(module, name=f"{row.package}/{row.name}")
         others = [plugin for plugin in self._manager.get_plugins() if plugin is not module]
         offers: dict[tuple[str, str], Provider] = {}
@@ -185,7 +186,7 @@ class PluginHost:
 
     def _state_dir(self, row: InstalledPlugin, point: str, name: str) -> Path:
         if (row.package, point) == (CORE.package, "event_stores"):
-            folder = self._state_root  # the log itself lies at the root of everything
+            folder = self._state_root  # the log itself lies at the root
         elif POINTS[point].follows:
             folder = self._state_root / "followers" / f"{point}-{name}"
         else:
@@ -207,7 +208,7 @@ class PluginHost:
                 yield from ((row, provided) for provided in row.manifest.provides if provided.point == point)
 
     def _missing(self, point: str, name: str) -> ZaxyError:
-        """Why a provider cannot be had: its plugin is there but out of use, or nobody installed provides it."""
+        """Why there is no such provider: its plugin is not in use, or no installed plugin has it."""
         suspects = [row for row in self.roster.rows if may_provide(row, point, name)]
         for row in suspects:
             if row.manifest and row.manifest.provides:
@@ -219,8 +220,10 @@ class PluginHost:
             install_advice(name),
         )
 
-    def _failed(self, row: InstalledPlugin, stage: str, code: str, error: str, reason: str) -> ZaxyError:
-        """Note the failure on the plugin's row; a call that failed does not take the plugin out of use."""
+    def _failed(
+        self, row: InstalledPlugin, stage: str, error: str, *, code: str = "internal_error", reason: str = ""
+    ) -> ZaxyError:
+        """Record the failure in the plugin's row. After a failed call, the plugin stays in use."""
         hint = f"{reason}run 'zaxy plugins check {row.name}', upgrade {row.package}, or disable it: "
         hint = f"{hint[0].upper()}{hint[1:]}ZAXY_PLUGINS_DISABLE={row.name}"
         failed = self._current(row).broken("failed", stage, error, hint)
@@ -239,14 +242,16 @@ class PluginHost:
 
 
 class BoundProvider:
-    """A provider that was made and can be called."""
+    """A provider that is ready to be called."""
 
-    def __init__(self, point: str, provider: Provider, row: InstalledPlugin, instance: Any, host: PluginHost) -> None:
+    def __init__(
+        self, point: str, provider: Provider, *, row: InstalledPlugin, instance: Any, host: PluginHost
+    ) -> None:
         self.point = point
         self.provider = provider
         self.row = row
         self.instance = instance
-        """The provider itself: for the core's own, whose calls need no guard, and for checks."""
+        """The provider itself, for checks and for the core's own providers, which need no guard."""
         self._host = host
 
     @property
@@ -256,7 +261,7 @@ class BoundProvider:
     def call(self, method: str, *arguments: object, budget: float | None = None) -> Any:
         """Call one method of the point's Protocol within a budget of seconds."""
         what = f"{self.provider.name}.{method}()"
-        return self._host.run(self.row, "call", what, lambda: getattr(self.instance, method)(*arguments), budget)
+        return self._host.run(self.row, "call", what, lambda: getattr(self.instance, method)(*arguments), budget=budget)
 
     def value(self, attribute: str) -> Any:
         """An attribute of the point's Protocol, which may be a property."""

@@ -26,12 +26,12 @@ def as_table(roster: Roster) -> str:
     for line in cells:
         padded = [text.ljust(width) for text, width in zip(line, widths, strict=False)]
         lines.append("  ".join([*padded, line[-1]]).rstrip())
-    troubles = [
+    problems = [
         f"\n{row.name} ({row.package}): {row.state}{f' at {row.stage}' if row.stage else ''}: {row.error}\n  {row.hint}"
         for row in roster.rows
         if row.error
     ]
-    return "\n".join([*lines, *troubles, *(f"\nnotice: {notice}" for notice in roster.notices)])
+    return "\n".join([*lines, *problems, *(f"\nnotice: {notice}" for notice in roster.notices)])
 
 
 def _cells(row: InstalledPlugin) -> tuple[str, ...]:

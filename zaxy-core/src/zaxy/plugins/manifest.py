@@ -1,4 +1,4 @@
-"""`zaxy-plugin.json`: what a plugin says of itself, read and checked without importing the plugin."""
+"""`zaxy-plugin.json`, in which a plugin describes itself. It is read and checked without importing the plugin."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Manifest(NamedTuple):
     settings: tuple[Setting, ...]
     needs: tuple[str, ...]
     unknown_keys: tuple[str, ...]
-    """Keys that this version does not know: ignored, and reported by `zaxy plugins check`."""
+    """Keys that this version does not know. They are ignored, and `zaxy plugins check` reports them."""
     clients: tuple[ClientFacts, ...] = ()
 
     @property
@@ -74,7 +74,7 @@ class Manifest(NamedTuple):
         return low if low == high else f"{low} to {high}"
 
 
-class Field(NamedTuple):
+class ManifestField(NamedTuple):
     key: str
     kind: str
     check: Callable[[object], Any]
@@ -83,7 +83,7 @@ class Field(NamedTuple):
 
 
 class ManifestError(Exception):
-    """The manifest is missing or malformed; the message says where."""
+    """The manifest is missing or malformed. The message says where."""
 
 
 def read_manifest(module: str, package: str) -> Manifest:
@@ -91,7 +91,7 @@ def read_manifest(module: str, package: str) -> Manifest:
     parent = module.rpartition(".")[0] or module
     try:
         spec = locate(parent)
-    except Exception as error:  # a broken import hook of somebody else's must not stop the listing
+    except Exception as error:  # a broken import hook must not stop the listing
         raise ManifestError(f"looking for the package {parent} failed: {error!r}") from None
     if spec is None or not spec.submodule_search_locations:
         raise ManifestError(f"the package {parent} that it announces is not installed")
@@ -126,7 +126,7 @@ def parse_manifest(data: bytes, package: str) -> Manifest:
         )
     known = (header["name"], header["summary"], api["min"], api["max"])
     if api["min"] > API_CURRENT:
-        # Written for a later core, so the rest may well say things that this one cannot understand.
+        # It was written for a later core, so this one may not understand the rest.
         return Manifest(*known, (), (), (), ())
     body, rest = _fields(rest, "", BODY)
     unknown = set(rest) | {f"api.{key}" for key in api_rest}
@@ -182,12 +182,12 @@ def _setting(item: object, where: str, package: str, unknown: set[str]) -> Setti
         parsed = parse(setting, setting.default)
     except ZaxyError as error:
         raise ManifestError(f"{FILE_NAME}: {where}.default: {error}") from None
-    # A path's default stays as written: `~` is somebody else's home on another machine.
+    # The default of a path stays as written: `~` is another folder on another machine.
     return setting if setting.kind == "path" else setting._replace(default=parsed)
 
 
-def _fields(value: object, where: str, fields: tuple[Field, ...]) -> tuple[dict[str, Any], dict[str, object]]:
-    """The checked values of the known fields of an object, and what else it holds."""
+def _fields(value: object, where: str, fields: tuple[ManifestField, ...]) -> tuple[dict[str, Any], dict[str, object]]:
+    """The checked values of the known fields of an object, and its other fields."""
     if not isinstance(value, dict):
         raise ManifestError(f"{FILE_NAME}: {where or 'the file'} must be an object")
     dot = f"{where}." if where else ""
@@ -297,48 +297,52 @@ def is_name(text: str) -> bool:
 
 
 HEADER = (
-    Field("manifest", "integer", _integer, "The format of this file: 1."),
-    Field("name", "name", _name, "The plugin's name, as its entry point announces it."),
-    Field("summary", "text", _text, "What it is for, in a sentence."),
-    Field("api", "object", _anything, "The plugin API that it was written for."),
+    ManifestField("manifest", "integer", _integer, "The format of this file: 1."),
+    ManifestField("name", "name", _name, "The plugin's name, as its entry point announces it."),
+    ManifestField("summary", "text", _text, "What it is for, in a sentence."),
+    ManifestField("api", "object", _anything, "The plugin API that it was written for."),
 )
 API = (
-    Field("min", "version", _version, "The lowest plugin API it works with."),
-    Field("max", "version", _version, "The highest plugin API it was tested with."),
+    ManifestField("min", "version", _version, "The lowest plugin API it works with."),
+    ManifestField("max", "version", _version, "The highest plugin API it was tested with."),
 )
 BODY = (
-    Field("provides", "list", _list, "The providers that its hooks offer."),
-    Field("settings", "list", _list, "The settings that it reads.", []),
-    Field("needs", "list of network, server, secret", _needs, "What must be there for it to work.", []),
-    Field("clients", "list", _list, "What must be known of its clients before their code is imported.", []),
+    ManifestField("provides", "list", _list, "The providers that its hooks offer."),
+    ManifestField("settings", "list", _list, "The settings that it reads.", []),
+    ManifestField("needs", "list of network, server, secret", _needs, "What must be there for it to work.", []),
+    ManifestField("clients", "list", _list, "What must be known of its clients before their code is imported.", []),
 )
 CLIENT = (
-    Field("name", "name", _name, "The client, one of its `ide_config_writers`."),
-    Field("preset", "name", _name_or_nothing, "The preset of `zaxy init` that sets it up, such as `local-acme`.", ""),
-    Field("options", "list", _list, "The options that it brings to `zaxy ide-config`.", []),
-    Field("hook_json", "object of lists", _places, "Where the JSON of its hooks says what, as dotted paths.", {}),
+    ManifestField("name", "name", _name, "The client, one of its `ide_config_writers`."),
+    ManifestField(
+        "preset", "name", _name_or_nothing, "The preset of `zaxy init` that sets it up, such as `local-acme`.", ""
+    ),
+    ManifestField("options", "list", _list, "The options that it brings to `zaxy ide-config`.", []),
+    ManifestField(
+        "hook_json", "object of lists", _places, "Where the JSON of its hooks says what, as dotted paths.", {}
+    ),
 )
 OPTION = (
-    Field("flag", "option", _flag, "The option, such as `--acme-config`."),
-    Field("sets", "scope, path or trust", _one_of(("scope", "path", "trust")), "What it sets."),
-    Field("choices", "list of texts", _texts, "The values that it takes.", []),
-    Field("help", "text", _text, "What it does, for the help."),
+    ManifestField("flag", "option", _flag, "The option, such as `--acme-config`."),
+    ManifestField("sets", "scope, path or trust", _one_of(("scope", "path", "trust")), "What it sets."),
+    ManifestField("choices", "list of texts", _texts, "The values that it takes.", []),
+    ManifestField("help", "text", _text, "What it does, for the help."),
 )
 PROVIDES = (
-    Field("point", "extension point", _one_of(tuple(POINTS)), "The extension point."),
-    Field("name", "name", _name, "The provider's name at that point."),
-    Field("stability", "stability", _one_of(STABILITIES), "stable, beta or experimental.", "experimental"),
-    Field("capabilities", "list of names", _names, "Optional abilities that the point knows.", []),
+    ManifestField("point", "extension point", _one_of(tuple(POINTS)), "The extension point."),
+    ManifestField("name", "name", _name, "The provider's name at that point."),
+    ManifestField("stability", "stability", _one_of(STABILITIES), "stable, beta or experimental.", "experimental"),
+    ManifestField("capabilities", "list of names", _names, "Optional abilities that the point knows.", []),
 )
 SETTING = (
-    Field("env", "environment variable", _env, "The environment variable."),
-    Field("type", "setting type", _one_of(KINDS), ", ".join(KINDS) + ".", "string"),
-    Field("default", "any", _anything, "The value when nothing is set.", None),
-    Field("meaning", "text", _text, "What it does, in a sentence."),
-    Field(
+    ManifestField("env", "environment variable", _env, "The environment variable."),
+    ManifestField("type", "setting type", _one_of(KINDS), ", ".join(KINDS) + ".", "string"),
+    ManifestField("default", "any", _anything, "The value when nothing is set.", None),
+    ManifestField("meaning", "text", _text, "What it does, in a sentence."),
+    ManifestField(
         "secret", "boolean", _boolean, "Masked in listings, and readable from the file that <env>_FILE names.", False
     ),
-    Field("stability", "stability", _one_of(STABILITIES), "stable, beta or experimental.", "experimental"),
+    ManifestField("stability", "stability", _one_of(STABILITIES), "stable, beta or experimental.", "experimental"),
 )
 FIELDS = {
     "": (*HEADER, *BODY),
@@ -348,4 +352,4 @@ FIELDS = {
     "clients[]": CLIENT,
     "clients[].options[]": OPTION,
 }
-"""Every field of the manifest by the object it stands in: the manifest's contract."""
+"""All fields of the manifest, by the object that holds them. This is the manifest's contract."""

@@ -1,4 +1,4 @@
-"""The roster: every installed plugin with its state, worked out from manifests and settings alone."""
+"""The roster: every installed plugin with its state, which manifests and settings alone decide."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STATES = ("ready", "loaded", "disabled", "incompatible", "failed")
 
 
 def install_advice(name: str) -> str:
-    """How to get a plugin or a provider; a name we do not know is not looked up in an index."""
+    """How to get a plugin or a provider. An unknown name is not looked up in an index."""
     import json
     import os
 
@@ -74,7 +74,7 @@ class Roster(NamedTuple):
     preferred: dict[tuple[str, str], str]
     """(point, provider name) to the package that the user prefers for it."""
     notices: tuple[str, ...]
-    """What is odd about the configuration itself, such as a disabled plugin that is not installed."""
+    """What is odd about the configuration, such as a disabled plugin that is not installed."""
 
     def row(self, name: str) -> InstalledPlugin:
         """The plugin of that name, or of that package."""
@@ -148,7 +148,7 @@ def _judged(row: InstalledPlugin, manifest: Manifest) -> InstalledPlugin:
 
 
 def _settle_plugin_names(rows: list[InstalledPlugin]) -> list[InstalledPlugin]:
-    """Two packages with plugins of one name: neither is used until one of them is disabled by its package."""
+    """If two packages have a plugin of one name, neither is used until one package is disabled."""
     settled = []
     for row in rows:
         others = [o.package for o in rows if o is not row and o.name == row.name and o.state != "disabled"]
@@ -164,16 +164,16 @@ def _settle_plugin_names(rows: list[InstalledPlugin]) -> list[InstalledPlugin]:
 
 
 def _settle_provider_names(rows: list[InstalledPlugin], preferred: dict[tuple[str, str], str]) -> list[InstalledPlugin]:
-    """Two providers of one name at one point: settled by configuration, never by the order of loading.
+    """If two providers have one name at one point, the configuration decides, never the order of loading.
 
-    The core's own providers stand until a plugin is preferred over them; two outsiders both stand aside.
+    The core's own providers are used unless a plugin is preferred. Of two plugins, neither is used.
     """
     claims: dict[tuple[str, str], list[InstalledPlugin]] = {}
     for row in rows:
         if row.usable and row.manifest:
             for provided in row.manifest.provides:
                 claims.setdefault((provided.point, provided.name), []).append(row)
-    verdicts: dict[InstalledPlugin, InstalledPlugin] = {}
+    refused: dict[InstalledPlugin, InstalledPlugin] = {}
     for (point, name), claimants in claims.items():
         chosen = [row for row in claimants if same_package(row.package, preferred.get((point, name), ""))]
         if len(claimants) < 2 or len(chosen) == 1:
@@ -182,13 +182,13 @@ def _settle_provider_names(rows: list[InstalledPlugin], preferred: dict[tuple[st
             if row.package == CORE.package:
                 continue
             others = ", ".join(other.package for other in claimants if other is not row)
-            verdicts[row] = row.broken(
+            refused[row] = row.broken(
                 "failed",
                 "name",
                 f"its {POINTS[point].name} provider {name!r} is also provided by {others}",
                 f"Choose one: ZAXY_PLUGINS_PREFER={point}:{name}={row.package} (or ={others}), or disable one.",
             )
-    return [verdicts.get(row, row) for row in rows]
+    return [refused.get(row, row) for row in rows]
 
 
 def owner_of(roster: Roster, point: str, name: str) -> tuple[InstalledPlugin, Provided] | None:
@@ -202,7 +202,7 @@ def owner_of(roster: Roster, point: str, name: str) -> tuple[InstalledPlugin, Pr
     ]
     preferred = roster.preferred.get((point, name), "")
     if preferred and any(same_package(r.package, preferred) and may_provide(r, point, name) for r in roster.rows):
-        return None  # the one that the user chose is broken, and nobody takes its place
+        return None  # the one that the user chose is broken, and no other takes its place
     chosen = [owner for owner in owners if preferred and same_package(owner[0].package, preferred)]
     return next(iter(chosen or owners), None)
 
@@ -226,7 +226,7 @@ def chosen_graph(settings: Settings) -> str:
 
 
 def same_package(one: str, other: str) -> bool:
-    """Whether two names are one distribution's: installers take `-`, `_` and `.` for the same."""
+    """Whether two names mean one distribution: to installers, `-`, `_` and `.` are the same."""
     return one == other or _folded(one) == _folded(other)
 
 
@@ -235,7 +235,7 @@ def _folded(package: str) -> str:
 
 
 def may_provide(row: InstalledPlugin, point: str, name: str) -> bool:
-    """Whether a plugin that is out of use provides it as far as is known; of a broken manifest nothing is."""
+    """Whether a plugin that is not in use provides it, or might: a broken manifest does not say."""
     if row.usable:
         return False
     if row.manifest is None or not row.manifest.provides:

@@ -1,4 +1,4 @@
-"""`zaxy plugins new`: a package for one extension point whose own tests pass as written."""
+"""`zaxy plugins new` writes a package for one extension point. Its own tests pass as written."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ TEMPLATE_OF = {
 def write_files(folder: Path, files: dict[str, str]) -> None:
     """Write a package's files into a new or empty folder."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise Conflict(f"{folder} is already there", "Choose another folder with --output.")
+        raise Conflict(f"{folder} already exists", "Choose another folder with --output.")
     try:
         for path, text in files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -53,7 +53,7 @@ def write_files(folder: Path, files: dict[str, str]) -> None:
 
 
 def plugin_files(name: str, point: str) -> dict[str, str]:
-    """Every file of the package by its path."""
+    """All files of the package, by path."""
     _refuse_bad_names(name, point)
     template = TEMPLATE_OF[point]
     package = name.replace("-", "_")
@@ -85,7 +85,7 @@ def _refuse_bad_names(name: str, point: str) -> None:
             f"Use {NAME_RULE}, beginning with a letter: acme-notes.",
         )
     if package in sys.stdlib_module_names or package in ("zaxy", "zaxy_testkit"):
-        raise InvalidRequest(f"{name!r} is the name of a module that is already there", "Choose another.")
+        raise InvalidRequest(f"{name!r} is the name of an existing module", "Choose another name.")
 
 
 def _template(name: str) -> str:

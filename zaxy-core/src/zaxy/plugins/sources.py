@@ -1,4 +1,4 @@
-"""A plugin's Python sources, read from where it is installed, without importing it."""
+"""Reads the Python sources of an installed plugin without importing it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def python_sources(module: str) -> list[str]:
 
 
 def imported_modules(source: str) -> set[str]:
-    """The full names of the modules that a source imports, wherever in it that happens."""
+    """The full names of all modules that a source imports, anywhere in it."""
     modules = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -28,6 +28,6 @@ def imported_modules(source: str) -> set[str]:
 
 
 def foreign_imports(source: str) -> list[str]:
-    """What a plugin's source imports of Zaxy besides `zaxy.api`."""
+    """The modules of Zaxy that a plugin's source imports, besides `zaxy.api`."""
     ours = [name for name in imported_modules(source) if name.split(".")[0] == "zaxy"]
     return sorted(name for name in ours if name != "zaxy.api" and not name.startswith("zaxy.api."))

@@ -1,1 +1,1 @@
-"""What may be kept and where: secrets are taken out of payloads, names and paths are checked before they are used."""
+"""Removes secrets from payloads, and checks names and paths before they are used."""

@@ -1,4 +1,4 @@
-"""The folder that holds the log: a folder of the user's own, never a link to somewhere else."""
+"""Checks the folder that holds the log: it is a real folder, never a link to somewhere else."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zaxy.errors import Forbidden, NotFound, Unavailable, ZaxyError
 
 
 def own_folder(path: str, create: bool) -> str:
-    """The folder, made with mode 0700 if asked for; a link in its place is refused."""
+    """The folder, made with mode 0700 if `create` is set. A link in its place is refused."""
     try:
         status = os.lstat(path)
     except FileNotFoundError:
@@ -33,7 +33,7 @@ def own_folder(path: str, create: bool) -> str:
 
 
 def is_own_file(path: str) -> bool:
-    """Whether a plain file with one name stands there, or nothing."""
+    """Whether the path is an ordinary file with one name, or free."""
     try:
         status = os.lstat(path)
     except FileNotFoundError:

@@ -1,15 +1,15 @@
-"""Secrets are taken out of a payload before anything else is done with it.
+"""Removes secrets from a payload before anything else is done with it.
 
-Nearly every payload has none, so the question whether it may have one comes first, and looking for some literals
-answers it. Only then are patterns compiled.
+Nearly every payload has none. So a quick search for literals comes first, and patterns are compiled only if it finds
+one.
 """
 
 from __future__ import annotations
 
 from zaxy.security.secret_context import find_named, may_have_names
 from zaxy.security.secret_forms import find_forms, may_have_forms
-from zaxy.security.secret_names import Named, secret_named
-from zaxy.security.secret_shapes import SHORTEST, Span, find_shapes, may_have_shapes
+from zaxy.security.secret_names import SecretName, secret_named
+from zaxy.security.secret_shapes import MIN_SHAPE_CHARS, Span, find_shapes, may_have_shapes
 from zaxy.security.secret_values import PASSWORD_KINDS, is_mixed, is_opaque, is_placeholder, is_sentence
 from zaxy.tuples import NamedTuple
 
@@ -22,31 +22,31 @@ if TYPE_CHECKING:
 
 NAMING_KEYS = ("name", "key", "header", "variable", "Name", "Key")
 VALUE_KEYS = ("value", "Value")
-MAX_POINTERS = 4 << 20
-"""Characters in all pointers of a payload. Behind many secrets below long keys or very deep, the rest are empty."""
+MAX_POINTERS_CHARS = 4 << 20
+"""The bound for all pointers of a payload together. After that, pointers are empty."""
 
 
 class Redacted(NamedTuple):
     """A kind of secret that was replaced in one string of a payload."""
 
     pointer: str
-    """Where the string stands in the redacted payload, as a JSON pointer (RFC 6901); empty, which is the payload as a
-    whole, where too many others take too much room."""
+    """Where the string is in the redacted payload, as a JSON pointer (RFC 6901). Empty, which means the whole payload,
+    if the pointers before it are too long already."""
     kind: str
 
 
 class _Member(NamedTuple):
     key: Any
-    """A string, or what a caller gave instead of one: it stays, to be refused by whoever stores the payload."""
+    """A string, or what a caller gave instead of one. It stays, and is refused when the payload is stored."""
     value: object
-    named: Named | None
-    """The kind of secret that its name says it is."""
+    named: SecretName | None
+    """The kind of secret that its name stands for."""
     before: str = ""
-    """What stands before it where order means something, as in the arguments of a command."""
+    """The text before it, if the order matters, as in the arguments of a command."""
 
 
 class _Copying(NamedTuple):
-    """An object or list on the way down, with those of its members that are still to come."""
+    """An object or list that is being copied, with its remaining members."""
 
     source: Any
     target: dict[str, Any] | list[Any]
@@ -54,13 +54,13 @@ class _Copying(NamedTuple):
     name: str
     """Its own key or index in the object or list around it."""
     replaced: dict[str, int]
-    """How often each key without its secret was there already: the next one gets a number without a search for it."""
+    """How often each redacted key occurred so far, so that the next one gets its number without a search."""
 
 
 def redact(payload: JsonObject) -> tuple[JsonObject, list[Redacted]]:
     """The payload with every secret replaced by `[redacted:<kind>]`, and what was replaced, in order.
 
-    The payload given is not changed. If there is nothing to replace, it is what comes back, itself.
+    The given payload is not changed. If there is nothing to replace, it is returned itself.
     """
     if not _may_have_secrets(_all_texts(payload if isinstance(payload, dict) else dict(payload))):
         return payload, []
@@ -70,7 +70,7 @@ def redact(payload: JsonObject) -> tuple[JsonObject, list[Redacted]]:
 
 
 def redact_text(text: str) -> tuple[str, list[str]]:
-    """The same for one string: the text, and the kinds of the secrets replaced in it, each once, in order."""
+    """The same for one string: the redacted text, and the kinds of secrets in it, each once, in order."""
     if not _may_have_secrets(text):
         return text, []
     return _replaced(text, _spans(text))
@@ -82,7 +82,7 @@ def _may_have_secrets(text: str) -> bool:
 
 
 def _all_texts(payload: object) -> str:
-    """All strings of a payload, keys too, however deep, with spaces around each: some hints have a space in them."""
+    """All strings of a payload, with its keys, at any depth. Spaces stand around each: some hints have a space."""
     texts: list[str] = []
     waiting = [payload]
     while waiting:
@@ -96,14 +96,14 @@ def _all_texts(payload: object) -> str:
             waiting += value
     try:
         return f" {' '.join(texts)} "
-    except TypeError:  # keys that are no strings
+    except TypeError:  # some keys are not strings
         return f" {' '.join([text for text in texts if isinstance(text, str)])} "
 
 
 def _redacted_copy(payload: JsonObject, found: list[Redacted]) -> dict[str, Any]:
-    """A deep copy in the same order. It keeps its own stack, so that a deep payload is only slow."""
+    """A deep copy in the same order. It keeps its own stack, so that a deep payload does not fail."""
     root: dict[str, Any] = {}
-    room = MAX_POINTERS
+    room = MAX_POINTERS_CHARS
     stack: list[_Copying] = [_Copying(payload, root, _members_of(payload, None), "", {})]
     while stack:
         target, members = (copying := stack[-1]).target, copying.members
@@ -137,24 +137,24 @@ def _redacted_copy(payload: JsonObject, found: list[Redacted]) -> dict[str, Any]
 
 
 def _pointer(stack: list[_Copying], last: _Copying, name: str) -> str:
-    """Where the member of this name of `last` stands; `stack` may go one further, into that member."""
+    """The pointer to the member `name` of `last`. `stack` may reach one level further, into that member."""
     around = stack[1:] if stack[-1] is last else stack[1:-1]
     return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in (*(one.name for one in around), name))
 
 
-def _members_of(value: JsonObject, inherited: Named | None) -> Iterator[_Member]:
-    """The members of an object, each with what its key says; `{"name": "TOKEN", "value": …}` says it too."""
+def _members_of(value: JsonObject, inherited: SecretName | None) -> Iterator[_Member]:
+    """The members of an object, each with the secret that its key names, as does `{"name": "TOKEN", "value": …}`."""
     label = next((secret_named(str(value[key])) for key in NAMING_KEYS if isinstance(value.get(key), str)), None)
-    loosely = inherited and inherited._replace(generic=True)
+    weakly = inherited and inherited._replace(generic=True)
     for key, item in value.items():
         named = (
-            (secret_named(key) if isinstance(key, str) else None) or (label if key in VALUE_KEYS else None) or loosely
+            (secret_named(key) if isinstance(key, str) else None) or (label if key in VALUE_KEYS else None) or weakly
         )
         yield _Member(key, item, named, "Cookie: " if str(key).lower() in ("cookie", "set-cookie", "cookies") else "")
 
 
-def _items_of(value: list[Any] | tuple[Any, ...], inherited: Named | None) -> Iterator[_Member]:
-    """The items of a list: arguments of a command with those before them, and `["x-api-key", …]` with its name."""
+def _items_of(value: list[Any] | tuple[Any, ...], inherited: SecretName | None) -> Iterator[_Member]:
+    """The items of a list: arguments of a command with those before them, and the value of `["x-api-key", …]`."""
     command, last = "", ""
     for number, item in enumerate(value):
         named, before = inherited, ""
@@ -169,8 +169,8 @@ def _items_of(value: list[Any] | tuple[Any, ...], inherited: Named | None) -> It
 
 
 def _redacted_key(key: str, copying: _Copying) -> tuple[str, list[str]]:
-    """The key without secrets, unlike any other key of the object, and the kinds found in it."""
-    if key.isidentifier() and len(key) < SHORTEST:
+    """The key without secrets, different from every other key of the object, and the kinds found in it."""
+    if key.isidentifier() and len(key) < MIN_SHAPE_CHARS:
         return key, []
     name, kinds = redact_text(key)
     unique = name
@@ -180,7 +180,7 @@ def _redacted_key(key: str, copying: _Copying) -> tuple[str, list[str]]:
     return unique, kinds
 
 
-def _redacted_value(value: str, named: Named | None, before: str) -> tuple[str, list[str]]:
+def _redacted_value(value: str, named: SecretName | None, before: str) -> tuple[str, list[str]]:
     if named is None and not _may_have_secrets(before + value):
         return value, []
     spans = _spans(value, before)
@@ -190,8 +190,8 @@ def _redacted_value(value: str, named: Named | None, before: str) -> tuple[str, 
     return _replaced(value, spans)
 
 
-def _is_secret_member(value: str, named: Named) -> bool:
-    """Whether what stands under a key that names a secret is one."""
+def _is_secret_member(value: str, named: SecretName) -> bool:
+    """Whether the value under a key that names a secret is one."""
     if named.kind == "authorization":
         scheme, _, rest = value.strip().partition(" ")
         value = rest if rest and scheme.isalpha() else scheme
@@ -207,7 +207,7 @@ def _is_secret_member(value: str, named: Named) -> bool:
 
 
 def _spans(text: str, before: str = "") -> list[Span]:
-    """The secrets of a text, in order and apart from each other, read as if `before` stood before it."""
+    """The secrets of a text in order, without overlaps. The text is read as if it followed `before`."""
     after = ""
     if before and " " in text and not before.startswith("Cookie"):
         after = "'" if '"' in text else '"'
@@ -230,13 +230,13 @@ def _spans(text: str, before: str = "") -> list[Span]:
 
 
 def _in_lower_case(text: str) -> str:
-    """The text in lower case with each character in its place; one letter, İ, would become two."""
+    """The text in lower case, with each character in its place: the letter İ would become two."""
     return text.replace("İ", "i").lower()
 
 
 def _replaced(text: str, spans: list[Span]) -> tuple[str, list[str]]:
-    pieces, position = [], 0
+    parts, position = [], 0
     for span in spans:
-        pieces += [text[position : span.start], f"[redacted:{span.kind}]"]
+        parts += [text[position : span.start], f"[redacted:{span.kind}]"]
         position = span.end
-    return "".join(pieces) + text[position:], list(dict.fromkeys(span.kind for span in spans))
+    return "".join(parts) + text[position:], list(dict.fromkeys(span.kind for span in spans))

@@ -1,12 +1,12 @@
-"""Secrets that only a name beside them gives away: `password = …`, `--token …`, `the api key is …`.
+"""Finds secrets that only a name beside them reveals: `password = …`, `--token …`, `the api key is …`.
 
-A word that names a secret is looked for together with what leads on to a value, then the value is judged. Every pattern
-is of bounded length and the search goes on behind it, so that the time spent grows with the text and not faster.
+A pattern finds a word that names a secret, and what connects it to a value. Then the value is judged. Every pattern has
+a bounded length, and the search continues behind it, so that the time is linear in the length of the text.
 """
 
 from __future__ import annotations
 
-from zaxy.security.secret_names import Named, is_other_token, secret_named
+from zaxy.security.secret_names import SecretName, is_other_token, secret_named
 from zaxy.security.secret_shapes import Span, compiled, contains_any
 from zaxy.security.secret_values import (
     PASSWORD_KINDS,
@@ -62,9 +62,9 @@ _PHRASE = (
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 _OPENING = r"(?:[bBrRfFuU]{1,2}|String::from\(|Secret(?:Str|String)?\()?(\\{0,3}[\"'`“‘])"
 _CLOSING = {"“": "”", "‘": "’"}
-LONGEST = 128
-"""Of a longer value so much is looked at, so that a text full of names costs no more than its length."""
-_HEAD = rf"[^\s\"'`<>\\]{{1,{LONGEST}}}+"
+MAX_VALUE_CHARS = 128
+"""How much of a long value is judged, so that a text full of names takes linear time."""
+_HEAD = rf"[^\s\"'`<>\\]{{1,{MAX_VALUE_CHARS}}}+"
 _REST = r"[^\s\"'`<>\\;,&|()\[\]{}]*+"
 _APP_PASSWORD = r"[a-z]{4}(?: [a-z]{4}){3}(?![\w ])"
 _CUT = r"[;,&|][\w .-]{0,30}[=:]|%26|&(?:quot|lt|gt|apos|#x?[0-9a-fA-F]{2,4})(?:;|\Z)"
@@ -77,7 +77,7 @@ _ELSEWHERE = (
     r"\A[ \t](?:for|of|on|to|at|in|from)[ \t].*(?:[ \t](?:to|as)[ \t:]+|\b(?:user|username|account|name)[:=][ \t]+)"
     r"[*_]*\Z"
 )
-"""Between a name and a value: what follows is another thing, as in "the passphrase of the signing key to `sign`"."""
+"""Between a name and a value: the value is something else, as in "the passphrase of the signing key to `sign`"."""
 _SETTER = r"(?i)\b(?:define|set\w{0,20}|put\w{0,20}|add\w{0,20}|append|header)\([\"'`]\Z"
 _NAMED_TAG = r"<[\w:-]{1,24}[ \t](?:name|key)=[\"'][\w.:-]{0,32}\Z"
 _USER = r"(?i)\b(?:user|username|login)[:=]?[ \t]\S{1,32}?(?:,|;|[ \t]/|[ \t]and)[ \t]\Z"
@@ -92,17 +92,19 @@ _FOREIGN_HINTS = ("contrase", "пароль", "密码", "密碼", "パスワー�
 
 
 def may_have_names(lowered: str) -> bool:
-    """Whether looking for names is worth while: quick, and wrong only when it says yes."""
+    """Whether the text may have such names. A quick test: only a yes can be wrong."""
     return (
         contains_any(lowered, _HINTS)
-        or ("pass" in lowered and "pass" in lowered.replace("passed", ""))  # tests passed: in every other tool's result
+        or (
+            "pass" in lowered and "pass" in lowered.replace("passed", "")
+        )  # "tests passed" is common in the results of tools
         or ("auth" in lowered and contains_any(lowered, _AUTH_HINTS))
         or (not lowered.isascii() and contains_any(lowered, _FOREIGN_HINTS))
     )
 
 
 def find_named(text: str, lowered: str) -> Iterator[Span]:
-    """`lowered` is the text in lower case, each character in its place."""
+    """`lowered`: the text in lower case, each character in its place."""
     yield from _find(compiled(_NAME + _FOLLOWED), text, lowered)
     if "-" in text:
         yield from _find(compiled(_FLAG), text, lowered)
@@ -126,8 +128,8 @@ def _find(pattern: re.Pattern[str], text: str, lowered: str) -> Iterator[Span]:
         position = span.end if span else max(end, match.start() + 1)
 
 
-def _named(text: str, lowered: str, start: int, end: int) -> Named | None:
-    """What the name stands for, with the words before it where these decide: `api key`, `page token`."""
+def _named(text: str, lowered: str, start: int, end: int) -> SecretName | None:
+    """What the name stands for, with the words before it if they decide: `api key`, `page token`."""
     name = text[start:end]
     if lowered[start:end] not in ("key", "token"):
         return secret_named(name)
@@ -137,7 +139,7 @@ def _named(text: str, lowered: str, start: int, end: int) -> Named | None:
     return None if before and is_other_token(before[0]) else secret_named(name)
 
 
-def _value_after(text: str, start: int, named: Named, match: re.Match[str]) -> Span | None:
+def _value_after(text: str, start: int, named: SecretName, match: re.Match[str]) -> Span | None:
     """The value that follows a name, if it is a secret."""
     at, way = match.end(), match.lastgroup or ""
     if text.endswith("::" if way != "assigned" or match[way] != ":" else ":", 0, start) and way != "flag":
@@ -157,14 +159,14 @@ def _value_after(text: str, start: int, named: Named, match: re.Match[str]) -> S
         return None
     else:
         first, last = _bare_value(text, at, query=text[start - 1 : start] in ("?", "&"))
-    value = text[first : min(last, first + LONGEST)]
+    value = text[first : min(last, first + MAX_VALUE_CHARS)]
     if named.kind not in PASSWORD_KINDS and not is_opaque(value, 6):
         return None
     if not value or is_placeholder(value) or counts_something(value, text[last : last + 16]):
         return None
     if way == "said" and compiled(_PREPOSITION if named.generic else _ELSEWHERE).search(match["said"]):
         return None
-    if _is_sure(text, start, match, last, value):
+    if _is_sure(text, match, start=start, last=last, value=value):
         way = "sure"
     if not _is_secret(value, named, way, opening is not None):
         return None
@@ -172,7 +174,7 @@ def _value_after(text: str, start: int, named: Named, match: re.Match[str]) -> S
 
 
 def _unpacked(text: str, start: int, first: re.Match[str]) -> re.Match[str]:
-    """Of `user, password = "bob", "…"` the value that belongs to the name."""
+    """The value that belongs to the name in `user, password = "bob", "…"`."""
     names = compiled(r"(?:\w{1,32},[ \t]?){1,4}\Z").search(text[max(0, start - 80) : start])
     opening = first
     for _ in range(names[0].count(",") if names else 0):
@@ -185,7 +187,7 @@ def _unpacked(text: str, start: int, first: re.Match[str]) -> re.Match[str]:
 
 
 def _end_of_quoted(text: str, opening: re.Match[str]) -> int:
-    """Where the quotes close; if they stay open on their line, where the first word ends."""
+    """Where the quotes close, or where the first word ends if they stay open on their line."""
     first, mark = opening.end(), opening[1]
     closing = _CLOSING.get(mark, mark)
     line = text.find("\n", first, first + 4096)
@@ -197,14 +199,14 @@ def _end_of_quoted(text: str, opening: re.Match[str]) -> int:
 
 
 def _bare_value(text: str, position: int, query: bool) -> tuple[int, int]:
-    """From where to where a value without quotes reaches; punctuation around it is not part of it."""
+    """The start and end of a value without quotes. Punctuation around it is not part of it."""
     run = compiled(_HEAD).match(text, position)
     if not run:
         return position, position
     value = run[0]
     if cut := compiled("[&#]" if query else _CUT).search(value):
         value = value[: cut.start()]
-    elif len(value) == LONGEST:
+    elif len(value) == MAX_VALUE_CHARS:
         return position, run.end()
     value = value.rstrip(".,;:")
     while value[-1:] in _OPENED_BY and _OPENED_BY[value[-1]] not in value:
@@ -216,8 +218,8 @@ def _bare_value(text: str, position: int, query: bool) -> tuple[int, int]:
 
 
 def _end_of_bare(text: str, first: int, last: int) -> int:
-    """Where a value without quotes ends that turned out to be a secret: no part of it may stay."""
-    if last - first == LONGEST and (rest := compiled(_REST).match(text, last)):
+    """The end of a secret without quotes. No part of it may stay."""
+    if last - first == MAX_VALUE_CHARS and (rest := compiled(_REST).match(text, last)):
         last = rest.end()
     if last - first == 4 and (rest := compiled(_APP_PASSWORD).match(text, first)):
         last = rest.end()
@@ -242,15 +244,15 @@ def _authorization_at(text: str, position: int) -> Span | None:
 
 
 def _pair_at(text: str, position: int) -> Span | None:
-    """`user/password` or `user:password`, of which the second part is the secret."""
+    """The secret part of `user/password` or `user:password`."""
     pair = compiled(_PAIR).match(text, position)
     if not pair or not is_mixed(pair["password"]) or is_placeholder(pair["password"]):
         return None
     return Span(pair.start("password"), _bare_value(text, pair.start("password"), query=False)[1], "password", 0)
 
 
-def _is_sure(text: str, start: int, match: re.Match[str], last: int, value: str) -> bool:
-    """Whether the place alone says that this is a value, and neither code nor a sentence."""
+def _is_sure(text: str, match: re.Match[str], *, start: int, last: int, value: str) -> bool:
+    """Whether the place alone shows that this is a value, and neither code nor a sentence."""
     way = match.lastgroup
     if way == "flag":
         prose = value.isalpha() and compiled(r" [a-z]{1,16} [a-z]{1,16}\b").match(text, last)
@@ -283,15 +285,15 @@ def _is_sure(text: str, start: int, match: re.Match[str], last: int, value: str)
 
 
 def _follows_setting(before: str) -> bool:
-    """`export`, `-e` and the like, or another `name=value` without a comma."""
+    """Whether `export`, `-e` and the like come before it, or another `name=value` without a comma."""
     if not before[-1:].isspace():
         before = before.rpartition(" ")[0]  # the first parts of a dotted name
     last = (before.split() or [""])[-1]
     return last.lower() in _SHELL_WORDS or ("=" in last[1:] and not contains_any(last, (",", "(", ")", "==")))
 
 
-def _is_secret(value: str, named: Named, way: str, quoted: bool) -> bool:
-    if quoted and value[0] in " +,;).|&}]":  # these quotes close a text, they open none
+def _is_secret(value: str, named: SecretName, way: str, quoted: bool) -> bool:
+    if quoted and value[0] in " +,;).|&}]":  # these quotes close a text and do not open one
         return False
     if not quoted and is_expression(value):
         return False
@@ -304,8 +306,8 @@ def _is_secret(value: str, named: Named, way: str, quoted: bool) -> bool:
         stated = way == "sure" or (way in ("quoted", "said") and named.kind != "secret" and not is_sentence(value))
         return quoted and chosen and stated
     if not chosen or (named.kind == "secret" and way in ("beside", "listed")):
-        shortest = {"said": 8, "beside": 20, "listed": 16}.get(way, 6)
-        return is_opaque(value, shortest) and (way in ("sure", "quoted") or not is_wordy(value))
+        min_chars = {"said": 8, "beside": 20, "listed": 16}.get(way, 6)
+        return is_opaque(value, min_chars) and (way in ("sure", "quoted") or not is_wordy(value))
     if named.generic and way != "sure":
         return is_mixed(value, 5)
     if way == "sure" or (quoted and way in ("quoted", "said")):

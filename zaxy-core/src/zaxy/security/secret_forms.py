@@ -1,6 +1,6 @@
-"""Secrets that stand in a fixed form: headers, cookies, short options of commands, SQL, `… is the password`.
+"""Finds secrets in a fixed form: headers, cookies, short options of commands, SQL, `… is the password`.
 
-Every pattern is of bounded length or possessive, so that the time spent grows with the text and not faster.
+Every pattern has a bounded length or is possessive, so that the time is linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _COMMANDS = (
     (("smbclient",), r"\bsmbclient\b", r"[ \t]-U[ \t]?[^\s%]{1,64}+%([^\s\"']{1,256}+)"),
 )
 _SPACED_PASSWORD = rf"[ \t]-p[ \t]{{1,4}}{_ARGUMENT}"
-"""For MySQL the word after `-p` and a space is a database, but people who write a password there mean one."""
+"""For MySQL, the word after `-p` and a space is a database. But people who write a password there mean it."""
 
 _HINTS = ("bearer", "basic ", "identified", "cookie")
 _PIN_HINTS = ("pin ", "pin:", "pin=")
@@ -99,7 +99,7 @@ _PASSWORD_FORMS = (
 
 
 def may_have_forms(lowered: str) -> bool:
-    """Whether looking for forms is worth while: quick, and wrong only when it says yes."""
+    """Whether the text may have such forms. A quick test: only a yes can be wrong."""
     return (
         contains_any(lowered, _HINTS)
         or ("pin" in lowered and contains_any(lowered, _PIN_HINTS))

@@ -1,4 +1,4 @@
-"""Which names stand for a secret: keys of objects, variables, options, headers, words of a sentence."""
+"""Knows which names stand for a secret: keys, variables, options, headers, words of a sentence."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from functools import lru_cache
 from zaxy.tuples import NamedTuple
 
 
-class Named(NamedTuple):
+class SecretName(NamedTuple):
     kind: str
     generic: bool = False
-    """A name that as often stands for something else, such as `token` of a lexer: its value must look like a secret."""
+    """The name often means something else, such as the `token` of a lexer. So its value must look like a secret."""
 
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_]+")
@@ -48,11 +48,11 @@ _LOOSE_ENDINGS = tuple(
     ).split()
 )
 _SHORT = {
-    **dict.fromkeys(("pass", "pw", "passwords"), Named("password")),
-    **dict.fromkeys(("auth", "jwt", "bearer"), Named("token")),
-    **dict.fromkeys(("credential", "credentials", "creds"), Named("credential")),
-    "pin": Named("pin"),
-    "secrets": Named("secret"),
+    **dict.fromkeys(("pass", "pw", "passwords"), SecretName("password")),
+    **dict.fromkeys(("auth", "jwt", "bearer"), SecretName("token")),
+    **dict.fromkeys(("credential", "credentials", "creds"), SecretName("credential")),
+    "pin": SecretName("pin"),
+    "secrets": SecretName("secret"),
 }
 _QUALIFIERS = frozenset(
     "value plain plaintext raw confirmation confirm confirmed again repeat old new current default prod production "
@@ -76,8 +76,8 @@ _OTHER_TOKENS = frozenset(
 
 
 @lru_cache(maxsize=1024)
-def secret_named(name: str) -> Named | None:
-    """What kind of secret a name stands for, or None: `DB_PASSWORD`, `clientSecret`, `x-api-key`; not `max_tokens`."""
+def secret_named(name: str) -> SecretName | None:
+    """The kind of secret that a name stands for, or None: `DB_PASSWORD`, `clientSecret`, but not `max_tokens`."""
     words = [word.lower() for word in _WORDS.findall(name)]
     while len(words) > 1 and (words[-1].isdigit() or words[-1] in _QUALIFIERS):
         words.pop()
@@ -90,17 +90,17 @@ def secret_named(name: str) -> Named | None:
         if flat.endswith(ending):
             if kind == "token":
                 return _token(words, flat)
-            return Named(kind)
-    return Named("secret_key", generic=True) if flat.endswith(_LOOSE_ENDINGS) else None
+            return SecretName(kind)
+    return SecretName("secret_key", generic=True) if flat.endswith(_LOOSE_ENDINGS) else None
 
 
-def _token(words: list[str], flat: str) -> Named | None:
+def _token(words: list[str], flat: str) -> SecretName | None:
     before = words[-2] if len(words) > 1 else flat.removesuffix("token")
     if before in _OTHER_TOKENS:
         return None
-    return Named("token", generic=not before)
+    return SecretName("token", generic=not before)
 
 
 def is_other_token(before: str) -> bool:
-    """Whether the words before `token` say that it is no secret: `next page`, `lexer`."""
+    """Whether the words before `token` show that it is no secret: `next page`, `lexer`."""
     return before.split()[-1].lower() in _OTHER_TOKENS

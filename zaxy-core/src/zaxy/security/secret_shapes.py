@@ -1,7 +1,7 @@
-"""Secrets that are known by their own shape, wherever they stand: provider keys, JWTs, private keys, URL passwords.
+"""Finds secrets by their own shape, in any place: provider keys, JWTs, private keys, passwords in URLs.
 
-Every pattern begins with a literal or a boundary and repeats a bounded number of times or possessively, so that the
-time spent grows with the text and not faster.
+Every pattern begins with a literal or a boundary, and its repetitions are bounded or possessive, so that the time is
+linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Span(NamedTuple):
-    """A secret in a text; of two that overlap, the kind of the one with the higher rank is kept."""
+    """A secret in a text. If two overlap, the kind with the higher rank is kept."""
 
     start: int
     end: int
@@ -30,16 +30,16 @@ class Span(NamedTuple):
 class Shape(NamedTuple):
     kind: str
     hints: tuple[str, ...]
-    """Literals of which each secret of this shape has at least one."""
+    """Every secret of this shape has at least one of these literals."""
     pattern: str
-    """Its first group is the secret, or all of it where there is no group."""
+    """Its first group is the secret; without a group, the whole match is."""
 
 
-SHORTEST = 20
-"""No shape is found in a run of fewer characters without a space: this keeps the search for hints cheap."""
+MIN_SHAPE_CHARS = 20
+"""A shape has at least this many characters without a space, which keeps the search for hints cheap."""
 
 _START = r"(?:(?<![\w-])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2})|(?<=\[0m)|(?<=[\[;][0-9]{2}m))"
-"""Where a token may begin, for patterns that need to know it at once."""
+"""Where a token may begin."""
 
 SHAPES = (
     Shape("github_token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_[A-Za-z0-9]{30,}+"),
@@ -128,7 +128,7 @@ _AWS_SECRET = r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])"
 
 @cache
 def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """A pattern, compiled when it is first needed: most payloads need none."""
+    """A pattern that is compiled when it is first needed. Most payloads need none."""
     return re.compile(pattern, flags)
 
 
@@ -146,10 +146,10 @@ _OTHER_HINTS = tuple(dict.fromkeys(hint for shape in SHAPES for hint in shape.hi
 
 
 def may_have_shapes(text: str) -> bool:
-    """Whether looking for shapes is worth while: quick, and wrong only when it says yes."""
+    """Whether the text may have such shapes. A quick test: only a yes can be wrong."""
     if contains_any(text, _KEY_HINTS) or ("@" in text and contains_any(text, _URL_HINTS)):
         return True
-    long = " ".join([word for word in text.split() if len(word) >= SHORTEST])
+    long = " ".join([word for word in text.split() if len(word) >= MIN_SHAPE_CHARS])
     if not long:
         return False
     return contains_any(long, _LOWER_HINTS) or (long != long.lower() and contains_any(long, _OTHER_HINTS))
@@ -203,7 +203,7 @@ def _find_aws_secrets(text: str) -> Iterator[Span]:
 
 
 def _find_private_keys(text: str) -> Iterator[Span]:
-    """Whole blocks, blocks without their end, and the end of a block whose beginning is cut off."""
+    """Whole blocks, blocks without an end, and blocks without a beginning."""
     begins = list(compiled(_KEY_BEGIN).finditer(text))
     ends = list(compiled(_KEY_END).finditer(text))
     used = 0

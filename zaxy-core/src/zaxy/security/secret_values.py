@@ -1,4 +1,4 @@
-"""Whether a value that stands where a secret would stand is one, or a placeholder, a label, a reference or code."""
+"""Judges a value in the place of a secret: is it one, or a placeholder, a label, a reference or code?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from binascii import a2b_base64
 from functools import cache
 
 PASSWORD_KINDS = frozenset(("password", "passphrase", "secret", "pin"))
-"""Kinds that people choose, so that a plain word may be one; all others are made by machines."""
+"""Kinds that people choose, so that a plain word may be one. Machines make all others."""
 
 _FILLERS = frozenset(
     "password passwd passphrase passwort kennwort pass pwd pw token tokens secret secrets key keys apikey credential "
@@ -65,7 +65,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def is_placeholder(value: str) -> bool:
-    """Empty, masked, a template, a path or address, or only words such as `your-api-key-here`, `changeme`, `None`."""
+    """Whether it is empty, masked, a template, a path, an address, or words such as `your-api-key-here` or `None`."""
     bare = value.strip()
     if bare.rstrip(".,:;").lower() in _FILLERS:
         return True
@@ -87,18 +87,18 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_expression(value: str) -> bool:
-    """Code rather than a value: a call, an index, an attribute, a type, an operator."""
+    """Whether it is code and not a value: a call, an index, an attribute, a type, an operator."""
     return _compiled(_EXPRESSION).fullmatch(value) is not None
 
 
 def is_variable(value: str) -> bool:
-    """A name such as `token2` or `new_password`: in code, what is assigned is often called what it is assigned to."""
+    """Whether it is a name such as `token2`: in code, a variable is often assigned to one of a similar name."""
     name = _compiled(r"([A-Za-z_]+)[0-9]{0,2}").fullmatch(value)
     return name is not None and all(word.lower() in _FILLERS for word in _compiled(_WORDS).findall(name[1]))
 
 
 def is_sentence(value: str) -> bool:
-    """Several words that say something, such as a label or an error message; a passphrase does not."""
+    """Whether it is several words that mean something, such as a label. A passphrase means nothing."""
     words = value.lower().split()
     if len(words) < 2:
         return False
@@ -107,7 +107,7 @@ def is_sentence(value: str) -> bool:
 
 
 def is_passphrase(value: str) -> bool:
-    """Three or more plain words in a row that are no sentence; of twelve, as in a seed phrase, some may be common."""
+    """Whether it is three or more plain words, but no sentence. Some of twelve, as in a seed phrase, may be common."""
     words = value.split()
     common = sum(word in _SENTENCE_WORDS or word in _TAILS for word in words)
     return (
@@ -115,10 +115,10 @@ def is_passphrase(value: str) -> bool:
     )
 
 
-def is_mixed(value: str, shortest: int = 4) -> bool:
-    """Letters with digits or marks, or digits alone: what a chosen password looks like when it is no plain word."""
+def is_mixed(value: str, min_chars: int = 4) -> bool:
+    """Whether it is letters with digits or marks, or digits alone, like a password that is no plain word."""
     core = value.rstrip("!?.:,*")
-    if len(value) < shortest or _compiled(_TECHNIQUE).fullmatch(core) or _compiled(_VERSION_OR_DATE).fullmatch(core):
+    if len(value) < min_chars or _compiled(_TECHNIQUE).fullmatch(core) or _compiled(_VERSION_OR_DATE).fullmatch(core):
         return False
     if core.isdigit():
         return len(core) > 3
@@ -127,9 +127,9 @@ def is_mixed(value: str, shortest: int = 4) -> bool:
     return _compiled("[0-9@#$%^&*+=~!]").search(core) is not None or core.count("-") > 2
 
 
-def is_opaque(value: str, shortest: int) -> bool:
-    """No words: letters with digits, as machines make them."""
-    if len(value) < shortest or " " in value or (value.islower() and value.isalpha()):
+def is_opaque(value: str, min_chars: int) -> bool:
+    """Whether it is letters with digits, as machines make them, and no words."""
+    if len(value) < min_chars or " " in value or (value.islower() and value.isalpha()):
         return False
     if value.isdigit():
         return len(value) > 15
@@ -144,7 +144,7 @@ def is_opaque(value: str, shortest: int) -> bool:
 
 
 def is_wordy(value: str) -> bool:
-    """Mostly words, as in `CertificateKeyTypes2`: a name of something rather than what a machine drew."""
+    """Whether it is mostly words, as in `CertificateKeyTypes2`: a name, and nothing random."""
     words = [word for word in _compiled(r"[A-Z]?[a-z]{3,}").findall(value) if _compiled("[aeiou]").search(word)]
     return sum(map(len, words)) * 10 >= len(value) * 6
 
@@ -161,6 +161,6 @@ def is_login(encoded: str) -> bool:
 
 
 def counts_something(value: str, after: str) -> bool:
-    """A number followed by a unit: `8 characters`, `5 minutes`."""
+    """Whether it is a number with a unit: `8 characters`, `5 minutes`."""
     following = after.split(None, 1)
     return value[:1].isdigit() and bool(following) and following[0].strip(".,;:)").lower() in _UNITS

@@ -1,4 +1,4 @@
-"""Session ids, checked before they become part of a path."""
+"""Checks session ids before they become part of a path."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-LONGEST = 128
+MAX_ID_CHARS = 128
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 _ALLOWED = _LETTERS | frozenset("_.-")
 # Windows gives these names to devices, whatever ending follows.
@@ -18,11 +18,11 @@ _DEVICES = frozenset(
 
 
 def check_session_id(session: object) -> str:
-    """The id itself, if it is one: safe as a file's name on every system."""
+    """The id itself, if it is safe as a file name on every system."""
     if not isinstance(session, str) or not session:
         raise _refused(session, "it is empty or not a text")
-    if len(session) > LONGEST:
-        raise _refused(session, f"it is longer than {LONGEST} characters")
+    if len(session) > MAX_ID_CHARS:
+        raise _refused(session, f"it is longer than {MAX_ID_CHARS} characters")
     if session[0] not in _LETTERS or not _ALLOWED.issuperset(session):
         raise _refused(
             session, "only letters, digits, '_', '.' and '-' are allowed, and the first is a letter or digit"
@@ -30,12 +30,12 @@ def check_session_id(session: object) -> str:
     if session.endswith("."):
         raise _refused(session, "it ends with a dot")
     if session.split(".")[0].lower() in _DEVICES:
-        raise _refused(session, "Windows keeps that name for a device")
+        raise _refused(session, "Windows reserves that name for a device")
     return session
 
 
 def refuse_clash(session: str, others: Iterable[str]) -> None:
-    """A new session may not differ from an existing one only in case: some file systems take them for the same."""
+    """A new session may not differ from an existing one only in case: some file systems treat the two as one."""
     for other in others:
         if other != session and other.casefold() == session.casefold():
             raise Conflict(f"the session {session} differs only in case from {other}", f"Use {other}, or another name.")

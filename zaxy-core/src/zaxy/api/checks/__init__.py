@@ -1,7 +1,7 @@
-"""The conformance checks: plain functions that a provider passes or fails, one module per extension point.
+"""The conformance checks: plain functions that a provider passes or fails, one module for each extension point.
 
-A check takes a case (how to make the provider, and samples to try it on) and a workbench (folders and contexts), and
-raises `CheckFailed` with what was expected and what came instead. `zaxy_testkit` turns them into pytest classes.
+A check takes a case (how to make the provider, and samples for it) and a workbench (folders and contexts). It raises
+`CheckFailed`, which says what was expected and what came instead. `zaxy_testkit` turns checks into pytest classes.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class Check:
     run: Callable[[Any, Workbench], None]
     troubleshooting: str
     needs: str = ""
-    """The capability without which it does not apply."""
+    """The check applies only to providers with this capability."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """How to make the provider under test. The points' own cases add samples to try it on."""
+    """How to make the provider under test. The cases of the points add samples."""
 
     make: Callable[[ProviderContext], Any]
     settings: Mapping[str, object] = field(default_factory=dict, kw_only=True)
@@ -53,7 +53,7 @@ class Workbench:
     warnings: list[str] = field(default_factory=list)
 
     def make(self, case: Case, state: str = "state") -> Any:
-        """A provider whose state folder is named `state`: the same name again reopens the same state."""
+        """A provider with the state folder `state`. The same name reopens the same state."""
         folder = self.scratch / state
         folder.mkdir(exist_ok=True)
         return case.make(
@@ -67,7 +67,7 @@ class Workbench:
 def check(
     point: str, needs: str = ""
 ) -> Callable[[Callable[[Any, Workbench], None]], Callable[[Any, Workbench], None]]:
-    """Register a function as a check of a point. Its docstring tells an author what to do when it fails."""
+    """Register a function as a check of a point. Its docstring says what to do if it fails."""
 
     def register(function: Callable[[Any, Workbench], None]) -> Callable[[Any, Workbench], None]:
         known = Check(point, function.__name__, function, (function.__doc__ or "").strip(), needs)
@@ -78,7 +78,7 @@ def check(
 
 
 def checks_of(point: str) -> tuple[Check, ...]:
-    """Every check of a point, in the order in which it is written."""
+    """All checks of a point, in the order in which they are written."""
     import_module(f"zaxy.api.checks.{point}")
     return tuple(_CHECKS[point])
 
@@ -90,7 +90,7 @@ def expect(fact: bool, otherwise: str) -> None:
 
 
 def expect_refusal(action: Callable[[], object], of: str) -> ZaxyError:
-    """The ZaxyError with which the action refuses; anything else fails the check."""
+    """The ZaxyError that the action raises. Anything else fails the check."""
     try:
         answer = action()
     except ZaxyError as error:

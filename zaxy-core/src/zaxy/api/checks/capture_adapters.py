@@ -17,8 +17,8 @@ from zaxy.api.points import CaptureAdapter
 POINT = "capture_adapters"
 
 EVENT_TYPE = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)+")
-MANY_READINGS = 1000
-"""No sample needs nearly as many: an adapter that is not done by then never will be."""
+MAX_READINGS = 1000
+"""No sample needs nearly as many. An adapter that is not done by then never will be."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class CaptureAdapterCase(Case):
     elsewhere: Path
     """Another workspace, without sessions; best one whose path begins like the first one's."""
     write: Callable[[int], None]
-    """Let the client write that many more complete records, in the workspace, each giving one observation.
+    """Let the client write that many more complete records in the workspace. Each gives one observation.
 
-    Best all alike: an adapter that confuses records with the same content is then found out.
+    Best all alike: that reveals an adapter that confuses records with the same content.
     """
     write_half: Callable[[], None]
     """Let the client write the first part of one more such record, best cut within a character."""
@@ -47,21 +47,21 @@ def sources(adapter: CaptureAdapter, workspace: Path) -> Sequence[Source]:
 
 
 def read_on(adapter: CaptureAdapter, workspace: Path, marks: dict[str, str], limit: int = 100) -> list[Observation]:
-    """All that the workspace's sources hold after the marks, which are moved on."""
+    """Everything in the workspace's sources after the marks, which are moved on."""
     found: list[Observation] = []
     for source in sources(adapter, workspace):
-        for _ in range(MANY_READINGS):
+        for _ in range(MAX_READINGS):
             reading = adapter.read(source, marks.get(source.id, ""), limit)
             found += reading.observations
             marks[source.id] = reading.mark
             if reading.done:
                 break
         else:
-            raise CheckFailed(f"after {MANY_READINGS} readings {source.id!r} is still not done, mark {reading.mark!r}")
+            raise CheckFailed(f"after {MAX_READINGS} readings {source.id!r} is still not done, mark {reading.mark!r}")
     return found
 
 
-def read_anew(adapter: CaptureAdapter, workspace: Path, limit: int = 100) -> list[Observation]:
+def read_all(adapter: CaptureAdapter, workspace: Path, limit: int = 100) -> list[Observation]:
     return read_on(adapter, workspace, {}, limit)
 
 
@@ -75,7 +75,7 @@ def it_has_the_methods_of_its_protocol(case: CaptureAdapterCase, bench: Workbenc
 def it_finds_nothing_before_the_client_has_written(case: CaptureAdapterCase, bench: Workbench) -> None:
     """Return no sources where the client's folder does not exist: most people do not use every client."""
     try:
-        found = read_anew(bench.make(case), case.workspace)
+        found = read_all(bench.make(case), case.workspace)
     except Exception as error:
         raise CheckFailed(f"where nothing was written nothing must be found, and it raised {error!r}") from error
     expect(not found, f"where nothing was written nothing must be found, and there was {found!r}")
@@ -101,7 +101,7 @@ def it_finds_no_sessions_of_another_workspace(case: CaptureAdapterCase, bench: W
 def each_record_becomes_one_observation(case: CaptureAdapterCase, bench: Workbench) -> None:
     """Give one observation for each record that tells something, even if two say the same; leave out none."""
     case.write(5)
-    found = read_anew(bench.make(case), case.workspace)
+    found = read_all(bench.make(case), case.workspace)
     expect(len(found) == 5, f"5 records were written, and {len(found)} observations were read: {found!r}")
 
 
@@ -158,16 +158,16 @@ def it_is_done_only_when_everything_was_read(case: CaptureAdapterCase, bench: Wo
 def it_does_not_matter_how_much_is_read_at_a_time(case: CaptureAdapterCase, bench: Workbench) -> None:
     """Keep in the mark whatever you must know to go on (a turn's number, a call that waits for its result)."""
     case.write(5)
-    whole = read_anew(bench.make(case), case.workspace)
-    pieces = read_anew(bench.make(case), case.workspace, limit=1)
-    expect(pieces == whole, f"read whole: {whole!r}; read one at a time: {pieces!r}")
+    whole = read_all(bench.make(case), case.workspace)
+    single = read_all(bench.make(case), case.workspace, limit=1)
+    expect(single == whole, f"read whole: {whole!r}; read one at a time: {single!r}")
 
 
 @check(POINT)
 def no_two_observations_have_the_same_key(case: CaptureAdapterCase, bench: Workbench) -> None:
     """Make the key from the source's id and the position: records that say the same are still two."""
     case.write(5)
-    keys = [observation.key for observation in read_anew(bench.make(case), case.workspace)]
+    keys = [observation.key for observation in read_all(bench.make(case), case.workspace)]
     expect(len(set(keys)) == len(keys), f"every key must be there once, and they are {keys!r}")
 
 
@@ -176,7 +176,7 @@ def the_same_place_gives_the_same_key(case: CaptureAdapterCase, bench: Workbench
     """Take nothing random, no time and no state of your own into the key: by it a second capture is recognised."""
     case.write(3)
     first, second = (
-        [observation.key for observation in read_anew(bench.make(case, state), case.workspace)]
+        [observation.key for observation in read_all(bench.make(case, state), case.workspace)]
         for state in ("first", "second")
     )
     expect(first == second, f"two readings from the start must give the same keys: {first!r} and {second!r}")
@@ -186,9 +186,9 @@ def the_same_place_gives_the_same_key(case: CaptureAdapterCase, bench: Workbench
 def an_observation_is_the_same_whenever_it_is_read(case: CaptureAdapterCase, bench: Workbench) -> None:
     """Tell only what the record tells, not when you read it: the same key with other content is a conflict."""
     case.write(3)
-    first = read_anew(bench.make(case, "first"), case.workspace)
+    first = read_all(bench.make(case, "first"), case.workspace)
     bench.now += timedelta(days=1)
-    second = read_anew(bench.make(case, "second"), case.workspace)
+    second = read_all(bench.make(case, "second"), case.workspace)
     expect(first == second, f"first {first!r} was read, and a day later {second!r}")
 
 
@@ -223,7 +223,7 @@ def a_source_keeps_its_id(case: CaptureAdapterCase, bench: Workbench) -> None:
 def its_observations_are_well_formed(case: CaptureAdapterCase, bench: Workbench) -> None:
     """Give what the log takes: a dotted lower-case type, an actor, a JSON object, a time like the log's or none."""
     case.write(2)
-    found = read_anew(bench.make(case), case.workspace)
+    found = read_all(bench.make(case), case.workspace)
     wrong = [f"{observation!r}: {fault}" for observation in found for fault in _faults(observation)]
     expect(not wrong, "; ".join(wrong))
 

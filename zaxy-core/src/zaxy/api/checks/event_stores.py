@@ -21,7 +21,7 @@ SERVERS = 4
 
 @dataclass(frozen=True)
 class EventStoreCase(Case):
-    """Nothing but how to make it: the events that it is tried on are the checks' own."""
+    """Only `make` is needed: the checks bring their own events."""
 
 
 def note(text: object, key: str = "") -> Draft:
@@ -58,7 +58,7 @@ def expect_chain(events: Sequence[Event]) -> None:
 
 
 def on_several_servers(case: Case, bench: Workbench, work: Callable[[EventStore, int], list[Event]]) -> list[Event]:
-    """What stores on the same state return when each works in a thread of its own, all at the same time."""
+    """The events that several stores return which work on the same state at once, each in its own thread."""
 
     def serve(number: int) -> list[Event]:
         with closing(bench.make(case)) as store:
@@ -138,7 +138,7 @@ def an_events_time_is_that_of_the_clock(case: EventStoreCase, bench: Workbench) 
 
 @check(POINT)
 def what_append_returns_is_what_is_read(case: EventStoreCase, bench: Workbench) -> None:
-    """Return the events as they are stored: whoever appends cites them by seq and hash at once."""
+    """Return the events as they are stored: the caller cites them by seq and hash at once."""
     with closing(bench.make(case)) as store:
         appended = list(store.append(SESSION, notes(3)))
         expect(log(store) == appended, f"read must give the appended events {appended}, and gave {log(store)}")
@@ -300,8 +300,10 @@ def several_servers_append_to_one_chain(case: EventStoreCase, bench: Workbench) 
     with closing(bench.make(case)) as store:
         events = log(store)
     expect_chain(events)
-    told = sorted(returned, key=lambda event: event.seq)
-    expect(told == events, f"{len(returned)} events were returned, and the log's {len(events)} are not the same ones")
+    ordered = sorted(returned, key=lambda event: event.seq)
+    expect(
+        ordered == events, f"{len(returned)} events were returned, and the log's {len(events)} are not the same ones"
+    )
 
 
 @check(POINT)

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import zip_longest
 from typing import Any
 
 from zaxy.api.checks import Case, CheckFailed, Workbench, check, expect
@@ -165,7 +164,9 @@ def all_rows(case: ExtractorCase, bench: Workbench) -> list[Extraction]:
 
 def _difference(first: Extraction, later: Extraction) -> str:
     for kind in ("entities", "edges", "closings"):
-        for one, other in zip_longest(getattr(first, kind), getattr(later, kind)):
+        ones, others = getattr(first, kind), getattr(later, kind)
+        for place in range(max(len(ones), len(others))):
+            one, other = (rows[place] if place < len(rows) else None for rows in (ones, others))
             if one != other:
                 return f"{one or 'nothing'} at first, {other or 'nothing'} later"
     return "none"
@@ -202,7 +203,7 @@ def _expect_ref(value: object, what: str) -> None:
 
 
 def _expect_json(value: object, what: str) -> None:
-    """Followers store properties as JSON, so whatever does not come back from it equal would differ after a rebuild."""
+    """Followers store properties as JSON. A value that JSON changes would differ after a rebuild."""
     if not isinstance(value, Mapping):
         raise CheckFailed(f"{what} must be an object, not {value!r}")
     try:

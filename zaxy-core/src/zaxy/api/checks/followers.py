@@ -1,7 +1,7 @@
-"""Checks of everything that follows the log, whatever it makes of it.
+"""Checks of every follower of the log.
 
-Plain functions of a case and a workbench: a point whose providers follow the log registers `CHECKS` as its own.
-`history` and `cursor_after` stand in for a log, so that nothing else of the core is needed to try a follower.
+They are plain functions of a case and a workbench. A point whose providers follow the log registers `CHECKS` as its
+own. `history` and `cursor_after` stand in for a log, so that a check of a follower needs nothing else of the core.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def moment(minute: int) -> str:
 
 
 def sample_event(session: str, seq: int, event_type: str, actor: str, payload: dict[str, object]) -> Event:
-    """An event as a log would hold it, the same every time; its hash stands for its place, not for its content."""
+    """An event as a log would hold it, the same every time. Its hash depends on its place, not on its content."""
     before, own = (hashlib.sha256(f"{session}/{place}".encode()).hexdigest() for place in (seq - 1, seq))
     return Event(
         session=session,
@@ -52,7 +52,7 @@ def sample_event(session: str, seq: int, event_type: str, actor: str, payload: d
 def history(session: str, count: int, about: str = "the lighthouse") -> tuple[ExtractedEvent, ...]:
     """The first `count` events of a conversation about something, the same every time.
 
-    Each turn asserts its speaker anew, unchanged; every third one changes the topic's summary; every fifth one
+    Each turn asserts its speaker again, unchanged. Every third turn changes the topic's summary, and every fifth one
     closes the rows of the turn two before it.
     """
     return tuple(_turn(session, seq, about) for seq in range(1, count + 1))
@@ -84,7 +84,7 @@ def follow(follower: Follower, events: Iterable[ExtractedEvent], batch_size: int
 
 
 def with_content(extracted: ExtractedEvent, content: object) -> ExtractedEvent:
-    """The same event, as far as its place and hash tell, saying something else."""
+    """An event with the same place and hash, but other content."""
     payload = {"role": "user", "content": content}
     entities = tuple(replace(e, summary=str(content), properties=payload) for e in extracted.rows.entities)
     return ExtractedEvent(replace(extracted.event, payload=payload), replace(extracted.rows, entities=entities))

@@ -41,7 +41,7 @@ ODD_QUESTIONS = (
 
 
 def nothing_to_do(lane: Any) -> None:
-    """A follower is fed by the checks."""
+    """The checks feed a follower themselves."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Whether an object has the methods of a Protocol, with parameters that the core's calls fit."""
+"""Checks that an object has the methods of a Protocol, and that the core can call them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zaxy.api.checks import CheckFailed
 
 
 def misfits(point: str, provider: object) -> list[str]:
-    """What keeps the provider from being called as the point's Protocol says; empty when it fits."""
+    """Why the provider cannot be called as the point's Protocol says; empty if it can."""
     protocol = getattr(import_module("zaxy.api.points"), POINTS[point].protocol)
     return list(_misfits(protocol, provider))
 
@@ -53,7 +53,7 @@ def _misfits(protocol: type, provider: object) -> Iterator[str]:
         except TypeError:
             yield f"{owner}.{name}{inspect.signature(actual)} cannot be called with ({', '.join(wanted)})"
         except ValueError:
-            continue  # a function in C without a signature: calling it will tell
+            continue  # a function in C has no signature: a call will show
 
 
 def _members(protocol: type) -> Iterator[tuple[str, property | FunctionType]]:

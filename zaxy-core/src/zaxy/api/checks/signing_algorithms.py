@@ -17,8 +17,8 @@ POINT = "signing_algorithms"
 MESSAGE = bytes(range(256)) + b'{"entries":["\xc3\xa9\r\n"]}'
 PASSPHRASE = b"correct horse \xc3\xa9"
 PEM = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----\r?\n([A-Za-z0-9+/=\r\n]+)\r?\n-----END \1-----\s*")
-EVERY_BIT = 1024
-"""Up to so many bits each one is flipped; of longer data so many bits spread over it, and all near its two ends."""
+MAX_BITS = 1024
+"""Each bit of shorter data is flipped. In longer data it is this many, spread over it, and all near its ends."""
 
 # X25519 agrees on keys and signs nothing; 1.2.3.4 is no algorithm at all.
 OTHER_PUBLIC_KEYS = {
@@ -36,7 +36,7 @@ NO_PEM = {"nothing": b"", "text that is no PEM": b"not a key", "bytes that are n
 
 @dataclass(frozen=True)
 class SigningAlgorithmCase(Case):
-    """Nothing but `make` is needed: the checks make their own keys and messages."""
+    """Only `make` is needed: the checks make their own keys and messages."""
 
 
 @check(POINT)
@@ -269,11 +269,11 @@ def verified(algorithm: Any, public_key: bytes, message: bytes, signature: bytes
 
 
 def flipped(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """The data with one bit changed, again and again, and which bit it was."""
+    """Copies of the data with one bit changed, and which bit it was."""
     size = 8 * len(data)
     bits = set(range(size))
-    if size > EVERY_BIT:
-        step = size // EVERY_BIT | 1  # an odd step meets all eight bits of a byte in turn
+    if size > MAX_BITS:
+        step = size // MAX_BITS | 1  # an odd step meets all eight bits of a byte in turn
         bits = {*range(64), *range(0, size, step), *range(size - 64, size)}
     for bit in sorted(bits):
         changed = bytearray(data)

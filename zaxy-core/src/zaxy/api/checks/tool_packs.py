@@ -208,7 +208,7 @@ def an_idempotent_tool_appends_nothing_when_called_again(case: ToolPackCase, ben
 
 
 def listed(pack: Any) -> tuple[Tool, ...]:
-    """The pack's tools; a list that cannot be had or holds something else fails the check."""
+    """The pack's tools. An error, or anything but tools, fails the check."""
     try:
         tools = tuple(pack.tools())
     except Exception as error:
@@ -231,7 +231,7 @@ def _names(tools: Sequence[Tool]) -> list[str]:
 
 
 def _ignore_progress(fraction: float, message: str) -> None:
-    """Nobody watches."""
+    """No check looks at the progress."""
 
 
 def _expect_json(value: Mapping[str, object], what: str) -> None:

@@ -67,9 +67,9 @@ class Store:
         """The event that was appended under the draft's key before; once erased, its content cannot be compared."""
         found = self._events("session = ? AND key = ?", session, draft.idempotency_key) if draft.idempotency_key else []
         for first in found:
-            told = (first.type, first.actor, first.sensitivity, first.caused_by, canonical(first.payload))
-            again = (draft.type, draft.actor, draft.sensitivity, draft.caused_by, payload_text(draft))
-            if first.payload is not None and told != again:
+            before = (first.type, first.actor, first.sensitivity, first.caused_by, canonical(first.payload))
+            now = (draft.type, draft.actor, draft.sensitivity, draft.caused_by, payload_text(draft))
+            if first.payload is not None and before != now:
                 message = f"the key {draft.idempotency_key!r} was used for other content, in {first.citation}"
                 raise Conflict(message, "Send a new key with new content.")
             return first
@@ -119,9 +119,9 @@ class Store:
         for hash_, record, payload in self._db.execute(
             f"SELECT hash, record, payload FROM events WHERE {which}", values
         ):
-            told = json.loads(record)
-            del told["payload_digest"]
-            events.append(Event(**told, hash=hash_, payload=json.loads(payload) if payload else None))
+            fields = json.loads(record)
+            del fields["payload_digest"]
+            events.append(Event(**fields, hash=hash_, payload=json.loads(payload) if payload else None))
         return events
 
     def erase(self, session: str, seq: int, actor: str, reason: str) -> Event:

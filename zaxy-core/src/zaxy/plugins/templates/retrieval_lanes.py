@@ -1,6 +1,6 @@
 """Finds events that share words with a question.
 
-Each session's texts are one file, written anew with every batch: enough for some thousands of events. Beyond that
+Each session's texts are one file, written again with every batch: enough for some thousands of events. Beyond that
 keep them in a database, and store the cursor in the transaction that stores the texts.
 """
 
