@@ -15,7 +15,7 @@ import pytest
 import zaxy.api
 from zaxy.__main__ import COMMANDS
 from zaxy.api import points
-from zaxy.api.catalog import POINTS, Point
+from zaxy.api.catalog import HOOK_FIELDS, POINTS, Point
 from zaxy.api.checks import checks_of
 from zaxy.plugins.check import TRIALS
 from zaxy.plugins.manifest import FIELDS, REQUIRED, parse_manifest
@@ -37,6 +37,7 @@ SECTIONS = [
     "Checks",
 ]
 ALSO_SHOWN: dict[str, tuple[type, ...]] = {
+    "ide_config_writers": (points.ClientHooks,),
     "retrieval_lanes": (points.Follower,),
     "tool_packs": (points.MemoryAccess,),
 }
@@ -228,8 +229,21 @@ def test_the_example_of_a_manifest_shows_every_field() -> None:
     (example,) = blocks(section(plugins_page(), "The manifest"), "json")
     manifest = json.loads(example)
     shown = {"": set(manifest), "api": set(manifest["api"])}
-    shown |= {f"{key}[]": {field for item in manifest[key] for field in item} for key in ("provides", "settings")}
+    lists = ("provides", "settings", "clients")
+    shown |= {f"{key}[]": {field for item in manifest[key] for field in item} for key in lists}
+    shown["clients[].options[]"] = {
+        field for client in manifest["clients"] for row in client["options"] for field in row
+    }
     assert shown == {place: {field.key for field in fields_there} for place, fields_there in FIELDS.items()}
+
+
+def test_the_fields_of_a_hooks_json_are_shown_with_their_places() -> None:
+    text = (TREE / "docs" / "plugins" / "ide_config_writers.md").read_text(encoding="utf-8")
+    shown = {
+        row[0].strip("`"): tuple(place.strip("`") for place in row[1].split(", "))
+        for row in table(text, "field | places")
+    }
+    assert shown == HOOK_FIELDS
 
 
 def test_the_states_are_the_ones_that_the_code_has() -> None:

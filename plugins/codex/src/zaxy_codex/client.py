@@ -80,7 +80,7 @@ class Codex(FileClient):
         ),
         # It keeps in mind by their numbers which hooks were trusted: what is put in front of others undoes that.
         last=True,
-        trust="Start codex in this folder, open /hooks, and trust the hooks of .codex/hooks.json.",
+        trust="Start codex in this folder, open /hooks, and trust them.",
     )
     capture = ClientCapture("codex", ".codex/zaxy-capture.json")
     next_step = "Codex: start it here again; '/hooks' there shows the hooks and lets you trust them."

@@ -66,8 +66,9 @@ def hooks_of(name: str, workspace: Workspace, options: HookOptions) -> Hooked:
         file = install_text(
             path, lambda text: hooks.install(text, command, options.force, moments), Path(workspace.root)
         )
-        trust = (f"{client.client.title} runs them once they are trusted. {hooks.trust}",) if hooks.trust else ()
-        return Hooked(name, "", (file,), (*_outcomes([file]), *notes, *trust))
+        trust = hooks.trust
+        runs = f"{client.client.title} runs them once they are trusted: {trust[:1].lower()}{trust[1:]}"
+        return Hooked(name, "", (file,), (*_outcomes([file]), *notes, *((runs,) if trust else ())))
 
 
 def client_with_hooks(clients: Clients, name: str) -> tuple[InstalledClient, ClientHooks]:
