@@ -10,12 +10,12 @@ from zaxy.errors import InvalidRequest, ZaxyError, shown
 from zaxy.eventloom.admission import SENSITIVITIES
 from zaxy.eventloom.canonical import MAX_INTEGER
 from zaxy.extract.times import utc_text
-from zaxy.text.ranking import MOST
+from zaxy.text.ranking import MAX_ANSWERS
 
 EVENT, SEMANTIC = "event", "semantic"
 GRAINS = (EVENT, SEMANTIC)
 DEFAULT_QUERY_LIMIT = 50
-MAX_QUERY_LIMIT = MOST
+MAX_QUERY_LIMIT = MAX_ANSWERS
 """As many as the text index answers one question with."""
 ENTRY_AXES = ("grains", "kinds", "since_seq", "max_seq", "since_time", "until_time")
 """What can be decided from an entry alone, and so when entries are disclosed."""
