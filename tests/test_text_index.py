@@ -18,7 +18,7 @@ from zaxy.api.models import AsOf, Query
 from zaxy.errors import ZaxyError
 from zaxy.extract.rules import extract
 from zaxy.text import tokens
-from zaxy.text.passages import LONGEST, passages
+from zaxy.text.passages import MAX_CHARS, passages
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def test_a_long_document_is_cut_into_passages_that_know_their_lines() -> None:
     assert len(parts) > 5
     expected = 1
     for part in parts:
-        assert len(part.text) <= LONGEST
+        assert len(part.text) <= MAX_CHARS
         assert part.metadata["path"] == "docs/a.md"
         first, last = part.metadata["start_line"], part.metadata["end_line"]
         assert isinstance(first, int) and isinstance(last, int)

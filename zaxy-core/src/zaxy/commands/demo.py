@@ -41,5 +41,5 @@ def demo(
         following = [line for _, *typed in NEXT for line in typed]
         typer.echo(json.dumps({**summary, "steps": steps, "next": following}, indent=2, ensure_ascii=False))
     else:
-        typer.echo("\n".join(["", *closing_lines(len(done), failed, seconds, kept, terminal)]))
+        typer.echo("\n".join(["", *closing_lines(len(done), failed, seconds=seconds, kept=kept, terminal=terminal)]))
     raise typer.Exit(1 if failed else 0)

@@ -92,10 +92,10 @@ def _text(payload: dict[str, Any]) -> str:
     return one_line(said if said is not None else json.dumps(payload, ensure_ascii=False), MAX_TEXT_CHARS)
 
 
-def one_line(text: str, longest: int) -> str:
+def one_line(text: str, max_chars: int) -> str:
     """One line without control characters, which could otherwise steer the terminal."""
     plain = "".join(character if character.isprintable() else " " for character in text)
-    return plain if len(plain) <= longest else f"{plain[: longest - 1]}…"
+    return plain if len(plain) <= max_chars else f"{plain[: max_chars - 1]}…"
 
 
 def progress_of(what: str) -> Callable[[int, int], None] | None:

@@ -24,6 +24,7 @@ Names = Annotated[list[str] | None, typer.Argument(help="Which followers, such a
 def status(
     session_id: SessionId = None,
     every: All = False,
+    *,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
@@ -39,6 +40,7 @@ def status(
 def rebuild(
     names: Names = None,
     session_id: SessionId = None,
+    *,
     every: All = False,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
@@ -57,6 +59,7 @@ def rebuild(
 def digest(
     session_id: SessionId = None,
     every: All = False,
+    *,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,

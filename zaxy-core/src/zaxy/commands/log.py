@@ -40,6 +40,7 @@ Session = Annotated[str | None, typer.Argument(help="The session. Default: the w
 def append(
     event_type: Annotated[str, typer.Argument(help="The event's type, such as decision.made.")],
     payload: Annotated[str, typer.Option("--payload", help="A JSON object, or - to read one from standard input.")],
+    *,
     actor: Annotated[str, typer.Option("--actor", help="Who says it.")] = "user",
     session_id: SessionId = None,
     sensitivity: Annotated[str, typer.Option("--sensitivity", help="public, internal, confidential, restricted.")] = "",
@@ -71,6 +72,7 @@ def replay(
         str | None, typer.Argument(help="A session, or a log file such as .eventloom/work.jsonl.")
     ] = None,
     from_seq: Annotated[int, typer.Option("--from-seq", min=1, help="The first event.")] = 1,
+    *,
     to_seq: Annotated[
         int | None, typer.Option("--to-seq", min=1, help="The last event. Default: the log's end.")
     ] = None,
@@ -93,6 +95,7 @@ def replay(
 def tail(
     session: Session = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on as new events come.")] = False,
+    *,
     lines: Annotated[int, typer.Option("--lines", "-n", min=0, help="How many of the last events.")] = 10,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
@@ -123,6 +126,7 @@ def sessions(workspace: WorkspaceFolder = None, eventloom_path: EventloomPath = 
 def verify(
     session: Session = None,
     everything: Annotated[bool, typer.Option("--all", help="Every session of the workspace.")] = False,
+    *,
     since: Annotated[str | None, typer.Option("--since", help="A citation that must be in the log.")] = None,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
@@ -173,6 +177,7 @@ def repair(
 def forget(
     citation: Annotated[str, typer.Argument(help="The event, as eventloom://session/events/42#hash.")],
     hard: Annotated[bool, typer.Option("--hard", help="Yes, erase it: there is no way back.")] = False,
+    *,
     reason: Annotated[str, typer.Option("--reason", help="Why, for the record of the erasure.")] = "asked for",
     actor: Annotated[str, typer.Option("--actor", help="Who asked for it.")] = "user",
     workspace: WorkspaceFolder = None,

@@ -38,6 +38,7 @@ PURPOSE = "A preset such as coding, or a JSON object."
 def checkout(
     question: Annotated[str, typer.Argument(help="The question, or the task that is ahead.")],
     session_id: SessionId = None,
+    *,
     ref: Annotated[str, typer.Option("--ref", help="A ref: what was known when it was set.")] = "",
     purpose: Annotated[str, typer.Option("--purpose", help=PURPOSE)] = "",
     limit: Annotated[int | None, typer.Option("--limit", min=1, max=100, help="How many facts at most.")] = None,
@@ -73,6 +74,7 @@ def checkout(
 def bootstrap(
     session_id: SessionId = None,
     current_task: CurrentTask = "",
+    *,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
@@ -86,6 +88,7 @@ def bootstrap(
 def capabilities(
     session_id: SessionId = None,
     current_task: CurrentTask = "",
+    *,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
@@ -99,6 +102,7 @@ def capabilities(
 def feedback(
     entity_name: Annotated[str, typer.Argument(help="The memory, by the name that a checkout shows.")],
     entity_type: Annotated[str, typer.Option("--type", help="Its type, such as decision.")],
+    *,
     said: Annotated[str, typer.Option("--feedback", help="used, helpful or irrelevant.")],
     citation: Annotated[str, typer.Option("--citation", help="The event that says it.")] = "",
     reason: Annotated[str, typer.Option("--reason", help="Why.")] = "",
@@ -112,8 +116,8 @@ def feedback(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    told = {"citation": citation, "reason": reason, "query": query, "outcome": outcome, "importance": importance}
-    details = _given({**told, "purpose": _purpose(purpose)})
+    given = {"citation": citation, "reason": reason, "query": query, "outcome": outcome, "importance": importance}
+    details = _given({**given, "purpose": _purpose(purpose)})
     with open_memory(workspace, eventloom_path) as memory:
         # What is said of a memory belongs beside it, unless another session is named.
         beside = parse_citation(citation).session if citation else None
@@ -128,6 +132,7 @@ def skill(
         str, typer.Argument(help="propose, validate, revise, deprecate, contradict, apply or record_outcome.")
     ],
     skill_id: Annotated[str, typer.Argument(help="The skill, such as deploy-to-staging.")],
+    *,
     version: Annotated[str, typer.Option("--version", help="Its version. Default: 1.")] = "",
     name: Annotated[str, typer.Option("--name", help="What people call it.")] = "",
     summary: Annotated[str, typer.Option("--summary", help="What it does, in a sentence.")] = "",
@@ -148,9 +153,9 @@ def skill(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    told = {"version": version, "name": name, "summary": summary, "applicability": applicability, "task": task}
-    told |= {"feedback": said, "evidence": evidence, "reason": reason, "supersedes_version": supersedes_version}
-    details = _given({**told, "procedure": step, "citations": citation, "success_score": success_score})
+    given = {"version": version, "name": name, "summary": summary, "applicability": applicability, "task": task}
+    given |= {"feedback": said, "evidence": evidence, "reason": reason, "supersedes_version": supersedes_version}
+    details = _given({**given, "procedure": step, "citations": citation, "success_score": success_score})
     with open_memory(workspace, eventloom_path) as memory:
         session = session_of(session_id, memory.workspace)
         _print_event(memory.skill(action, skill_id, actor=actor, session=session, **details), as_json)

@@ -33,6 +33,7 @@ Next = Annotated[str, typer.Option("--cursor", help="The next_cursor of the page
 def query(
     text: Text,
     session_id: SessionId = None,
+    *,
     limit: Limit = 10,
     as_of: Annotated[str, typer.Option("--as-of", help="A date or time: what held then, instead of now.")] = "",
     known_at: Annotated[
@@ -64,6 +65,7 @@ def query(
 def verbatim(
     text: Text,
     session_id: SessionId = None,
+    *,
     limit: Limit = 10,
     max_tokens: Tokens = 3000,
     cursor: Next = "",
@@ -80,6 +82,7 @@ def verbatim(
 def invalidate(
     entity_name: Annotated[str, typer.Argument(help="The entity, by the name that a query shows.")],
     entity_type: Annotated[str, typer.Option("--type", help="Its type, such as decision.")],
+    *,
     invalid_at: Annotated[str, typer.Option("--at", help="From when on it no longer holds. Default: now.")] = "",
     reason: Annotated[str, typer.Option("--reason", help="Why, for the record.")] = "",
     actor: Annotated[str, typer.Option("--actor", help="Who says so.")] = "user",

@@ -22,7 +22,7 @@ OPTIONS = (
 PARAMETERS = parameters(OPTIONS)
 HELP = f"""usage: zaxy serve [OPTIONS]
 
-Serve memory to agents over MCP, until the client goes away or the server is told to stop. On stdio nothing but the
+Serve memory to agents over MCP, until the client goes away or the server is asked to stop. On stdio nothing but the
 protocol goes to standard output; everything else goes to standard error.
 
 options:
@@ -53,7 +53,8 @@ def run(arguments: Sequence[str]) -> int:
     else:
         from zaxy.serve.http import serve_http
 
-        serve_http(workspace, profile, transport, given.get("--host", "127.0.0.1"), _port(given.get("--port", "8080")))
+        host, port = given.get("--host", "127.0.0.1"), _port(given.get("--port", "8080"))
+        serve_http(workspace, profile, transport=transport, host=host, port=port)
     return 0
 
 

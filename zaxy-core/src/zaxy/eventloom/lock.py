@@ -37,7 +37,7 @@ class SessionLock:
     """A lock on `<session>.lock`, a file that is never renamed or removed, and a mutex among this process's threads.
 
     The system's lock belongs to the descriptor, so threads that share it must take turns; and a descriptor that came
-    with a fork would share the parent's lock, so it is opened anew there.
+    with a fork would share the parent's lock, so the child opens its own.
     """
 
     def __init__(self, path: str, disk: Disk) -> None:

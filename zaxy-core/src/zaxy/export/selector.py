@@ -10,12 +10,12 @@ from zaxy.errors import InvalidRequest, shown
 from zaxy.eventloom.admission import SENSITIVITIES
 from zaxy.eventloom.canonical import MAX_INTEGER
 from zaxy.extract.times import utc_text
-from zaxy.text.ranking import MOST
+from zaxy.text.ranking import MAX_ANSWERS
 
 EVENT, SEMANTIC = "event", "semantic"
 GRAINS = (EVENT, SEMANTIC)
 DEFAULT_QUERY_LIMIT = 50
-MAX_QUERY_LIMIT = MOST
+MAX_QUERY_LIMIT = MAX_ANSWERS
 """The text index gives no more results for one question."""
 ENTRY_AXES = ("grains", "kinds", "since_seq", "max_seq", "since_time", "until_time")
 """The axes that an entry alone decides. Only these count when entries are disclosed."""

@@ -40,7 +40,7 @@ class Background:
 
     def _run(self) -> None:
         while not self._stop.wait(self._every):
-            # Whoever reads is told what keeps a follower; here there is nobody to tell.
+            # A read says what keeps a follower; here nobody listens.
             with suppress(ZaxyError):
                 for session in self._sessions():
                     if self._stop.is_set():

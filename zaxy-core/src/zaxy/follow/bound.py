@@ -23,7 +23,7 @@ class BoundFollower:
         if found is None or isinstance(found, Cursor):
             return found
         name = self._provider.name
-        raise InternalError(f"{name} returned a cursor that is none", f"The author of {name} can mend it.")
+        raise InternalError(f"{name} returned a cursor that is none", f"The author of {name} can fix it.")
 
     def apply(self, batch: Batch, cursor: Cursor) -> None:
         self._provider.call("apply", batch, cursor, budget=SECONDS_TO_FOLLOW)

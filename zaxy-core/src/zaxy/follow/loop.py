@@ -26,7 +26,7 @@ FOREVER = 3600.0
 ERASED = "event.erased"
 
 Progress = Callable[[int, int], None]
-"""Is told how many events of how many were followed."""
+"""Called with the number of events that were followed, and of all events."""
 
 
 class State(NamedTuple):
@@ -44,7 +44,7 @@ class State(NamedTuple):
     cursor: Cursor | None = None
     """As it was committed when this was found out; None before the first batch, and where it does not say."""
     remediation: str = ""
-    """What to do about the problem, where whoever met it knows."""
+    """What to do about the problem, where that is known."""
 
     @property
     def warning(self) -> str:
@@ -99,7 +99,7 @@ class Loop:
         return [state._replace(problem=problems.get(state.follower, state.problem)) for state in states]
 
     def forget(self, session: str) -> list[State]:
-        """After an erasure: every follower that has begun with the session begins anew with what is left."""
+        """After an erasure: every follower that has begun with the session is built again from what is left."""
         begun = [name for name in self._followers if self._has_begun(name, session)]
         return self.rebuild(session, begun) if begun else []
 
@@ -130,7 +130,7 @@ class Loop:
         for lock in self._locks.values():
             lock.close()
         for follower in self._followers.values():
-            with suppress(ZaxyError):  # whoever cannot let go must not keep the others from it
+            with suppress(ZaxyError):  # one that cannot let go must not keep the others from it
                 follower.close()
 
     def _state(self, name: str, session: str, head: Cursor | None) -> State:
@@ -148,7 +148,7 @@ class Loop:
             return State(name, session, cursor.seq, behind, cursor=cursor).kept_by(error)
         if not known:
             return State(name, session, cursor.seq, 0, CUT_BACK, frozen=True, cursor=cursor)
-        if _fed_by(cursor) != self._extractors.fed_by:  # other rules made its rows, so all of them are made anew
+        if _fed_by(cursor) != self._extractors.fed_by:  # other rules made its rows, so all of them are made again
             return State(name, session, 0, end, cursor=cursor)
         return State(name, session, cursor.seq, behind, cursor=cursor)
 
@@ -170,13 +170,13 @@ class Loop:
                 except ZaxyError as error:
                     states[name] = state.kept_by(error)
         for cursor, names in places.items():
-            run = _Run(self._store, self._extractors, session, head, cursor)
+            run = _Run(self._store, self._extractors, session=session, head=head, cursor=cursor)
             for name, state in run.follow({name: self._followers[name] for name in names}, deadline, progress):
                 states[name] = state
         return states
 
     def _place(self, name: str, session: str, state: State) -> Cursor | None:
-        """Where a follower goes on; one that begins anew forgets what it had."""
+        """Where a follower goes on; one that begins again forgets what it had."""
         follower = self._followers[name]
         cursor = follower.cursor(session)
         if cursor is not None and not state.seq:
@@ -218,7 +218,7 @@ class _Run:
     """Followers on their way from one place in a session's log to its end."""
 
     def __init__(
-        self, store: EventStore, extractors: Extractors, session: str, head: Cursor, cursor: Cursor | None
+        self, store: EventStore, extractors: Extractors, *, session: str, head: Cursor, cursor: Cursor | None
     ) -> None:
         self._store = store
         self._extractors = extractors
@@ -250,7 +250,7 @@ class _Run:
             if not page.events or page.cursor is None:
                 break
             if any(event.type == ERASED and event.seq > self._began for event in page.events):
-                # They may have taken what was erased since: they forget everything and begin anew.
+                # They may have taken what was erased since: they forget everything and begin again.
                 for name, follower in list(followers.items()):
                     try:
                         follower.wipe(self._session)

@@ -31,8 +31,8 @@ class Seen(NamedTuple):
     source: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        told = {"type": self.type, "time": self.time, "citation": self.citation}
-        return {**told, **{key: getattr(self, key) for key in ("trigger", "source") if getattr(self, key)}}
+        seen = {"type": self.type, "time": self.time, "citation": self.citation}
+        return {**seen, **{key: getattr(self, key) for key in ("trigger", "source") if getattr(self, key)}}
 
 
 class Coverage(NamedTuple):
@@ -75,8 +75,8 @@ class Watching(NamedTuple):
         return self.configured and not self.running
 
     def as_dict(self) -> dict[str, Any]:
-        told = {"configured": self.configured, "running": self.running}
-        return {**told, "resume_command": self.resume} if self.stopped else told
+        state = {"configured": self.configured, "running": self.running}
+        return {**state, "resume_command": self.resume} if self.stopped else state
 
 
 def workspace_coverage(loom: Eventloom) -> Coverage:
@@ -107,10 +107,10 @@ def age_seconds(time: str, now: datetime) -> float:
     return max(0.0, (now - datetime.fromisoformat(time)).total_seconds())
 
 
-def _last_events(loom: Eventloom, session: str, most: int, unreadable: list[str]) -> Iterator[Line]:
+def _last_events(loom: Eventloom, session: str, max_events: int, unreadable: list[str]) -> Iterator[Line]:
     try:
         last = loom.end(session).seq
-        yield from loom.read(session, max(1, last - most + 1), last)
+        yield from loom.read(session, max(1, last - max_events + 1), last)
     except ZaxyError:  # what the others tell is still worth telling
         unreadable.append(session)
 
@@ -120,8 +120,8 @@ def _seen(line: Line) -> Seen:
     payload = record.get("payload") or {}
     time = _time(payload.get("occurred_at")) or str(record["time"])
     citation = str(Citation(record["thread"], line.seq, line.hash))
-    told = [payload[field] if isinstance(payload.get(field), str) else "" for field in ("trigger", "source")]
-    return Seen(record["type"], 1, time, citation, *told)
+    names = [payload[field] if isinstance(payload.get(field), str) else "" for field in ("trigger", "source")]
+    return Seen(record["type"], 1, time, citation, *names)
 
 
 def _newer(before: Seen | None, seen: Seen) -> Seen:

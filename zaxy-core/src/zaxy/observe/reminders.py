@@ -1,6 +1,6 @@
 """When a hook should leave a reminder to use memory, found out from the end of the log alone.
 
-There is at most one for each reason until memory is used again, so a model that ignores it is not told over and over.
+There is at most one for each reason until memory is used again, so a model that ignores it gets it once.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def since_last_use(path: str) -> Unused:
                 break
     finally:
         DISK.close(fd)
-    return _told(data[max(used, 0) :])
+    return _unused_in(data[max(used, 0) :])
 
 
 @contextmanager
@@ -124,7 +124,7 @@ def _last_use(data: bytes) -> int:
     return -1
 
 
-def _told(data: bytes) -> Unused:
+def _unused_in(data: bytes) -> Unused:
     """`data` begins with the line end before its first line."""
     lines = max(0, data.count(b"\n") - 1)
     events = lines - data.count(_OWN) - data.count(_HEARTBEAT)

@@ -22,7 +22,7 @@ TO_SEE = {
 TO_WIRE = "install hooks with 'zaxy hooks CLIENT --output FILE' or start 'zaxy capture start'"
 
 
-class Lane(NamedTuple):
+class ObservationKind(NamedTuple):
     """One kind of observation."""
 
     type: str
@@ -53,7 +53,7 @@ class Soak(NamedTuple):
     session: str
     seq: int
     hash: str
-    lanes: tuple[Lane, ...]
+    lanes: tuple[ObservationKind, ...]
     watching: Watching
 
     @property
@@ -106,8 +106,8 @@ def soak(loom: Eventloom, session: str, watching: Watching, now: datetime | None
     return Soak(session, end.seq, end.hash or "", lanes, watching)
 
 
-def _lane(type_: str, seen: Seen | None, now: datetime) -> Lane:
+def _lane(type_: str, seen: Seen | None, now: datetime) -> ObservationKind:
     if seen is None:
-        return Lane(type_, MISSING, None, None)
+        return ObservationKind(type_, MISSING, None, None)
     age = age_seconds(seen.time, now)
-    return Lane(type_, FRESH if age <= WINDOW_S else STALE, seen, age)
+    return ObservationKind(type_, FRESH if age <= WINDOW_S else STALE, seen, age)

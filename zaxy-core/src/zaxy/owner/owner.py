@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from zaxy.workspace import Workspace
 
     Serve = Callable[[socket.socket, Event], None]
-    """Serves whoever connects to a listening socket, until the event is set."""
+    """Serves all that connect to a listening socket, until the event is set."""
 
 FOLDER = "runtime"
 NAME = "zaxy-embedded-owner"
@@ -59,15 +59,15 @@ def runtime_folder(workspace: Workspace) -> str:
 
 
 def owner_record(workspace: Workspace) -> OwnerRecord | None:
-    """What the record says, be it true or stale."""
+    """What the record says, true or stale."""
     return _read_record(runtime_folder(workspace))
 
 
 def _read_record(folder: str) -> OwnerRecord | None:
     try:
         with open(_file(folder, "json"), encoding="utf-8") as file:
-            told = json.load(file)
-        return OwnerRecord(int(told["pid"]), str(told["started"]), str(told["socket"]), str(told["version"]))
+            fields = json.load(file)
+        return OwnerRecord(int(fields["pid"]), *(str(fields[name]) for name in OwnerRecord._fields[1:]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -116,7 +116,7 @@ class Owner:
     def _work(self) -> None:
         try:
             self._serve(self._listener, self._stop)
-        except BaseException as error:  # whoever waits for this owner is told, also of an exit
+        except BaseException as error:  # the servers that wait for this owner say why, also after an exit
             self.failure = error
         finally:
             self._listener.close()
@@ -139,7 +139,7 @@ def try_to_own(workspace: Workspace, serve: Serve) -> Owner | None:
 
 
 def is_held(workspace: Workspace) -> bool:
-    """Whether a process holds the lock at the moment, be it heard of or not."""
+    """Whether a process holds the lock at the moment, whether or not it answers."""
     folder = runtime_folder(workspace)
     if not os.path.exists(_file(folder, "lock")):
         return False
@@ -169,7 +169,7 @@ def clear_left_over(workspace: Workspace) -> bool:
 
 
 def unreachable(workspace: Workspace) -> ZaxyError:
-    """Why the owner cannot be asked though the lock is held: told, and never stolen."""
+    """Why the owner cannot be asked though the lock is held, which nobody steals."""
     record = owner_record(workspace)
     if record is None or not _is_running(record.pid):
         return Unavailable(
@@ -245,7 +245,7 @@ def _write_record(folder: str, path: str) -> None:
 
 
 def _clear(folder: str) -> None:
-    """Remove record and socket of an owner that is no more; called by whoever holds the lock."""
+    """Remove record and socket of an owner that is no more; called with the lock held."""
     record = _read_record(folder)
     if record is not None:
         home = os.path.dirname(record.socket)

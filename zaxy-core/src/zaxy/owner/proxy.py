@@ -54,7 +54,7 @@ class Waiting(NamedTuple):
 class Pump:
     """`client_in` and `client_out` are the client's ends; `serve` is for the case that this process is the owner."""
 
-    def __init__(self, workspace: Workspace, caller: Caller, client_in: int, client_out: int, serve: Serve) -> None:
+    def __init__(self, workspace: Workspace, caller: Caller, *, client_in: int, client_out: int, serve: Serve) -> None:
         self._workspace = workspace
         self._caller = caller
         self._in = client_in
@@ -79,16 +79,16 @@ class Pump:
         self._introducing = False
         """Whether the new owner has yet to answer the handshake, which the client knows nothing of."""
         self._leaving = 0.0
-        """When the client closed its end, or this process was told to stop; 0 before."""
+        """When the client closed its end, or this process was asked to stop; 0 before."""
 
     def run(self) -> None:
         """Pump until the client has gone. An error of this process's own as the owner is raised."""
-        told_to_stop, tell = os.pipe()
+        stop_pipe, tell = os.pipe()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: os.write(tell, b"x"))
         try:
             while not self._has_ended():
-                self._turn(told_to_stop)
+                self._turn(stop_pipe)
         except BrokenPipeError:
             pass  # the client reads no more, so there is nobody to serve
         finally:
@@ -100,11 +100,11 @@ class Pump:
             return False
         return (self._connection is None and not self._to_client) or monotonic() > self._leaving + TO_FINISH
 
-    def _turn(self, told_to_stop: int) -> None:
+    def _turn(self, stop_pipe: int) -> None:
         if self._connection is None and not self._leaving:
             self._reach_owner()
-        ready = self._ready(told_to_stop)
-        if told_to_stop in ready:
+        ready = self._ready(stop_pipe)
+        if stop_pipe in ready:
             self._leave()
         if self._out in ready:
             self._write_to_client(ready[self._out])
@@ -115,10 +115,10 @@ class Pump:
                 self._attend(connection)
         self._look_after(monotonic())
 
-    def _ready(self, told_to_stop: int) -> dict[int, int]:
+    def _ready(self, stop_pipe: int) -> dict[int, int]:
         """Descriptors that can be read or written, after waiting for one."""
         poll = select.poll()
-        poll.register(told_to_stop, select.POLLIN)
+        poll.register(stop_pipe, select.POLLIN)
         poll.register(self._out, select.POLLOUT if self._to_client else 0)
         if not self._leaving and self._has_room():
             poll.register(self._in, select.POLLIN)
@@ -317,13 +317,13 @@ def _key(id_: object) -> str:
 
 
 def _refusal(waiting: Waiting, error: ZaxyError) -> bytes:
-    told = error.as_dict()
+    content = error.as_dict()
     reply: dict[str, Any] = {"jsonrpc": "2.0", "id": waiting.id}
     if waiting.is_call:
-        text = {"type": "text", "text": json.dumps(told)}
-        reply["result"] = {"content": [text], "structuredContent": told, "isError": True}
+        text = {"type": "text", "text": json.dumps(content)}
+        reply["result"] = {"content": [text], "structuredContent": content, "isError": True}
         if waiting.is_stateless:
             reply["result"]["resultType"] = "complete"
     else:
-        reply["error"] = {"code": FAILED, "message": f"{error.message}. {error.remediation}", "data": told}
+        reply["error"] = {"code": FAILED, "message": f"{error.message}. {error.remediation}", "data": content}
     return json.dumps(reply).encode() + b"\n"

@@ -90,7 +90,7 @@ class Application:
         self._limit = CallLimit(settings.max_calls_per_minute)
         self._lifecycle = Lifecycle(self._record) if settings.lifecycle_capture_enabled else None
         self._own = Catalog(own_tools())
-        self._own.listed(self.profile)  # an unknown profile is told at the start
+        self._own.listed(self.profile)  # an unknown profile is refused at the start
         self._all: Catalog | None = None
         self._listing = Lock()
         self._opening = Lock()
@@ -233,7 +233,7 @@ class Application:
 
             self.memory.follow_in_background()
             _ = self.catalog
-        except Exception as error:  # whoever calls a tool is told; here there is nobody to tell
+        except Exception as error:  # a call of a tool says it too; here nobody listens
             _notice(f"memory could not be opened yet: {error}")
 
     def close(self, within: float, reason: str = "shutdown") -> None:
@@ -260,7 +260,7 @@ class Application:
 
 
 def _report(done: int, total: int) -> None:
-    """How far following has come, told to the call that waits for it; nobody watches the background."""
+    """Report how far following has come to the call that waits for it; nobody watches the background."""
     watching = _progress.get()
     if watching is not None:
         watching(done, total)

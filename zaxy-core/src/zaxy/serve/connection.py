@@ -43,7 +43,7 @@ async def serve_streams(
     """
     to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     to_client, from_server = anyio.create_memory_object_stream[SessionMessage](0)
-    client = _Client(read, write, to_server, to_client.clone(), caller)
+    client = _Client(read, write, to_server=to_server, answers=to_client.clone(), caller=caller)
     async with read, write, anyio.create_task_group() as tasks:
         tasks.start_soon(client.read_all)
         tasks.start_soon(client.write_all, from_server, tasks.cancel_scope)
@@ -56,6 +56,7 @@ class _Client:
         self,
         read: ByteReceiveStream,
         write: ByteSendStream,
+        *,
         to_server: Incoming,
         answers: MemoryObjectSendStream[SessionMessage],
         caller: Caller | None,

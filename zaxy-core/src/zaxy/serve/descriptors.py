@@ -91,7 +91,7 @@ class WriteDescriptor(ByteSendStream):
 
 @contextmanager
 def ended_by_signals(end: Callable[[], None]) -> Iterator[None]:
-    """Call `end` in the event loop when the process is told to stop."""
+    """Call `end` in the event loop when the process is asked to stop."""
     loop = asyncio.get_running_loop()
     before = {}
     for number in (signal.SIGTERM, signal.SIGINT):

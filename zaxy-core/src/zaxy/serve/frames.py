@@ -1,4 +1,4 @@
-"""JSON-RPC frames as bytes, and what can still be told of one that cannot be read: enough to answer it."""
+"""JSON-RPC frames as bytes, and what is still known of one that cannot be read: enough to answer it."""
 
 from __future__ import annotations
 

@@ -36,8 +36,8 @@ OPEN = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 """The SDK's own checks are off: the gate has stricter ones."""
 
 
-def serve_http(workspace: Workspace, profile: str, transport: str, host: str, port: int) -> None:
-    """Serve until the process is told to stop; then end it, whatever threads still do."""
+def serve_http(workspace: Workspace, profile: str, *, transport: str, host: str, port: int) -> None:
+    """Serve until the process is asked to stop; then end it, whatever threads still do."""
     application = Application(workspace, profile)
     _refuse_strangers(application, host)
     log_to_stderr()

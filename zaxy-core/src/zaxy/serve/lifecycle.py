@@ -37,14 +37,14 @@ Noted = ToolCall | Ended
 
 
 class Lifecycle:
-    """`write` appends one record; it may fail, and that is told once on stderr."""
+    """`write` appends one record; if it fails, stderr says so once."""
 
     def __init__(self, write: Callable[[Noted], None]) -> None:
         self._write = write
         self._waiting: Queue[Noted | None] = Queue(MAX_WAITING)
         self._starting = Lock()
         self._thread: Thread | None = None
-        self._told = False
+        self._warned = False
 
     def note(self, call: Noted) -> None:
         with self._starting:
@@ -88,6 +88,6 @@ class Lifecycle:
         return calls, False
 
     def _tell(self, problem: str) -> None:
-        if not self._told:
-            self._told = True
+        if not self._warned:
+            self._warned = True
             print(f"zaxy: tool calls are not recorded: {problem}", file=sys.stderr)

@@ -15,8 +15,8 @@ class CallLimit:
     def __init__(self, calls_per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
         if calls_per_minute < 1:
             raise InvalidRequest("ZAXY_MAX_CALLS_PER_MINUTE must be at least 1", "Set it to a number such as 6000.")
-        self._most = float(calls_per_minute)
-        self._left = self._most
+        self._max_calls = float(calls_per_minute)
+        self._left = self._max_calls
         self._clock = clock
         self._last = clock()
         self._mutex = Lock()
@@ -25,12 +25,12 @@ class CallLimit:
         """Count one call, or refuse it."""
         with self._mutex:
             now = self._clock()
-            self._left = min(self._most, self._left + (now - self._last) * self._most / 60)
+            self._left = min(self._max_calls, self._left + (now - self._last) * self._max_calls / 60)
             self._last = now
             if self._left < 1:
-                wait = (1 - self._left) * 60 / self._most
+                wait = (1 - self._left) * 60 / self._max_calls
                 raise Unavailable(
-                    f"more than {self._most:,.0f} calls came within a minute",
+                    f"more than {self._max_calls:,.0f} calls came within a minute",
                     f"Wait {max(wait, 0.1):.1f} s and call again, or raise ZAXY_MAX_CALLS_PER_MINUTE.",
                 )
             self._left -= 1

@@ -29,7 +29,7 @@ Broken = (anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError, an
 
 
 def serve_socket(workspace: Workspace, profile: str, listener: socket.socket, stop: Event) -> None:
-    """Serve whoever connects until `stop` is set; then let go of memory."""
+    """Serve all that connect until `stop` is set; then let go of memory."""
     log_to_stderr()
     _serve_until(stop, Application(workspace, profile), "", listener)
 
@@ -63,7 +63,7 @@ async def _serve(application: Application, listener: socket.socket, stop: Event)
         tasks.start_soon(_accept, application, listener, tasks)
         await anyio.to_thread.run_sync(stop.wait, abandon_on_cancel=True)
         tasks.cancel_scope.cancel()
-    listener.close()  # whoever comes now looks for the next owner
+    listener.close()  # who comes now looks for the next owner
 
 
 async def _accept(application: Application, listener: socket.socket, tasks: TaskGroup) -> None:
@@ -93,7 +93,7 @@ async def _welcome(application: Application, server: Server[Any], connection: so
 
 
 class _Receiving(ByteReceiveStream):
-    """Whoever accepted the connection closes it."""
+    """Who accepted the connection closes it."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection

@@ -119,7 +119,7 @@ def as_listed(served: ServedTool, unlisted: tuple[str, ...]) -> types.Tool:
 
 
 class _Watched:
-    """How far a call has come: told by its thread, sent by the event loop now and then."""
+    """How far a call has come: set by its thread, sent by the event loop now and then."""
 
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx

@@ -1,4 +1,4 @@
-"""Arguments held against a tool's input schema; what does not fit is told by its name and what was expected."""
+"""Arguments held against a tool's input schema; what does not fit is named, with what was expected."""
 
 from __future__ import annotations
 

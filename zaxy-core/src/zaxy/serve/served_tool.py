@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from zaxy.memory import Memory
 
 Progress = Callable[[int, int], None]
-"""Is told how much of how much is done."""
+"""Called with how much is done, and of how much."""
 MAX_NUMBER = 2**53 - 1
 """What JSON carries exactly everywhere."""
 CORE, COORDINATE, FULL, COMPACT = "core", "coordinate", "full", "compact"
@@ -61,14 +61,14 @@ def session_named(arguments: Mapping[str, Any]) -> str:
 # Input schemas are part of every conversation, so they are written with as few words as they can be.
 
 
-def text(description: str = "", longest: int | None = None) -> JsonObject:
+def text(description: str = "", max_chars: int | None = None) -> JsonObject:
     """Where no bound is given, memory itself has one."""
-    bound = {} if longest is None else {"maxLength": longest}
+    bound = {} if max_chars is None else {"maxLength": max_chars}
     return _described({"type": "string", **bound}, description)
 
 
-def whole(least: int, most: int) -> JsonObject:
-    return {"type": "integer", "minimum": least, "maximum": most}
+def whole(minimum: int, maximum: int) -> JsonObject:
+    return {"type": "integer", "minimum": minimum, "maximum": maximum}
 
 
 def one_of(*choices: str) -> JsonObject:
@@ -86,8 +86,8 @@ def _described(kind: dict[str, Any], description: str) -> JsonObject:
 
 
 TEXT = text()
-NAME = text(longest=256)
-QUERY = text(longest=4096)
+NAME = text(max_chars=256)
+QUERY = text(max_chars=4096)
 LIMIT = whole(1, 100)
 COUNT = whole(1, MAX_NUMBER)
 """A seq, or a number of tokens."""

@@ -60,14 +60,15 @@ def serve_through_owner(workspace: Workspace, profile: str, read: int, write: in
     from zaxy.workspace import default_session
 
     profile = profile or Settings(stored=workspace.stored_settings()).tool_profile
-    Catalog(()).listed(profile)  # an unknown one is told at the start
+    Catalog(()).listed(profile)  # an unknown one is refused at the start
 
     def serve(listener: socket, stop: Event) -> None:
         from zaxy.serve.owner_socket import serve_socket
 
         serve_socket(workspace, profile, listener, stop)
 
-    Pump(workspace, Caller(os.urandom(8).hex(), default_session(workspace), profile), read, write, serve).run()
+    caller = Caller(os.urandom(8).hex(), default_session(workspace), profile)
+    Pump(workspace, caller, client_in=read, client_out=write, serve=serve).run()
     if sys.stderr is not None:
         sys.stderr.flush()
     os._exit(0)

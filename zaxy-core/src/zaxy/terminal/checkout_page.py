@@ -12,7 +12,7 @@ from zaxy.extract.texts import cut
 from zaxy.terminal.screen import BOLD, DIM, GREEN, RED, YELLOW, Terminal, cells, plain, wrapped
 
 
-class Verdict(NamedTuple):
+class VerdictLine(NamedTuple):
     """An answerability in plain words."""
 
     meaning: str
@@ -20,9 +20,9 @@ class Verdict(NamedTuple):
 
 
 VERDICTS = {
-    ANSWER: Verdict("Memory answers this", GREEN),
-    REFRESH: Verdict("Not enough to rely on yet", YELLOW),
-    ASK: Verdict("Memory does not know", RED),
+    ANSWER: VerdictLine("Memory answers this", GREEN),
+    REFRESH: VerdictLine("Not enough to rely on yet", YELLOW),
+    ASK: VerdictLine("Memory does not know", RED),
 }
 OF_EACH_KIND = 2
 MAX_STATE = 160
@@ -52,8 +52,8 @@ def verdict_lines(reply: Reply, terminal: Terminal) -> Lines:
     quality = reply["quality"]
     verdict = quality["answerability"]
     meaning, colour = VERDICTS[verdict]
-    told = f"{meaning}: {verdict}, confidence {quality['confidence']:.2f}."
-    lines = [terminal.painted(line, BOLD, colour) for line in wrapped(told, terminal.width)]
+    said = f"{meaning}: {verdict}, confidence {quality['confidence']:.2f}."
+    lines = [terminal.painted(line, BOLD, colour) for line in wrapped(said, terminal.width)]
     for reason in quality["reasons"]:
         lines += wrapped(plain(reason), terminal.width, "  ")
     return lines
@@ -77,23 +77,23 @@ def fact_lines(reply: Reply, terminal: Terminal) -> Lines:
 
 def _source(whose: str, time: str, citation: str, terminal: Terminal) -> Lines:
     """Who said it and when, with the citation on the same line where that fits."""
-    told = ", ".join(filter(None, (whose, f"{time[:10]} {time[11:16]} UTC" if time else "")))
-    line = f"    {told}  {citation}" if told else f"    {citation}"
+    source = ", ".join(filter(None, (whose, f"{time[:10]} {time[11:16]} UTC" if time else "")))
+    line = f"    {source}  {citation}" if source else f"    {citation}"
     if cells(line) <= terminal.width:
         return [terminal.painted(line, DIM)]
-    return [terminal.painted(line, DIM) for line in (*wrapped(told, terminal.width, "    "), f"    {citation}")]
+    return [terminal.painted(line, DIM) for line in (*wrapped(source, terminal.width, "    "), f"    {citation}")]
 
 
 def _left_out(reply: Reply) -> str:
     counted = reply["diagnostics"]
     policy = counted.get("purpose_policy", {})
     reasons = [f"{count} as {reason.replace('_', ' ')}" for reason, count in policy.get("by_reason", {}).items()]
-    told = [
+    counts = [
         f"{counted['superseded_contexts_excluded']} superseded" if counted["superseded_contexts_excluded"] else "",
         f"{counted['duplicates_removed']} repeated" if counted["duplicates_removed"] else "",
         f"for the purpose {', '.join(reasons)}" if reasons else "",
     ]
-    left_out = "; ".join(filter(None, told))
+    left_out = "; ".join(filter(None, counts))
     cut_off = "Some of it did not fit: --max-tokens gives it more room." if reply["truncated"] else ""
     return " ".join(filter(None, (f"Left out: {left_out}." if left_out else "", cut_off)))
 
@@ -112,8 +112,8 @@ def _warnings(reply: Reply, terminal: Terminal) -> Lines:
     """Warnings and notices; of two facts that disagree the conflicts tell more."""
     pairs = [[claim["citation"] for claim in conflict["claims"]] for conflict in reply["conflicts"]]
     warned = [said for said in reply["warnings"] if not any(all(cited in said for cited in pair) for pair in pairs)]
-    told = [f"warning: {said}" for said in warned] + [f"notice: {said}" for said in reply["notices"]]
-    lines = [line for said in told for line in wrapped(plain(said), terminal.width, "  ", "    ")]
+    messages = [f"warning: {said}" for said in warned] + [f"notice: {said}" for said in reply["notices"]]
+    lines = [line for said in messages for line in wrapped(plain(said), terminal.width, "  ", "    ")]
     return [terminal.painted("Warnings" if warned else "Notices", BOLD, YELLOW), *lines] if lines else []
 
 
@@ -159,8 +159,8 @@ def _skills(reply: Reply, terminal: Terminal) -> Lines:
 def _next(reply: Reply, terminal: Terminal) -> Lines:
     """What to do now, with the commands as they are typed."""
     lines = [terminal.painted("Next", BOLD)]
-    for told, command in _steps(reply):
-        lines += wrapped(told, terminal.width, "  ")
+    for sentence, command in _steps(reply):
+        lines += wrapped(sentence, terminal.width, "  ")
         if command:
             lines.append(f"    {command}")
     return lines

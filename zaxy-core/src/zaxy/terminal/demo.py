@@ -81,7 +81,7 @@ def demo_folder(keep: bool) -> Iterator[Path]:
 
 
 def demo_steps(folder: Path) -> Generator[Step, None, None]:
-    """The steps in order, each told as soon as it is done. The folder must be empty."""
+    """The steps in order, each handed over as soon as it is done. The folder must be empty."""
     with Memory.open(folder) as memory:
         events = memory.append_many(PROJECT)
         yield _recorded(events)
@@ -104,7 +104,7 @@ def _recorded(events: list[Event]) -> Step:
 def _asked(memory: Memory) -> Step:
     reply = memory.checkout(QUESTION).as_dict()
     ok = _answers(reply, REDIS) and _resolves(memory, reply)
-    return Step("asked", "Memory is asked, and says who said so", f'zaxy checkout "{QUESTION}"', _told(reply), ok)
+    return Step("asked", "Memory is asked, and says who said so", f'zaxy checkout "{QUESTION}"', _shown(reply), ok)
 
 
 def _corrected(event: Event) -> Step:
@@ -118,7 +118,7 @@ def _asked_again(memory: Memory) -> Step:
     left_out = reply["diagnostics"]["superseded_contexts_excluded"]
     ok = _answers(reply, POSTGRES) and _resolves(memory, reply) and left_out == 1
     ok = ok and not any(REDIS in fact["content"] for fact in reply["current_facts"])
-    shown = (*_told(reply), Shown(f"{left_out} superseded decision was left out"))
+    shown = (*_shown(reply), Shown(f"{left_out} superseded decision was left out"))
     return Step("asked_again", "Asked again, it gives the new answer", f'zaxy checkout "{QUESTION}"', shown, ok)
 
 
@@ -136,15 +136,15 @@ def _asked_the_unknown(memory: Memory) -> Step:
     reply = memory.checkout(UNKNOWN).as_dict()
     ok = reply["quality"]["answerability"] == ASK and not reply["current_facts"]
     return Step(
-        "unknown", "Asked what nobody recorded, it invents nothing", f'zaxy checkout "{UNKNOWN}"', _told(reply), ok
+        "unknown", "Asked what nobody recorded, it invents nothing", f'zaxy checkout "{UNKNOWN}"', _shown(reply), ok
     )
 
 
 def _verified(memory: Memory) -> Step:
     report = memory.recall.loom.verify(memory.session)
     notes = report.events - len(PROJECT) - 1
-    told = f"{report.events} events ({notes} note the checkouts), every byte, hash and link proven"
-    shown = Shown(told, f"head {report.head}")
+    summary = f"{report.events} events ({notes} note the checkouts), every byte, hash and link proven"
+    shown = Shown(summary, f"head {report.head}")
     ok = report.ok and report.events == memory.head()
     return Step("verified", "The log is verified", "zaxy verify", (shown,), ok)
 
@@ -158,13 +158,13 @@ def _tampered_with(memory: Memory) -> Step:
     loom = Eventloom(str(copy.parent))
     damage = loom.verify(memory.session).damage
     loom.close()
-    told = f"damaged at event {damage.seq}: {damage.reason}" if damage else "nothing was noticed"
+    summary = f"damaged at event {damage.seq}: {damage.reason}" if damage else "nothing was noticed"
     heading = "In a copy of the log one word is changed, and that is noticed"
     ok = damage is not None and damage.seq == ALTERED
-    return Step("tampered_with", heading, f"zaxy verify altered/{name}", (Shown(told),), ok)
+    return Step("tampered_with", heading, f"zaxy verify altered/{name}", (Shown(summary),), ok)
 
 
-def _told(reply: dict[str, Any]) -> tuple[Shown, ...]:
+def _shown(reply: dict[str, Any]) -> tuple[Shown, ...]:
     """The verdict of a checkout, and its facts."""
     quality = reply["quality"]
     verdict = quality["answerability"]

@@ -35,11 +35,11 @@ def _shown(shown: Shown, terminal: Terminal) -> list[str]:
     return [*wrapped(plain(shown.text), terminal.width, "   "), *(terminal.painted(line, DIM) for line in below)]
 
 
-def closing_lines(done: int, failed: int, seconds: float, kept: str, terminal: Terminal) -> list[str]:
+def closing_lines(done: int, failed: int, *, seconds: float, kept: str, terminal: Terminal) -> list[str]:
     """How it went, where it is if it was kept, and the next commands."""
     verdict = f"{failed} of {done} steps failed" if failed else f"All {done} steps showed what they should"
     lines = [terminal.painted(f"{verdict}, in {seconds:.1f} seconds.", BOLD, RED if failed else GREEN)]
     lines += [f"The folder is kept: {kept}"] if kept else []
-    for told, *typed in NEXT:
-        lines += ["", told, *(f"   {line}" for line in typed)]
+    for heading, *typed in NEXT:
+        lines += ["", heading, *(f"   {line}" for line in typed)]
     return lines

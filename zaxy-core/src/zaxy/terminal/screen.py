@@ -39,7 +39,7 @@ def cells(text: str) -> int:
 
 
 def wrapped(text: str, width: int, indent: str = "", hanging: str | None = None) -> list[str]:
-    """The text in lines of at most so many columns; `hanging` indents the lines after the first."""
+    """The text in lines of at most that many columns; `hanging` indents the lines after the first."""
     after = indent if hanging is None else hanging
     lines, line = list[str](), ""
     for word in text.split():
@@ -47,20 +47,20 @@ def wrapped(text: str, width: int, indent: str = "", hanging: str | None = None)
         if line and cells(f"{start}{line} {word}") > width:
             lines.append(start + line)
             start, line = after, ""
-        pieces = _pieces(word, width - cells(after))
-        lines += [(after if lines else indent) + piece for piece in pieces[:-1]]
-        line = f"{line} {pieces[-1]}" if line else pieces[-1]
+        parts = _parts(word, width - cells(after))
+        lines += [(after if lines else indent) + part for part in parts[:-1]]
+        line = f"{line} {parts[-1]}" if line else parts[-1]
     return [*lines, (after if lines else indent) + line] if line else lines
 
 
-def _pieces(word: str, room: int) -> Sequence[str]:
-    """A word that is too long for a line, in pieces. A citation stays whole: it is there to be copied."""
+def _parts(word: str, room: int) -> Sequence[str]:
+    """A word that is too long for a line, in parts. A citation stays whole: it is there to be copied."""
     if "://" in word or cells(word) <= room:
         return (word,)
-    pieces, piece = list[str](), ""
+    parts, part = list[str](), ""
     for letter in word:
-        if piece and cells(piece + letter) > room:
-            pieces.append(piece)
-            piece = ""
-        piece += letter
-    return [*pieces, piece]
+        if part and cells(part + letter) > room:
+            parts.append(part)
+            part = ""
+        part += letter
+    return [*parts, part]

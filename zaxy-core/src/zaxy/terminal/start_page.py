@@ -1,4 +1,4 @@
-"""What a session is told at its start, as a person reads it."""
+"""What a session gets at its start, as a person reads it."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from zaxy.extract.rules import ERASED
 from zaxy.extract.texts import readable_text
 from zaxy.extract.times import utc_text
 
-LONGEST = 1200
+MAX_CHARS = 1200
 """Characters of a passage. Longer texts are cut where a line or a sentence ends."""
 MIN_CUT = 600
 OBSERVED = frozenset(("command.completed", "file.edit.applied", "tool.call.completed"))
@@ -83,9 +83,9 @@ def _text(payload: JsonObject, *keys: str) -> str:
 
 def _cut(text: str) -> Iterator[str]:
     """The text in pieces that end with a line, a sentence or a word, in this order of preference."""
-    while len(text) > LONGEST:
-        ends = (text.rfind(mark, MIN_CUT, LONGEST) + len(mark) for mark in ("\n", ". ", "。", " "))
-        end = next((end for end in ends if end > MIN_CUT), LONGEST)
+    while len(text) > MAX_CHARS:
+        ends = (text.rfind(mark, MIN_CUT, MAX_CHARS) + len(mark) for mark in ("\n", ". ", "。", " "))
+        end = next((end for end in ends if end > MIN_CUT), MAX_CHARS)
         yield text[:end]
         text = text[end:]
     if text.strip():

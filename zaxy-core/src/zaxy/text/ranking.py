@@ -25,9 +25,9 @@ SPEAKER = 0.3
 MONTH = 0.25
 """For having been said in a month that the question names."""
 WIDENED = 10
-"""The neighbours of so many of the best are looked at too, even if they have none of the words."""
-MOST = 100
-"""A question has at most so many answers, over all pages."""
+"""How many of the best have their neighbours looked at too, even if those have none of the words."""
+MAX_ANSWERS = 100
+"""To one question, over all pages."""
 NAMED = 1.0
 """What a whole identifier or a quoted phrase adds, shared among those that were asked for."""
 
@@ -69,7 +69,8 @@ def rank(store: TextStore, wanted: Wanted, last_seq: int, by: str = "") -> list[
     if not totals.passages:
         return []
     terms = _terms(store, wanted.words, totals, last)
-    found = {text.id: text for text in _candidates(store, wanted, terms, totals, last, by)}
+    candidates = _candidates(store, wanted, terms=terms, totals=totals, last=last, by=by)
+    found = {text.id: text for text in candidates}
     if not found:
         return []
     average = totals.words / totals.passages
@@ -81,7 +82,7 @@ def rank(store: TextStore, wanted: Wanted, last_seq: int, by: str = "") -> list[
     for text in _beside(store, found.values(), own, last):
         found[text.id] = text
     at = {(text.episode, text.place): own[key] for key, text in found.items() if key in own}
-    episodes = _episodes(store, found.values(), counts, terms, last)
+    episodes = _episodes(store, found.values(), counts=counts, terms=terms, last=last)
     speakers = _speakers(found.values(), wanted)
     scored = []
     for key, text in found.items():
@@ -96,7 +97,7 @@ def rank(store: TextStore, wanted: Wanted, last_seq: int, by: str = "") -> list[
         if score or any(gains):
             scored.append((score + sum(gains), key, score, gains))
     scored.sort(reverse=True)
-    return [Hit(found[key], score, words, *gains) for score, key, words, gains in scored[:MOST]]
+    return [Hit(found[key], score, words, *gains) for score, key, words, gains in scored[:MAX_ANSWERS]]
 
 
 def weights(store: TextStore, asked: Sequence[str], last_seq: int) -> Weights:
@@ -117,7 +118,7 @@ def _terms(store: TextStore, asked: Sequence[str], totals: Totals, last: int) ->
 
 
 def _candidates(
-    store: TextStore, wanted: Wanted, terms: Sequence[_Term], totals: Totals, last: int, by: str
+    store: TextStore, wanted: Wanted, *, terms: Sequence[_Term], totals: Totals, last: int, by: str
 ) -> Iterable[Text]:
     common = math.log(1 + (totals.passages * (1 - COMMON) + 0.5) / (totals.passages * COMMON + 0.5))
     every = [term for term, _, _ in terms]
@@ -172,7 +173,7 @@ def _nearby(at: dict[tuple[int, int], float], episode: int, place: int) -> float
 
 
 def _episodes(
-    store: TextStore, texts: Iterable[Text], counts: dict[int, list[int]], terms: Sequence[_Term], last: int
+    store: TextStore, texts: Iterable[Text], *, counts: dict[int, list[int]], terms: Sequence[_Term], last: int
 ) -> dict[int, float]:
     """How well each episode as a whole fits, 1 for the best: its found passages taken for one text."""
     together: dict[int, list[int]] = {}

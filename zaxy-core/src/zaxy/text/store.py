@@ -234,10 +234,24 @@ class _Rows:
             self._words += len(stems)
             self.passages.append(
                 (
-                    *(self._id, event.seq, event.hash, part, episode[0], episode[2], len(stems)),
-                    *(self._words, episode[3], passage.kind, event.type, event.actor, passage.speaker),
-                    *(passage.time, entity),
-                    *(_json(passage.metadata), words, passage.text),
+                    self._id,
+                    event.seq,
+                    event.hash,
+                    part,
+                    episode[0],
+                    episode[2],
+                    len(stems),
+                    self._words,
+                    episode[3],
+                    passage.kind,
+                    event.type,
+                    event.actor,
+                    passage.speaker,
+                    passage.time,
+                    entity,
+                    _json(passage.metadata),
+                    words,
+                    passage.text,
                 )
             )
             self._fts.append((self._id, words, " ".join(tokens.identifiers(passage.text))))

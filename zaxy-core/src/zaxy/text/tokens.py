@@ -17,7 +17,7 @@ import Stemmer  # type: ignore[import-not-found]
 
 FORMAT = f"1 (snowball {Stemmer.version()})"
 """Another one makes other tokens of the same text: an index is then built again."""
-LONGEST = 64
+MAX_CHARS = 64
 REMEMBERED = 100_000
 
 STOP_WORDS = frozenset(
@@ -135,13 +135,13 @@ def _pairs(run: str) -> Iterator[str]:
 
 def _stemmed(word: str) -> str:
     if word.isdigit() or len(word) < 3:
-        return word[:LONGEST]
+        return word[:MAX_CHARS]
     if not word.isascii():
         first = ord(word[0])
         for begin, end, language in _BY_SCRIPT:
             if begin <= first <= end:
-                return str(_stemmer(language).stemWord(word))[:LONGEST]
-    return str(_stemmer("english").stemWord(word))[:LONGEST]
+                return str(_stemmer(language).stemWord(word))[:MAX_CHARS]
+    return str(_stemmer("english").stemWord(word))[:MAX_CHARS]
 
 
 @cache
@@ -158,9 +158,9 @@ def identifiers(text: str) -> list[str]:
     # Nearly all are plain words, and looking at each of those with a pattern would take most of the time.
     if not any(sign.search(text) for sign in _SIGNS_OF_IDENTIFIERS):
         return []
-    for piece in [piece for piece in text.split() if not (piece.isalpha() and (piece.islower() or piece.istitle()))]:
-        for name in _IDENTIFIER.findall(piece):
-            if len(name) <= 2 * LONGEST:
+    for part in [part for part in text.split() if not (part.isalpha() and (part.islower() or part.istitle()))]:
+        for name in _IDENTIFIER.findall(part):
+            if len(name) <= 2 * MAX_CHARS:
                 found[_hidden(name)] = None
                 if "/" in name or "\\" in name:
                     found[_hidden(_PATH.split(name)[-1])] = None

@@ -28,8 +28,9 @@ from zaxy.serve.served_tool import (
 )
 from zaxy.token_count import count_tokens
 
+TURN = "role content speaker source turn_index query limit max_recent_events max_tokens idempotency_key".split()
 ASSEMBLED = ("replay_from_seq", "limit", "max_recent_events", "max_tokens")
-TASK = text(longest=4096)
+TASK = text(max_chars=4096)
 MAX_TOKENS_PER_CHARACTER = 3
 
 
@@ -52,11 +53,7 @@ def assemble(call: Call) -> Mapping[str, Any]:
 
 
 def after_turn(call: Call) -> Mapping[str, Any]:
-    given = call.given(
-        *("role", "content", "speaker", "source", "turn_index", "query"),
-        *("limit", "max_recent_events", "max_tokens", "idempotency_key"),
-    )
-    return with_short_citations(call.memory.after_turn(**given, session=call.session).as_dict())
+    return with_short_citations(call.memory.after_turn(**call.given(*TURN), session=call.session).as_dict())
 
 
 def cleanup(call: Call) -> Mapping[str, Any]:

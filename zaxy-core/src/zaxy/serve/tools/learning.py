@@ -20,10 +20,10 @@ from zaxy.serve.served_tool import (
 
 FEEDBACK = ("used", "helpful", "irrelevant")
 ABOUT_FEEDBACK = ("importance", "query", "source", "score", "citation", "reason", "purpose", "outcome", "metadata")
-ABOUT_SKILL = (
-    *("version", "name", "summary", "procedure", "applicability", "citations", "task", "success_score", "feedback"),
-    *("evidence", "reason", "supersedes_version"),
-)
+ABOUT_SKILL = """
+    version name summary procedure applicability citations task success_score feedback
+    evidence reason supersedes_version
+""".split()
 NUMBER = {"type": "number"}
 TEXTS = {"type": "array", "items": {"type": "string"}}
 

@@ -1,0 +1,126 @@
+"""The one kind of SQLite file behind the log's index, the text index and the graph: it may go at any time."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from zaxy.errors import Unavailable
+from zaxy.eventloom.disposable_database import DisposableDatabase
+
+SCHEMA = "CREATE TABLE words (word TEXT)"
+ALL = "SELECT word FROM words ORDER BY word"
+
+
+class Opened(DisposableDatabase):
+    def __init__(self, folder: Path, version: object = 1) -> None:
+        self.warnings: list[str] = []
+        path = str(folder / "state" / "words.db")
+        super().__init__(path, "the list of words", schema=SCHEMA, version=version, warn=self.warnings.append)
+
+    def add(self, *words: str) -> None:
+        self.write(lambda db: db.executemany("INSERT INTO words VALUES (?)", [(word,) for word in words]))
+
+    def words(self) -> list[str]:
+        return [word for (word,) in self.read(lambda db: db.execute(ALL).fetchall())]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Opened]:
+    with closing(Opened(tmp_path)) as made:
+        yield made
+
+
+def beside(folder: Path) -> list[str]:
+    return sorted(path.name for path in (folder / "state").iterdir() if ".broken-" in path.name)
+
+
+def test_what_was_written_is_read_after_closing_and_by_others(tmp_path: Path, database: Opened) -> None:
+    database.add("lamp", "boat")
+    database.close()
+    with closing(Opened(tmp_path)) as other:
+        assert other.words() == database.words() == ["boat", "lamp"]
+    assert not database.warnings
+
+
+def test_a_change_is_made_whole_or_not_at_all(database: Opened) -> None:
+    def half(db: sqlite3.Connection) -> None:
+        db.execute("INSERT INTO words VALUES ('half')")
+        raise RuntimeError
+
+    database.add("lamp")
+    before = database.generation
+    with pytest.raises(RuntimeError):
+        database.write(half)
+    assert database.words() == ["lamp"]
+    assert database.generation > before, "what was remembered of it may be wrong"
+
+
+def of_another_version(folder: Path) -> None:
+    with closing(Opened(folder, version=2)) as other:
+        other.add("of another version")
+
+
+def no_database(folder: Path) -> None:
+    (folder / "state").mkdir()
+    (folder / "state" / "words.db").write_bytes(b"not a database at all" * 100)
+
+
+def a_folder(folder: Path) -> None:
+    (folder / "state" / "words.db").mkdir(parents=True)
+
+
+def of_another_program(folder: Path) -> None:
+    (folder / "state").mkdir()
+    with closing(sqlite3.connect(folder / "state" / "words.db")) as db:
+        db.execute("CREATE TABLE songs (title)")
+
+
+@pytest.mark.parametrize("make", [of_another_version, no_database, a_folder, of_another_program])
+def test_what_cannot_be_used_is_set_aside_with_one_warning(
+    tmp_path: Path, database: Opened, make: Callable[[Path], None]
+) -> None:
+    make(tmp_path)
+    assert database.words() == []
+    database.add("lamp")
+    assert database.words() == ["lamp"]
+    assert len(database.warnings) == 1
+    assert database.warnings[0].startswith("the list of words was unusable (")
+    assert "words.db.broken-1" in beside(tmp_path)
+    database.scrub()
+    assert beside(tmp_path) == (["words.db.broken-1"] if make is a_folder else []), "a folder is none of ours"
+
+
+def test_a_mistake_of_the_code_is_no_reason_to_set_the_file_aside(tmp_path: Path, database: Opened) -> None:
+    database.add("lamp")
+    with pytest.raises(sqlite3.ProgrammingError):
+        database.read(lambda db: db.execute(ALL, ("too", "many")))
+    assert database.words() == ["lamp"]
+    assert beside(tmp_path) == []
+
+
+def test_a_place_that_cannot_be_used_is_an_error_that_names_it(tmp_path: Path, database: Opened) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "words.lock").mkdir()
+    with pytest.raises(Unavailable, match="the list of words cannot be used"):
+        database.words()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_child_has_a_connection_of_its_own_and_leaves_the_parents_alone(database: Opened) -> None:
+    database.add("lamp")
+    pid = os.fork()
+    if not pid:
+        try:
+            database.close()  # the parent's connection must survive this
+            database.add("boat")
+            os._exit(0 if database.words() == ["boat", "lamp"] else 1)
+        finally:
+            os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert database.words() == ["boat", "lamp"]
