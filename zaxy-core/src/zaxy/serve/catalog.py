@@ -11,10 +11,18 @@ from zaxy.errors import InvalidRequest, UnknownTool
 from zaxy.serve.served_tool import MAX_NUMBER, PROFILES, ServedTool
 
 MODULES = tuple(f"zaxy.serve.tools.{name}" for name in ("checkout", "log", "recall", "learning", "export"))
-FIRST = """
-    memory_bootstrap memory_checkout memory_append memory_query memory_verbatim memory_feedback
-    memory_skill memory_invalidate memory_replay context_after_turn
-""".split()
+FIRST = (
+    "memory_bootstrap",
+    "memory_checkout",
+    "memory_append",
+    "memory_query",
+    "memory_verbatim",
+    "memory_feedback",
+    "memory_skill",
+    "memory_invalidate",
+    "memory_replay",
+    "context_after_turn",
+)
 """The order in which a model meets them; the others follow by name."""
 MAX_NAME_CHARS = 128
 
