@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from zaxy.tuples import NamedTuple
 
-API_CURRENT = (0, 1)
+API_CURRENT = (0, 2)
 API_FLOOR = (0, 1)
 """The core accepts a plugin whose API range meets the window [API_FLOOR, API_CURRENT]."""
 
