@@ -158,10 +158,9 @@ class GraphWriter:
         if opened is None:
             return
         self._last_entity = row = self._last_entity + 1
-        self._writes[NEW_ENTITY].append(
-            (row, self._session, thing, entity.entity_type, spelled)
-            + (*opened.content, entity.observed_at, opened.valid_from, opened.valid_to, event.seq, opened.closed_seq)
-        )
+        window = (opened.valid_from, opened.valid_to, event.seq, opened.closed_seq)
+        names = (self._session, thing, entity.entity_type, spelled)
+        self._writes[NEW_ENTITY].append((row, *names, *opened.content, entity.observed_at, *window))
         self._open(self._entities, thing, opened._replace(number=row))
 
     def _take_edge(self, event: Event, edge: Edge) -> None:
@@ -174,10 +173,9 @@ class GraphWriter:
         if opened is None:
             return
         self._last_edge = row = self._last_edge + 1
-        self._writes[NEW_EDGE].append(
-            (row, *join, source_spelled, target_spelled, *opened.content)
-            + (edge.valid_from, opened.valid_from, opened.valid_to, event.seq, opened.closed_seq)
-        )
+        window = (opened.valid_from, opened.valid_to, event.seq, opened.closed_seq)
+        names = (*join, source_spelled, target_spelled)
+        self._writes[NEW_EDGE].append((row, *names, *opened.content, edge.valid_from, *window))
         self._open(self._edges, join, opened._replace(number=row))
 
     def _around(
