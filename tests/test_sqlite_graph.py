@@ -29,11 +29,10 @@ from zaxy.api import (
     ExtractedEvent,
     Extraction,
     GraphStats,
-    ProjectionBackend,
     ZaxyError,
 )
 from zaxy.api.checks import Workbench
-from zaxy.api.checks.followers import cursor_after, follow, history, moment, sample_event
+from zaxy.api.checks.followers import cursor_after, follow, history, sample_event
 from zaxy.api.checks.projection_backends import ProjectionBackendCase, sample
 from zaxy.graph import file as graph_file
 from zaxy.graph.sqlite_graph import SqliteGraph

@@ -226,8 +226,8 @@ class Painted:
         self.cells[begins:until] = [(number, str(now), says)] * (until - begins)
 
     def clear(self, holder: object, since: int) -> None:
-        self.cells[since:] = [None if cell is holder else cell for cell in self.cells[since:]] if holder else (
-            self.cells[since:]
+        self.cells[since:] = (
+            [None if cell is holder else cell for cell in self.cells[since:]] if holder else (self.cells[since:])
         )
 
     def close(self, at: int, now: int, opened: int | None = None) -> None:

@@ -42,7 +42,7 @@ class DictionaryBackend:
     def _load(self, session: str) -> tuple[Cursor | None, dict[Any, Any]]:
         """The cursor, and of each thing and edge its versions: number to (version, row, hash of the event)."""
         path = self._path(session)
-        return pickle.loads(path.read_bytes()) if path.exists() else (None, {})  # noqa: S301 its own file
+        return pickle.loads(path.read_bytes()) if path.exists() else (None, {})
 
     def cursor(self, session: str) -> Cursor | None:
         return self._load(session)[0]

@@ -42,9 +42,7 @@ STATS = "MATCH (p:Place {id: 1}) RETURN p.versions, p.edges, p.open_versions, p.
 HOLDS_NOW = "{0}.closed = 0"
 HOLDS_AT = "{0}.from_us <= $at AND ({0}.closed = 0 OR $at < {0}.to_us)"
 HELD_AS_KNOWN = "{0}.opened <= $known AND ({0}.closed = 0 OR {0}.closed > $known)"
-HELD_THEN = (
-    "{0}.opened <= $known AND {0}.from_us <= $at AND ({0}.closed = 0 OR {0}.closed > $known OR $at < {0}.to_us)"
-)
+HELD_THEN = "{0}.opened <= $known AND {0}.from_us <= $at AND ({0}.closed = 0 OR {0}.closed > $known OR $at < {0}.to_us)"
 VERSION = "v.row, v.valid_to, v.closed, v.earlier"
 TYPES_OF_NAME = "MATCH (n:Name {name: $key}) RETURN n.name, n.types"
 OF_THING = f"MATCH (:Thing {{{{key: $key}}}})-[:HasVersion]->(v:Version) WHERE {{}} RETURN {VERSION}"
@@ -201,7 +199,9 @@ class Reader:
             if len(rows) <= FEW_ROWS:
                 yield rows
             else:  # an edge from a node to itself comes twice
-                narrow, narrowed = self._narrowed(which, "e", {**values, "key": key}, 2 * (limit + self._too_many(as_of)))
+                narrow, narrowed = self._narrowed(
+                    which, "e", {**values, "key": key}, 2 * (limit + self._too_many(as_of))
+                )
                 yield self._run(f"{narrow} RETURN e.id, e.opened", **narrowed)
 
     def _narrowed(self, which: str, of: str, values: Values, enough: int) -> tuple[str, Values]:

@@ -6,9 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 FORMAT = 3
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-WINDOW = (
-    "row STRING, valid_from STRING, valid_to STRING, opened INT64, closed INT64, earlier STRING, hash STRING"
-)
+WINDOW = "row STRING, valid_from STRING, valid_to STRING, opened INT64, closed INT64, earlier STRING, hash STRING"
 TABLES = (
     "CREATE NODE TABLE Place(id INT64 PRIMARY KEY, format INT64, seq INT64, hash STRING, offset INT64, fed_by STRING, "
     "versions INT64, edges INT64, open_versions INT64, open_edges INT64, moved INT64, latest INT64)",

@@ -64,9 +64,7 @@ FACT = (
     "MATCH (f:Fact {id: $id}) RETURN f.id, f.valid_from, f.valid_to, f.opened, f.closed, f.earlier, "
     "f.confidence, f.inferred, f.method, f.evidence, f.given_to"
 )
-JOIN_OF_FACT = (
-    "MATCH (f:Fact {id: $id}) RETURN f.source_type, f.source_name, f.target_type, f.target_name, f.relation"
-)
+JOIN_OF_FACT = "MATCH (f:Fact {id: $id}) RETURN f.source_type, f.source_name, f.target_type, f.target_name, f.relation"
 NEW_EDGE = (
     "MATCH (a:Thing {key: $source}), (b:Thing {key: $target}) CREATE (a)-[:Edge {id: $id, relation: $relation, "
     "from_us: $from_us, to_us: $to_us, opened: $seq, closed: $closed}]->(b), (:Fact {id: $key_of_id, "

@@ -76,7 +76,7 @@ class Retriever:
     """`backend` is None where there is no graph: words alone answer then."""
 
     def __init__(
-        self, texts: TextIndex, backend: ProjectionBackend | None, outside: Sequence[BoundProvider] = ()
+        self, texts: TextIndex, backend: DatedGraph | None, outside: Sequence[BoundProvider] = ()
     ) -> None:
         self._texts = texts
         self._backend = backend
@@ -92,13 +92,14 @@ class Retriever:
         place = place_of(question.cursor, question.asked) if question.cursor else Place(0, head)
         known_at = min(place.known_at, head, head if question.as_of.known_at is None else question.as_of.known_at)
         as_of = AsOf(question.as_of.valid_at, known_at)
+        held_at = AsOf(self._backend.moment(question.session, question.as_of) if self._backend else "", known_at)
         wanted = tokens.wanted(question.text)
         profile = route(question.text, wanted, profile_named(question.profile))
         notices: list[str] = []
         if hits is None:
             hits = self._texts.hits(Query(question.text, question.session, question.limit, as_of))
         proposals = of_words(hits, profile)
-        own = self._of_graph(question, as_of, hits, notices)
+        own = self._of_graph(question, held_at, hits, notices)
         outside = list(self._of_plugins(question, as_of, notices))
         others = [*own.items(), *outside]
         self._propose(question.session, proposals, {found.seq for _, of in others for found in of}, as_of)
@@ -116,7 +117,7 @@ class Retriever:
             notices.append("the query has nothing but common words and punctuation: name what you look for")
         ended: list[Proposal] = []
         graph = head if graph is None else graph
-        held = self._holding(question, ordered(proposals.values()), as_of, notices, graph, ended)
+        held = self._holding(question, ordered(proposals.values()), held_at, notices, graph, ended)
         rows = self._results(question, copies_last(held, profile))
         answer = _page(question, islice(rows, place.offset, None), Place(place.offset, known_at), notices)
         last = min((result.score for result in answer.results), default=0.0) if answer.truncated else 0.0

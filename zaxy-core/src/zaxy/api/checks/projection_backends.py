@@ -146,7 +146,9 @@ def a_row_begins_when_it_is_said_to_have_begun(case: ProjectionBackendCase, benc
         found = [steps(backend.neighbours(SESSION, [ADA], [], 1, AsOf(moment(t)), 10)) for t in (1, 2, 3, 4)]
         held = [(1, "ada-bob")]
         expect(found == [[], held, held, []], f"the edge must hold in minutes 2 and 3 of 1 to 4, and gave {found}")
-        expect(not backend.neighbours(SESSION, [ADA], [], 1, NOW, 10), "an edge with an end must not hold after all times")
+        expect(
+            not backend.neighbours(SESSION, [ADA], [], 1, NOW, 10), "an edge with an end must not hold after all times"
+        )
 
 
 @check(POINT)
@@ -163,9 +165,7 @@ def names_match_after_nfkc_trimming_and_case_folding(case: ProjectionBackendCase
             expect(found == [], f"{asked!r} is another name than {name!r}, and found {found}")
         feed(backend, sample(2, person("GROSSE STRASSE IV", "second")))
         found = summaries(backend.entities(SESSION, [name], NOW, 10))
-        expect(
-            found == ["second"], f"another spelling is the same thing: only 'second' was expected, not {found}"
-        )
+        expect(found == ["second"], f"another spelling is the same thing: only 'second' was expected, not {found}")
 
 
 @check(POINT)
@@ -206,7 +206,9 @@ def unchanged_content_opens_no_new_version(case: ProjectionBackendCase, bench: W
     with closing(bench.make(case)) as backend:
         feed(backend, *[sample(seq, *again) for seq in range(1, 6)])
         stats = backend.stats(SESSION)
-        expect(stats == GraphStats(1, 1, 1, 1), f"one entity and one edge, 5 times the same, must be 1 row each: {stats}")
+        expect(
+            stats == GraphStats(1, 1, 1, 1), f"one entity and one edge, 5 times the same, must be 1 row each: {stats}"
+        )
         row = only(backend.entities(SESSION, ["ada"], NOW, 10), "the one of event 1")
         expect(row.opened_seq == 1, f"the row must stay that of event 1, and is of event {row.opened_seq}")
 
@@ -278,7 +280,9 @@ def a_closing_of_an_entity_closes_its_open_rows(case: ProjectionBackendCase, ben
     """Give the entity's versions, found by type and folded name, to `zaxy.api.end_versions`, and delete nothing."""
     ends = Closing(moment(4), entity=EntityRef("person", "ADA"))
     with closing(bench.make(case)) as backend:
-        feed(backend, sample(1, person("ada"), person("bob"), Entity("ada", "ship", "sails")), sample(6, closings=[ends]))
+        feed(
+            backend, sample(1, person("ada"), person("bob"), Entity("ada", "ship", "sails")), sample(6, closings=[ends])
+        )
         found = [(r.entity.entity_type, r.entity.name) for r in backend.current(SESSION, ["person", "ship"], NOW, 10)]
         expect(
             found == [("person", "bob"), ("ship", "ada")], f"all but the person 'ada' must stay open, and {found} did"
@@ -293,7 +297,9 @@ def a_closing_of_an_entity_closes_its_open_rows(case: ProjectionBackendCase, ben
 def a_closing_of_an_entity_leaves_its_edges(case: ProjectionBackendCase, bench: Workbench) -> None:
     """Do not touch edges when an entity is closed: there may be any number of them, and what they say stays true."""
     with closing(bench.make(case)) as backend:
-        feed(backend, sample(1, person("ada"), link("ada", "bob")), sample(2, closings=[Closing(moment(2), entity=ADA)]))
+        feed(
+            backend, sample(1, person("ada"), link("ada", "bob")), sample(2, closings=[Closing(moment(2), entity=ADA)])
+        )
         found = steps(backend.neighbours(SESSION, [ADA], [], 1, NOW, 10))
     expect(found == [(1, "ada-bob")], f"the closed entity's edge must still be open, and there is {found}")
 
@@ -342,7 +348,10 @@ def a_closed_entity_opens_again_when_it_comes_again(case: ProjectionBackendCase,
     """Compare with the version that holds, not with the last one: what was closed and comes again opens a version."""
     with closing(bench.make(case)) as backend:
         feed(
-            backend, sample(1, person("ada")), sample(3, closings=[Closing(moment(3), entity=ADA)]), sample(5, person("ada"))
+            backend,
+            sample(1, person("ada")),
+            sample(3, closings=[Closing(moment(3), entity=ADA)]),
+            sample(5, person("ada")),
         )
         found = {minute: len(ada(backend, AsOf(moment(minute)))) for minute in (2, 3, 4, 5)}
         expect(found == {2: 1, 3: 0, 4: 0, 5: 1}, f"it held in minutes 2 and 5, not in 3 and 4, and gave {found}")
@@ -546,7 +555,12 @@ def neighbours_reach_as_far_as_the_depth(case: ProjectionBackendCase, bench: Wor
 @check(POINT)
 def neighbours_come_nearest_first_and_once(case: ProjectionBackendCase, bench: Workbench) -> None:
     """Order by step, then by newest event; give an edge at its nearest step only, also in a graph with circles."""
-    events = [sample(1, link("a", "b")), sample(2, link("b", "c")), sample(3, link("c", "a")), sample(4, link("b", "d"))]
+    events = [
+        sample(1, link("a", "b")),
+        sample(2, link("b", "c")),
+        sample(3, link("c", "a")),
+        sample(4, link("b", "d")),
+    ]
     with closing(bench.make(case)) as backend:
         feed(backend, *events)
         found = steps(backend.neighbours(SESSION, [EntityRef("person", "a")], [], 4, NOW, 10))

@@ -49,9 +49,7 @@ CREATE INDEX IF NOT EXISTS by_object ON rows (session, kind, object);
 CREATE INDEX IF NOT EXISTS by_type ON rows (session, kind, type, opened);
 CREATE INDEX IF NOT EXISTS by_event ON rows (session, opened);
 """
-COLUMNS = (
-    "session, kind, type, subject, object, given, hash, valid_from, valid_to, opened, closed, content, earlier"
-)
+COLUMNS = "session, kind, type, subject, object, given, hash, valid_from, valid_to, opened, closed, content, earlier"
 VERSION = "id, valid_from, valid_to, opened, closed, content, earlier"
 LINE = f"SELECT {VERSION} FROM rows WHERE session = ? AND kind = ? AND type = ? AND subject = ? AND object = ?"
 NOT_VOID = "(valid_to = '' OR valid_from < valid_to)"
