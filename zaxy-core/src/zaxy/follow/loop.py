@@ -94,7 +94,7 @@ class Loop:
         deadline = time.monotonic() + budget
         head = self._store.head(session)
         states = {name: self._state(name, session, head) for name in self._followers}
-        if head is not None and any(state.behind for state in states.values()):
+        if head is not None and (any(state.behind for state in states.values()) or self._misses_names(session, head)):
             try:
                 with self._alone(session, max(budget, 0.001)):
                     states = self._follow(session, head, deadline, progress)
@@ -198,7 +198,14 @@ class Loop:
             run = _Run(self._store, self._extractors, self._resolver, session, head, cursor)
             for name, state in run.follow({name: self._followers[name] for name in names}, deadline, progress):
                 states[name] = state
+        if self._misses_names(session, head):
+            _Run(self._store, self._extractors, self._resolver, session, head, None).learn_names(head.seq)
         return states
+
+    def _misses_names(self, session: str, head: Cursor) -> bool:
+        """Whether followers that have come to the end know more than the resolver, as when its file was deleted."""
+        known = self._resolver.cursor(session) if self._resolver else head
+        return (known.seq if known else 0) < head.seq
 
     def _place(self, name: str, session: str, state: State) -> Cursor | None:
         """Where a follower goes on; one that begins anew forgets what it had."""
@@ -313,17 +320,23 @@ class _Run:
         """The events with the names that things are known by."""
         if self._resolver is None:
             return events
+        self.learn_names(events[0].event.seq - 1)
+        return self._resolver.resolve(self._session, events, after)
+
+    def learn_names(self, last: int) -> None:
+        """Let the resolver know all events up to one: usually it does, unless its file was deleted."""
+        if self._resolver is None:
+            return
         known = self._resolver.cursor(self._session)
         if known is not None and (_fed_by(known) != self._extractors.fed_by or not self._is_in_log(known)):
             self._resolver.wipe(self._session)
             known = None
-        while (known.seq if known else 0) < events[0].event.seq - 1:  # it was deleted, or is new
-            page = self._store.read(self._session, known, events[0].event.seq - 1 - (known.seq if known else 0))
-            if page.cursor is None:
+        while (seq := known.seq if known else 0) < last:
+            page = self._store.read(self._session, known, min(last - seq, MAX_BATCH))
+            if page.cursor is None or not page.events:
                 break
-            known = replace(page.cursor, fed_by=after.fed_by)
+            known = replace(page.cursor, fed_by=f"{self._extractors.fed_by}|{self._began}")
             self._resolver.resolve(self._session, self._extractors.extract(page.events), known)
-        return self._resolver.resolve(self._session, events, after)
 
     def _is_in_log(self, cursor: Cursor) -> bool:
         event = self._store.get(self._session, cursor.seq)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from zaxy.api.models import AsOf, Candidate, EntityRef, EntityRow, Query
-from zaxy.api.points import ProjectionBackend
 from zaxy.errors import InvalidRequest, TooLarge, ZaxyError
 from zaxy.extract.names import entity_key
+from zaxy.graph.dated import DatedGraph
 from zaxy.plugins.host import BoundProvider
 from zaxy.retrieve import lanes
 from zaxy.retrieve.fusion import Proposal, add, copies_last, of_words, ordered, weigh
