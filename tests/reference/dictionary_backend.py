@@ -1,4 +1,4 @@
-"""A graph in a dictionary: fetch a thing's versions, ask `zaxy.api` what they become, keep that. No time is compared."""
+"""A graph in a dictionary: fetch a thing's versions, ask `zaxy.api` what they become, keep that."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from zaxy.assemble.relevance import Asked, near, relevant, what_is_asked
 from zaxy.assemble.skills import Skills, applicable_skills
 from zaxy.assemble.slots import SlotPlan, slot_plan
 from zaxy.assemble.token_budget import Costly, TokenBudget, cost_of, fitted, tokens_of
-from zaxy.assemble.working_set import KINDS, LOOKBACK, NOTHING_OPEN, WorkingSet, is_open
+from zaxy.assemble.working_set import KINDS, NOTHING_OPEN, WorkingSet, open_rows
 from zaxy.eventloom.citation import parse_citation
 from zaxy.extract.texts import cut
 from zaxy.retrieve.results import Result
@@ -157,11 +157,7 @@ def _status(reading: Reading, query: str) -> list[Result]:
     named = {kind for kind, words in MEANT.items() if not asked.isdisjoint(words)} or set(MEANT)
     wanted = [kind for kind in KINDS if kind.heading in named]
     each = max(STATUS_TOKENS // len(wanted), 1)
-    return [
-        _of_row(reading, row)
-        for kind in wanted
-        for row in [row for row in reading.current(kind.entity_types, LOOKBACK) if is_open(row)][:each]
-    ]
+    return [_of_row(reading, row) for kind in wanted for row in open_rows(reading.current, kind.entity_types, each)]
 
 
 def _of_row(reading: Reading, row: EntityRow) -> Result:
@@ -213,7 +209,7 @@ def _reply(reading: Reading, found: Findings, verdict: Verdict, budget: int) -> 
     facts = room.fill(costly, at_least=1)
     clashes = room.fill((clash, (clash.as_dict(), prompt.conflict_line(clash))) for clash in found.conflicts)
     told = (found.skills.as_dict(), found.skills.analytics, prompt.skill_lines(found.skills))
-    skills = found.skills if found.skills.applicable and room.takes(*told) else None
+    skills = found.skills if found.skills.is_known and room.takes(*told) else None
     working = WorkingSet.of(room.fill(found.gathered.working.ranked(WORKING_SET_ITEMS)))
     evidence = room.fill((one, (_evidence(one),)) for one in found.evidence)
     latest = [brief(event, reading.shown) for event in reversed(found.gathered.recent.events)]

@@ -41,7 +41,7 @@ def render(
         lines += ["", "## Warnings", *(f"- {warning}" for warning in warnings)]
     if working is not None and (state := working.lines()):
         lines += ["", "## Working Set", *state]
-    if skills is not None and skills.applicable:
+    if skills is not None and skills.is_known:
         lines += ["", skill_lines(skills)]
     if advice is not None:
         lines += ["", "## Guidance", *_guidance(advice, purpose)]
@@ -68,7 +68,7 @@ def conflict_line(conflict: Conflict) -> str:
 
 
 def skill_lines(skills: Skills) -> str:
-    lines = ["## Applicable Skills"]
+    lines = ["## Applicable Skills"] if skills.applicable else []
     for skill in skills.applicable:
         version = name_in_line(skill.version)
         lines.append(f"- {quoted(skill.skill_id, 80)} version {version}, {skill.status} [{skill.citation}]")
@@ -76,7 +76,8 @@ def skill_lines(skills: Skills) -> str:
     told = skills.analytics
     if told:
         scores = ", ".join(f"{name_in_line(name)} {score}" for name, score in told["scores"].items()) or "none"
-        lines += ["", "## Skill Analytics", f"- {told['outcome_count']} outcomes, scores: {scores}"]
+        lines += [""] if lines else []
+        lines += ["## Skill Analytics", f"- {told['outcome_count']} outcomes, scores: {scores}"]
         lines.append(f"- contradicted {told['contradiction_count']} times")
         for name in ("promotion_candidates", "rollback_candidates"):
             if told[name]:

@@ -40,6 +40,11 @@ class Skills(NamedTuple):
     analytics: dict[str, Any] | None
     """None where there is no history."""
 
+    @property
+    def is_known(self) -> bool:
+        """Whether there is anything to show."""
+        return bool(self.applicable or self.analytics)
+
     def as_dict(self) -> dict[str, Any]:
         return {"count": len(self.applicable), "items": [skill.as_dict() for skill in self.applicable]}
 

@@ -108,14 +108,14 @@ def working_set(current: Current, cite: Callable[[EntityRow], str], text_of: Cal
     return WorkingSet(items)
 
 
-def open_rows(current: Current, entity_types: Sequence[str]) -> list[EntityRow]:
+def open_rows(current: Current, entity_types: Sequence[str], wanted: int = OF_EACH) -> list[EntityRow]:
     """The newest rows that are not finished."""
     count = LOOKBACK
     while True:
         rows = current(entity_types, count)
         found = [row for row in rows if is_open(row)]
-        if len(found) >= OF_EACH or len(rows) < count or count >= MAX_LOOKBACK:
-            return found[:OF_EACH]
+        if len(found) >= wanted or len(rows) < count or count >= MAX_LOOKBACK:
+            return found[:wanted]
         count *= LOOKED_FARTHER
 
 

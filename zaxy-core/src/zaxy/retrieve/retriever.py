@@ -75,9 +75,7 @@ class Question:
 class Retriever:
     """`backend` is None where there is no graph: words alone answer then."""
 
-    def __init__(
-        self, texts: TextIndex, backend: DatedGraph | None, outside: Sequence[BoundProvider] = ()
-    ) -> None:
+    def __init__(self, texts: TextIndex, backend: DatedGraph | None, outside: Sequence[BoundProvider] = ()) -> None:
         self._texts = texts
         self._backend = backend
         self._outside = outside
