@@ -209,8 +209,8 @@ class Writer:
         begins = ((of[0], beginning(edge, event)) for of, (_, _, edge, event) in zip(joins, edges, strict=True))
         self._edges.meet(fetch_around(run, EDGES_AROUND, _not_last(begins, memory.edges)))
         # What a closing may make void, others begin after: those are needed too.
-        ends = ((memory.key(space, of), event.time) for of, event in _closed_entities(events))
-        later = (*_not_last(ends, memory.versions), *((row.key, row.version.valid_from) for row in opened))
+        closed = ((memory.key(space, of), event.time) for of, event in _closed_entities(events))
+        later = (*_not_last(closed, memory.versions), *((row.key, row.version.valid_from) for row in opened))
         self._versions.meet(fetch_around(run, VERSIONS_SINCE, later))
         self._edges.meet(fetch_around(run, EDGES_SINCE, ((row.key, row.version.valid_from) for row in joined)))
         self._versions.know(opened)

@@ -44,7 +44,7 @@ class Version(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What a new row changes: store the opened version with a number of yours, and the ended ones by their numbers."""
+    """What a new row changes: store the version that opens, and the ended ones by their numbers."""
 
     opened: Version | None = None
     ended: tuple[Version, ...] = ()
@@ -71,27 +71,34 @@ def last_of(versions: Iterable[Version]) -> Version | None:
     return max((one for one in versions if not one.is_void), key=lambda one: (one.valid_from, one.number), default=None)
 
 
-def open_version(around: Iterable[Version], row: Entity | Edge, event: Event) -> Changes:
-    """File a row among the versions of its thing.
+def open_version(around: Iterable[Version], row: Entity | Edge, event: Event, number: int = 0) -> Changes:
+    """File a row among the versions of its thing; `number` is the one that the version gets if it opens.
 
     `around` must have the last version that begins by then and the first that begins later, void ones aside; it may
     have others.
     """
     begins = beginning(row, event)
-    before, later = None, ""
+    before: Version | None = None
+    later = ""
+    ended: tuple[Version, ...] = ()
     for version in around:
-        if version.is_void:
+        since, until = version.valid_from, version.valid_to
+        if until and until <= since:  # it is void
             continue
-        if version.valid_from > begins:
-            later = min(later, version.valid_from) if later else version.valid_from
-        elif before is None or (version.valid_from, version.number) >= (before.valid_from, before.number):
+        if since > begins:
+            later = min(later, since) if later else since
+        elif before is None or (since, version.number) >= (before.valid_from, before.number):
             before = version
     if before is None or (before.valid_to and before.valid_to <= begins):
-        return Changes(_opened(row, event, begins, later, content_of(row)))
-    content = content_of(row, before.content)
-    if content == before.content:
-        return NOTHING
-    return Changes(_opened(row, event, begins, before.valid_to, content), (_ended(before, begins, event.seq),))
+        content, ends = content_of(row), later
+    else:
+        content, ends = content_of(row, before.content), before.valid_to
+        if content == before.content:
+            return NOTHING
+        ended = (_ended(before, begins, event.seq),)
+    if isinstance(row, Edge) and row.valid_to and (not ends or row.valid_to < ends):
+        ends = row.valid_to
+    return Changes(Version(number, begins, ends, event.seq, event.seq if ends else None, content), ended)
 
 
 def end_versions(around: Iterable[Version], closing: Closing, event: Event) -> tuple[Version, ...]:
@@ -112,12 +119,13 @@ def content_of(row: Entity | Edge, before: Content | None = None) -> Content:
     if isinstance(row, Edge):
         return (float(row.confidence), bool(row.inferred), row.inference_method, row.evidence, row.valid_to)
     if not row.merges:
-        return (row.summary, properties_text(row.properties) if row.properties else "{}")
-    summary, properties = row.summary, dict(row.properties)
+        properties = row.properties
+        return (row.summary, orjson.dumps(properties, dict, orjson.OPT_SORT_KEYS).decode() if properties else "{}")
+    summary, merged = row.summary, dict(row.properties)
     if before is not None:
-        properties = {**orjson.loads(str(before[1])), **properties}
+        merged = {**orjson.loads(str(before[1])), **merged}
         summary = str(before[0]) if row.default_summary else summary
-    return (summary, properties_text({name: value for name, value in properties.items() if value is not None}))
+    return (summary, properties_text({name: value for name, value in merged.items() if value is not None}))
 
 
 def properties_text(properties: JsonObject) -> str:
@@ -132,11 +140,6 @@ def earlier_text(version: Version) -> str | None:
 
 def earlier_ends(text: str | None) -> tuple[tuple[int, str], ...]:
     return tuple((seq, end) for seq, end in orjson.loads(text)) if text else ()
-
-
-def _opened(row: Entity | Edge, event: Event, begins: str, later: str, content: Content) -> Version:
-    ends = min(filter(None, (row.valid_to, later)), default="") if isinstance(row, Edge) else later
-    return Version(0, begins, ends, event.seq, event.seq if ends else None, content)
 
 
 def _ended(version: Version, at: str, seq: int) -> Version:

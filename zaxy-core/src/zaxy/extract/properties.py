@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from zaxy.extract.texts import cut, one_line, text_of
 
@@ -21,12 +22,21 @@ def kept(payload: Mapping[str, object], fields: Sequence[str], nulls: bool = Fal
     With `nulls` also fields that are null, which an update takes away.
     """
     properties: dict[str, object] = {}
-    for field in (*fields, *COMMON):
-        if field in payload:
-            value = small(payload[field], EXCERPT if field in EXCERPTS else MAX_TEXT_CHARS)
-            if (value is None and nulls) or (value is not None and value != "" and value != []):
+    wanted = _wanted(tuple(fields))
+    for field, given in payload.items():
+        if field in wanted:
+            value = small(given, EXCERPT if field in EXCERPTS else MAX_TEXT_CHARS)
+            if value is None:
+                if nulls:
+                    properties[field] = None
+            elif value != "" and value != []:
                 properties[field] = value
     return properties
+
+
+@lru_cache(maxsize=256)
+def _wanted(fields: tuple[str, ...]) -> frozenset[str]:
+    return frozenset((*fields, *COMMON))
 
 
 def small(value: object, max_chars: int = MAX_TEXT_CHARS) -> object:

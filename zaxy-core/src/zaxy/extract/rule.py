@@ -181,6 +181,7 @@ def bare(entity_type: str, name: str) -> Entity:
     return Entity(name, entity_type, f"{entity_type.replace('_', ' ')} {name.casefold()}")
 
 
+@lru_cache(maxsize=4096)
 def ref_to(entity_type: str, text: str) -> EntityRef:
     return EntityRef(entity_type, entity_name(text))
 

@@ -115,16 +115,22 @@ class Identities:
                     f"the names of {session} are known to event {taken}, and the events begin at {events[0].event.seq}",
                     "Ask for the cursor again, and go on from there.",
                 )
-            resolved = []
+            resolved: list[ExtractedEvent] = []
             late = dict(db.execute(LATE, (own, *_ends(events))))
             for extracted in events:
-                event, names = extracted.event, Names(db, own, extracted.event.seq)
+                event, rows = extracted.event, extracted.rows
                 is_new = event.seq > taken
                 if is_new and event.time < newest:
                     late[event.seq] = newest
                     db.execute(NEW_LATE, (own, event.seq, newest))
-                newest = max(newest, event.time) if is_new else newest
-                resolved.append(ExtractedEvent(event, _resolved(names, extracted, late.get(event.seq, ""), is_new)))
+                elif is_new:
+                    newest = event.time
+                living = [entity for entity in rows.entities if entity.ids or entity.titles]
+                if living or event.seq in late or _names_living(rows):
+                    names = Names(db, own, event.seq)
+                    rows = _resolved(names, extracted, living, late.get(event.seq, ""), is_new)
+                    extracted = ExtractedEvent(event, rows)
+                resolved.append(extracted)
             if cursor.seq > taken:
                 place = (cursor.seq, cursor.hash, cursor.offset, cursor.fed_by)
                 db.execute(MOVE, (*place, newest, own))
@@ -182,16 +188,15 @@ def _ends(events: Sequence[ExtractedEvent]) -> tuple[int, int]:
     return (events[0].event.seq, events[-1].event.seq) if events else (0, 0)
 
 
-def _resolved(names: Names, extracted: ExtractedEvent, begins: str, is_new: bool) -> Extraction:
+def _resolved(
+    names: Names, extracted: ExtractedEvent, living: Sequence[Entity], begins: str, is_new: bool
+) -> Extraction:
     """The rows with resolved names. They begin at `begins`, if it is given, instead of at the event's time."""
     event, rows = extracted.event, extracted.rows
-    living = [entity for entity in rows.entities if entity.ids or entity.titles]
     own = {_key(entity.entity_type, entity.name): names.of(entity) for entity in living}
     if is_new:
         for entity in living:
             names.learn(entity, own[_key(entity.entity_type, entity.name)])
-    if not begins and not living and not _names_living(rows):
-        return rows
 
     def meant(ref: EntityRef) -> EntityRef:
         known = own.get(_key(*ref))
@@ -206,9 +211,10 @@ def _resolved(names: Names, extracted: ExtractedEvent, begins: str, is_new: bool
 
 def _names_living(rows: Extraction) -> bool:
     """Whether edges or closings name things that may have aliases."""
-    ends = (ref for edge in rows.edges for ref in (edge.source, edge.target))
-    closed = (closing.entity for closing in rows.closings if closing.entity)
-    return any(ref.entity_type in LIVING_TYPES for ref in (*ends, *closed))
+    for edge in rows.edges:
+        if edge.source.entity_type in LIVING_TYPES or edge.target.entity_type in LIVING_TYPES:
+            return True
+    return any(closing.entity and closing.entity.entity_type in LIVING_TYPES for closing in rows.closings)
 
 
 def _entity(entity: Entity, own: dict[tuple[str, str], str], begins: str) -> Entity:

@@ -151,32 +151,42 @@ class GraphWriter:
 
     def _take_entity(self, event: Event, entity: Entity) -> None:
         thing, spelled = self._thing((entity.entity_type, entity.name))
-        around = self._around(self._entities, thing, (thing,), beginning(entity, event), ONE)
-        opened, ended = open_version(around, entity, event)
+        row = self._last_entity + 1
+        around = self._around_row(self._entities, thing, (thing,), entity, event)
+        opened, ended = open_version(around, entity, event, row)
         for version in ended:
             self._end(self._entities, thing, (thing,), version)
         if opened is None:
             return
-        self._last_entity = row = self._last_entity + 1
+        self._last_entity = row
         window = (opened.valid_from, opened.valid_to, event.seq, opened.closed_seq)
         names = (self._session, thing, entity.entity_type, spelled)
         self._writes[NEW_ENTITY].append((row, *names, *opened.content, entity.observed_at, *window))
-        self._open(self._entities, thing, opened._replace(number=row))
+        self._open(self._entities, thing, opened)
 
     def _take_edge(self, event: Event, edge: Edge) -> None:
         (source, source_spelled), (target, target_spelled) = self._thing(edge.source), self._thing(edge.target)
         join = (source, target, edge.relation_type)
         place = _place(join)
-        opened, ended = open_version(self._around(self._edges, join, place, beginning(edge, event), ONE), edge, event)
+        row = self._last_edge + 1
+        opened, ended = open_version(self._around_row(self._edges, join, place, edge, event), edge, event, row)
         for version in ended:
             self._end(self._edges, join, place, version)
         if opened is None:
             return
-        self._last_edge = row = self._last_edge + 1
+        self._last_edge = row
         window = (opened.valid_from, opened.valid_to, event.seq, opened.closed_seq)
         names = (*join, source_spelled, target_spelled)
         self._writes[NEW_EDGE].append((row, *names, *opened.content, edge.valid_from, *window))
-        self._open(self._edges, join, opened._replace(number=row))
+        self._open(self._edges, join, opened)
+
+    def _around_row(
+        self, lines: Lines, key: Any, values: tuple[object, ...], row: Entity | Edge, event: Event
+    ) -> tuple[Version, ...] | list[Version]:
+        """The versions around a new row; of a thing that is new there are none."""
+        if key not in lines.last and not self._new_things.isdisjoint(values):
+            return ()
+        return self._around(lines, key, values, beginning(row, event), ONE)
 
     def _around(
         self, lines: Lines, key: Any, values: tuple[object, ...], moment: str, later: int
@@ -194,8 +204,12 @@ class GraphWriter:
         return lines.around(self._db, values, moment, later)
 
     def _open(self, lines: Lines, key: object, version: Version) -> None:
-        lines.without_end += not version.valid_to
-        if not version.is_void and comes_last(lines.last.get(key), version.valid_from):
+        last = lines.last.get(key)
+        if not version.valid_to:
+            lines.without_end += 1
+        elif version.is_void:
+            return
+        if last is None or comes_last(last, version.valid_from):
             lines.last[key] = version
 
     def _end(self, lines: Lines, key: object, values: tuple[object, ...], version: Version) -> None:
