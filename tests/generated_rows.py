@@ -38,14 +38,20 @@ def random_ref(rnd: random.Random) -> EntityRef:
 
 
 def random_time(rnd: random.Random) -> str:
-    return "" if rnd.random() < 0.6 else moment(rnd.randint(1, 60))
+    """Mostly the event's own, else one before it or after it: there are at most 400 events, a minute apart."""
+    return "" if rnd.random() < 0.6 else moment(rnd.randint(1, rnd.choice((60, 500))))
 
 
 def random_entity(rnd: random.Random) -> Entity:
+    """A whole entity, or an update that mentions some of its properties and takes others away."""
     ref = random_ref(rnd)
     nested = {"of": ["x", None]}
     properties: dict[str, object] = {} if rnd.random() < 0.5 else {"b": rnd.choice([1, True, 1.0]), "a": nested}
-    return Entity(ref.name, ref.entity_type, rnd.choice(["one", HOSTILE]), properties, random_time(rnd))
+    if rnd.random() < 0.5:
+        return Entity(ref.name, ref.entity_type, rnd.choice(["one", HOSTILE]), properties, random_time(rnd))
+    update = {name: rnd.choice([None, rnd.randint(1, 3)]) for name in rnd.sample("abcd", 2)}
+    summary, default = rnd.choice([("one", False), (HOSTILE, False), (ref.name, True)])
+    return Entity(ref.name, ref.entity_type, summary, update, random_time(rnd), merges=True, default_summary=default)
 
 
 def random_edge(rnd: random.Random) -> Edge:
@@ -55,8 +61,10 @@ def random_edge(rnd: random.Random) -> Edge:
 
 
 def many_moments(count: int) -> list[AsOf]:
-    moments = [AsOf(), *(AsOf(moment(t)) for t in range(0, 62, 15)), *(AsOf(known_at=n) for n in range(0, count, 13))]
-    return moments + [AsOf(moment(30), n) for n in range(0, count, 17)]
+    """After all times, before and after the last event, and all that as it was known after some of the events."""
+    moments = [AsOf(), *(AsOf(moment(t)) for t in (*range(0, 62, 15), count, count + 20, 450))]
+    moments += [AsOf(known_at=known) for known in range(0, count, 13)]
+    return moments + [AsOf(moment(t), known) for t in (30, count, 450) for known in range(0, count + 5, 17)]
 
 
 def answers(backend: ProjectionBackend, count: int, moments: list[AsOf]) -> dict[str, object]:

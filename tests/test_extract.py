@@ -142,8 +142,13 @@ def test_work_gives_the_thing_its_actor_and_the_goal_that_has_it() -> None:
     assert extract(told("task.completed", SAMPLES["task.completed"])) == Extraction(
         entities=(
             Entity(
-                *("Write the rules", "task", "Write the rules"),
+                "Write the rules",
+                "task",
+                "Write the rules",
                 {"goal": "Ship v1", "result": "done", "status": "completed"},
+                merges=True,
+                default_summary=True,
+                titles=("Write the rules",),
             ),
             ADA,
         ),
@@ -394,12 +399,39 @@ def test_a_name_is_the_first_of_key_name_title_id_subject_noun_and_text() -> Non
 
 
 def test_a_summary_is_the_first_of_summary_noun_text_content_and_description() -> None:
-    fields = ["summary", "issue", "text", "content", "description"]
+    fields = ["summary", "decision", "text", "content", "description"]
     payload: dict[str, object] = {field: f"by {field}" for field in fields}
     for field in fields:
-        assert own("issue.diagnosed", **payload).summary == f"by {field}"
+        assert own("decision.made", **payload).summary == f"by {field}"
         del payload[field]
-    assert own("issue.diagnosed", component="disk").summary == "component: disk"
+    assert own("decision.made", scope="disk").summary == "scope: disk"
+
+
+def test_what_only_names_a_living_thing_stands_in_for_a_summary() -> None:
+    for payload, summary in (
+        ({"id": "T-1", "title": "Fix login"}, "Fix login"),
+        ({"task": "Fix login", "outcome": "done"}, "Fix login"),
+        ({"id": "T-1", "outcome": "done"}, "id: T-1\noutcome: done"),
+    ):
+        task = own("task.completed", **payload)
+        assert (task.summary, task.default_summary) == (summary, True)
+    task = own("task.completed", id="T-1", title="Fix login", text="It was the cookie")
+    assert (task.summary, task.default_summary) == ("It was the cookie", False)
+
+
+def test_a_living_thing_is_named_by_key_then_id_then_title_and_has_all_its_names() -> None:
+    task = own("task.proposed", id="7", title="Fix login", key="login", task_id="T-7", name="login")
+    assert (task.name, task.ids, task.titles) == ("login", ("login", "7", "T-7"), ("login", "Fix login"))
+    skill = own("skill.proposed", skill_id="deploy", name="Deploy it", version="2")
+    assert (skill.name, skill.ids, skill.titles) == ("deploy@2", ("deploy@2",), ("Deploy it@2",))
+    assert own("task.proposed", text="look around").titles == ("look around",)
+    decision = own("decision.made", id="7", title="Redis")
+    assert (decision.name, decision.ids, decision.titles, decision.merges) == ("Redis", (), (), False)
+
+
+def test_a_field_that_is_null_is_taken_away_by_an_update_only() -> None:
+    assert own("task.claimed", id="7", owner=None, due="").properties == {"owner": None, "status": "claimed"}
+    assert "reason" not in own("decision.made", key="db", reason=None).properties
 
 
 def test_an_unknown_type_is_one_event_with_its_readable_text() -> None:

@@ -19,6 +19,7 @@ from zaxy.api import (
     Extraction,
     GraphStats,
     ProviderContext,
+    Version,
 )
 from zaxy.api.checks.projection_backends import ProjectionBackendCase
 from zaxy.plugins.templates.projection_backends import COLUMNS, Backend, node
@@ -30,7 +31,7 @@ def case(make: Callable[..., Any], scratch: Path) -> ProjectionBackendCase:
     return ProjectionBackendCase(make)
 
 
-def retold(batch: Batch, change: Callable[[ExtractedEvent], Extraction]) -> Batch:
+def changed(batch: Batch, change: Callable[[ExtractedEvent], Extraction]) -> Batch:
     """The batch with other rows extracted from its events."""
     return Batch(batch.session, tuple(ExtractedEvent(e.event, change(e)) for e in batch.events))
 
@@ -112,7 +113,7 @@ class AlwaysFromTheEvent(Backend):
             entities = tuple(replace(entity, observed_at="") for entity in extracted.rows.entities)
             return replace(extracted.rows, entities=entities)
 
-        super().apply(retold(batch, undated), cursor)
+        super().apply(changed(batch, undated), cursor)
 
 
 class ExactNames(Backend):
@@ -143,7 +144,7 @@ class WithoutProperties(Backend):
             entities = tuple(replace(entity, properties={}) for entity in extracted.rows.entities)
             return replace(extracted.rows, entities=entities)
 
-        super().apply(retold(batch, bare), cursor)
+        super().apply(changed(batch, bare), cursor)
 
 
 class AlwaysANewVersion(Backend):
@@ -153,7 +154,7 @@ class AlwaysANewVersion(Backend):
             entities = tuple(replace(entity, properties=number) for entity in extracted.rows.entities)
             return replace(extracted.rows, entities=entities)
 
-        super().apply(retold(batch, numbered), cursor)
+        super().apply(changed(batch, numbered), cursor)
 
 
 class CopiesEdges(Backend):
@@ -199,7 +200,7 @@ class ClosesEdgesToo(Backend):
 
 class ClosesLast(Backend):
     def apply(self, batch: Batch, cursor: Cursor) -> None:
-        super().apply(retold(batch, lambda extracted: replace(extracted.rows, closings=())), cursor)
+        super().apply(changed(batch, lambda extracted: replace(extracted.rows, closings=())), cursor)
         for extracted in batch.events:
             for closing in extracted.rows.closings:
                 self._close(extracted.event, closing)
@@ -213,16 +214,47 @@ class ClosesNoLaterRow(Backend):
 
 
 class OpensOnce(Backend):
-    def _open(self, event: Event, key: tuple[str, ...], told: Entity | Edge, begins: str, ends: str) -> None:
+    def _open(self, event: Event, key: tuple[str, ...], row: Entity | Edge) -> None:
         if not self._db.execute("SELECT 1 FROM rows WHERE subject = ?", (key[2],)).fetchone():
-            super()._open(event, key, told, begins, ends)
+            super()._open(event, key, row)
 
 
 class ShortensNothing(Backend):
-    def _open(self, event: Event, key: tuple[str, ...], told: Entity | Edge, begins: str, ends: str) -> None:
+    def _open(self, event: Event, key: tuple[str, ...], row: Entity | Edge) -> None:
         closed = self._db.execute("SELECT valid_to, id FROM rows WHERE valid_to <> ''").fetchall()
-        super()._open(event, key, told, begins, ends)
+        super()._open(event, key, row)
         self._db.executemany("UPDATE rows SET valid_to = ? WHERE id = ?", closed)
+
+
+class ForgetsEarlierEnds(Backend):
+    kind = "entity"
+
+    def apply(self, batch: Batch, cursor: Cursor) -> None:
+        super().apply(batch, cursor)
+        self._db.execute("UPDATE rows SET earlier = NULL WHERE kind = ?", (self.kind,))
+
+
+class ForgetsEarlierEndsOfEdges(ForgetsEarlierEnds):
+    kind = "edge"
+
+
+class WithoutAnEndOnly(Backend):
+    def current(self, session: str, entity_types: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
+        return super().current(session, entity_types, AsOf(known_at=as_of.known_at), limit)
+
+
+class ClosesOneVersion(Backend):
+    def _end(self, ended: Sequence[Version]) -> None:
+        super()._end(ended[:1])
+
+
+class NeverMerges(Backend):
+    def apply(self, batch: Batch, cursor: Cursor) -> None:
+        def whole(extracted: ExtractedEvent) -> Extraction:
+            entities = tuple(replace(entity, merges=False) for entity in extracted.rows.entities)
+            return replace(extracted.rows, entities=entities)
+
+        super().apply(changed(batch, whole), cursor)
 
 
 class Alphabetical(Backend):
@@ -296,8 +328,8 @@ WRONG = {
     "the_digest_changes_with_the_content": DigestOfTheCursor,
     "a_wiped_session_is_forgotten": HidesTheWiped,
     "sessions_do_not_touch_each_other": WipesAll,
-    "a_row_carries_what_was_told_and_by_which_event": FlatProperties,
-    "an_edge_carries_what_was_told_and_by_which_event": CertainEdges,
+    "a_row_carries_what_its_event_says": FlatProperties,
+    "an_edge_carries_what_its_event_says": CertainEdges,
     "a_row_begins_when_it_is_said_to_have_begun": AlwaysFromTheEvent,
     "names_match_after_nfkc_trimming_and_case_folding": ExactNames,
     "a_name_finds_entities_of_every_type": OneThingPerName,
@@ -306,17 +338,22 @@ WRONG = {
     "unchanged_content_opens_no_new_version": AlwaysANewVersion,
     "a_new_version_copies_no_edges": CopiesEdges,
     "an_edge_with_other_content_closes_the_old_one": EdgesNeverEnd,
-    "it_tells_what_was_true_at_a_time": OnlyNow,
-    "it_tells_what_was_known_after_an_event": AllKnowing,
+    "it_gives_what_was_true_at_a_time": OnlyNow,
+    "it_gives_what_was_known_after_an_event": AllKnowing,
     "it_combines_what_was_true_with_what_was_known": EitherTime,
     "a_closing_of_an_entity_closes_its_open_rows": ClosesEventsOnly,
     "a_closing_of_an_entity_leaves_its_edges": ClosesEdgesToo,
     "a_closing_of_an_event_closes_the_rows_it_opened": ClosesEntitiesOnly,
     "a_closing_spares_what_its_own_event_opens": ClosesLast,
     "a_closing_dated_before_a_row_closes_it_too": ClosesNoLaterRow,
-    "a_closed_entity_is_opened_anew_when_told_again": OpensOnce,
+    "a_closed_entity_opens_again_when_it_comes_again": OpensOnce,
     "a_back_dated_event_is_filed_in_its_place": AlwaysFromTheEvent,
     "a_back_dated_event_ends_the_version_it_falls_into": ShortensNothing,
+    "a_moved_end_is_seen_only_by_reads_that_know_of_it": ForgetsEarlierEnds,
+    "a_moved_end_of_an_edge_is_seen_too": ForgetsEarlierEndsOfEdges,
+    "a_row_of_the_future_holds_only_then": WithoutAnEndOnly,
+    "a_closing_ends_what_is_still_to_come": ClosesOneVersion,
+    "a_row_that_merges_keeps_what_it_does_not_mention": NeverMerges,
     "rows_come_newest_first_then_by_type_then_by_name": Alphabetical,
     "a_limit_keeps_the_first_rows": CutsFirst,
     "rows_of_events_are_those_that_the_events_opened": RowsOpenNow,

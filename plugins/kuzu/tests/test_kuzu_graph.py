@@ -118,19 +118,19 @@ def test_what_was_read_before_and_has_not_changed_asks_nothing_of_the_engine(
         rows: list[object] = [*graph.entities("graph", ["ada", "nobody"], AsOf(), 9)]
         return [*rows, *graph.neighbours("graph", ada, [], 1, AsOf(), 9), *graph.rows_of_events("graph", [1], AsOf())]
 
-    def told(seq: int, name: str) -> ExtractedEvent:
+    def sample(seq: int, name: str) -> ExtractedEvent:
         event = sample_event("graph", seq, "note.taken", "tester", {})
         edge = Edge(EntityRef("actor", name), EntityRef("task", f"task of {name}"), "made")
         return ExtractedEvent(event, Extraction((Entity(name, "actor", f"told by {seq}"),), (edge,)))
 
     with closing(bench.make(CASE)) as graph:
-        follow(graph, [told(1, "ada")])
+        follow(graph, [sample(1, "ada")])
         first = read(graph)
         assert len(first) == 3 and asked
         assert read(graph) == first and not asked
-        follow(graph, [told(2, "bob")])
+        follow(graph, [sample(2, "bob")])
         assert read(graph) == first and not asked
-        follow(graph, [told(3, "ada"), told(4, "nobody")])
+        follow(graph, [sample(3, "ada"), sample(4, "nobody")])
         assert len(read(graph)) == 3 and asked, "the first row of ada is closed, and nobody is there"
         assert read(graph) != first
 

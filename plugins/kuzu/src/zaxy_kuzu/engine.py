@@ -33,7 +33,7 @@ class CommitFailed(Exception):
 
     def __init__(self, error: RuntimeError) -> None:
         super().__init__(str(error))
-        self.cause = told(error)
+        self.cause = explained(error)
 
 
 class Database:
@@ -71,7 +71,7 @@ class Database:
                 rows.append(result.get_next())
             result.close()
         except RuntimeError as error:
-            raise told(error) from error
+            raise explained(error) from error
         return rows
 
     def run_for(self, statement: str, keys: list[str], **values: object) -> list[list[Any]]:
@@ -128,7 +128,7 @@ def set_aside(path: Path) -> Path:
     return aside
 
 
-def told(error: RuntimeError) -> Exception:
+def explained(error: RuntimeError) -> Exception:
     """The engine's complaint; where memory is what it lacks, with what to do about it."""
     if "buffer pool is full" not in str(error):
         return error

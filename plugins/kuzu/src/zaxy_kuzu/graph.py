@@ -36,7 +36,7 @@ REMEMBERED = 20_000
 
 NEW_PLACE = (
     "CREATE (:Place {id: 1, format: $format, seq: 0, hash: '', offset: 0, fed_by: '', versions: 0, edges: 0, "
-    "open_versions: 0, open_edges: 0})"
+    "open_versions: 0, open_edges: 0, moved: 0, latest: 0})"
 )
 FORMAT_OF = "MATCH (p:Place {id: 1}) RETURN p.format"
 MOVE = "MATCH (p:Place {id: 1}) SET p.seq = $seq, p.hash = $hash, p.offset = $offset, p.fed_by = $fed_by"
@@ -78,7 +78,7 @@ class KuzuGraph:
         if news and news[0].event.seq != taken + 1:
             raise Conflict(
                 f"the graph has followed {batch.session} to event {taken}, and the batch begins at {news[0].event.seq}",
-                "Ask for its cursor again, and go on from there: it may have been built anew meanwhile.",
+                "Ask for its cursor again, and go on from there: it may have been rebuilt meanwhile.",
             )
         if cursor.seq <= taken:
             return
@@ -95,7 +95,7 @@ class KuzuGraph:
         except BaseException:
             self._shut(batch.session)  # opened again it is what its own log says
             raise
-        opened.reader.moved(cursor, written)
+        opened.reader.advance(cursor, written)
         opened.writer = writer if writer.size <= REMEMBERED else None
 
     def digest(self, session: str) -> str:

@@ -9,7 +9,20 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from zaxy.api import AsOf, Cursor, Edge, EdgeRow, Entity, EntityRef, EntityRow, GraphStats, folded_name
+from zaxy.api import (
+    AsOf,
+    Cursor,
+    Edge,
+    EdgeRow,
+    Entity,
+    EntityRef,
+    EntityRow,
+    GraphStats,
+    as_known,
+    earlier_ends,
+    folded_name,
+    holds,
+)
 from zaxy_kuzu.engine import Database
 from zaxy_kuzu.lookups import Lookups
 from zaxy_kuzu.schema import microseconds, thing_key
@@ -21,15 +34,16 @@ AFTER_ALL_EVENTS = 2**62
 EVENTS_AT_ONCE = 5_000
 
 PLACE = "MATCH (p:Place {id: 1}) RETURN p.seq, p.hash, p.offset, p.fed_by"
+TIMES = "MATCH (p:Place {id: 1}) RETURN p.moved, p.latest"
 STATS = "MATCH (p:Place {id: 1}) RETURN p.versions, p.edges, p.open_versions, p.open_edges"
 
-# What holds at a moment. It is asked for in as few columns as will do: comparing texts is what costs.
+# What holds at a moment. It is asked for in as few columns as will do, and those are numbers: comparing texts is what
+# costs. Of what was known earlier these give some rows too many, whose ends have moved; `_held` leaves those out.
 HOLDS_NOW = "{0}.closed = 0"
-HOLDS_AS_KNOWN = "{0}.opened <= $known AND ({0}.closed = 0 OR {0}.closed > $known)"
-HOLDS_THEN = (
-    "{0}.opened <= $known AND {0}.valid_from <= $at AND ({0}.closed = 0 OR {0}.closed > $known OR $at < {0}.valid_to)"
-)
-VERSION = "v.told, v.valid_to, v.closed"
+HOLDS_AT = "{0}.from_us <= $at AND ({0}.closed = 0 OR $at < {0}.to_us)"
+HELD_AS_KNOWN = "{0}.opened <= $known AND ({0}.closed = 0 OR {0}.closed > $known)"
+HELD_THEN = "{0}.opened <= $known AND {0}.from_us <= $at AND ({0}.closed = 0 OR {0}.closed > $known OR $at < {0}.to_us)"
+VERSION = "v.row, v.valid_to, v.closed, v.earlier"
 TYPES_OF_NAME = "MATCH (n:Name {name: $key}) RETURN n.name, n.types"
 OF_THING = f"MATCH (:Thing {{{{key: $key}}}})-[:HasVersion]->(v:Version) WHERE {{}} RETURN {VERSION}"
 LAST_OF_THING = "MATCH (t:Thing {key: $key}) RETURN t.key, t.last"
@@ -37,20 +51,19 @@ BY_ID = f"MATCH (v:Version {{id: $key}}) RETURN v.id, {VERSION}"
 EVENTS_OF_VERSIONS = "MATCH (v:Version) RETURN collect(v.opened)"
 TYPE = "MATCH (t:Type {name: $key}) RETURN t.code"
 OF_TYPES = "MATCH (v:Version) WHERE v.type_code IN $codes AND {}"
-TOLD = "f.told, f.valid_to, f.closed"
-FACT = f"MATCH (f:Fact {{id: $key}}) RETURN f.id, {TOLD}"
-EDGE_HELD_THEN = "e.opened <= $known AND e.from_us <= $at AND (e.closed = 0 OR e.closed > $known OR $at < e.to_us)"
+FACT_ROW = "f.row, f.valid_to, f.closed, f.earlier"
+FACT = f"MATCH (f:Fact {{id: $key}}) RETURN f.id, {FACT_ROW}"
 AROUND = "MATCH (t:Thing {{key: $key}})-[e:Edge]-(:Thing) WHERE {}"
 SINCE = " AND {}.opened > $since"
 OF_RELATIONS = " AND e.relation IN $relations"
 ALL_VERSIONS = f"MATCH (v:Version) WHERE v.opened > $since AND v.opened <= $until RETURN {VERSION}"
-ALL_EDGES = f"MATCH (f:Fact) WHERE f.opened > $since AND f.opened <= $until RETURN {TOLD}"
+ALL_EDGES = f"MATCH (f:Fact) WHERE f.opened > $since AND f.opened <= $until RETURN {FACT_ROW}"
 
 
 class Reader:
     """Knows where the graph stands without asking: nobody else can write while the database is open.
 
-    It must be told of every batch, and forgotten after a failed one.
+    It must hear of every batch, and be forgotten after a failed one.
     """
 
     def __init__(self, database: Database) -> None:
@@ -61,15 +74,17 @@ class Reader:
         self.cursor = Cursor(*found) if found[0] else None
         self._opened: array[int] | None = None
         """By which event each version was opened, in their order, which is that of the events; read when first used."""
+        self._moved, self._latest = self._run(TIMES)[0]
 
     @property
     def last(self) -> int:
         """The last event that was followed."""
         return self.cursor.seq if self.cursor else 0
 
-    def moved(self, cursor: Cursor, written: Written) -> None:
+    def advance(self, cursor: Cursor, written: Written) -> None:
         """A batch was taken."""
         self.cursor = cursor
+        self._moved, self._latest = written.moved, written.latest
         self._lookups.forget(written.touched)
         if self._opened is not None:
             self._opened.extend(written.opened)
@@ -77,12 +92,16 @@ class Reader:
     def entities(self, names: Sequence[str], as_of: AsOf, limit: int) -> list[EntityRow]:
         named = self._lookups.find(TYPES_OF_NAME, map(folded_name, names))
         keys = [thing_key(kind, name) for name, rows in named for (types,) in rows for kind in types]
-        holds, moment = self._holds(as_of)
-        if holds == HOLDS_NOW:  # then it is the last version or none
+        which, moment = self._which(as_of)
+        if self._knows_all(as_of):  # then it is the last version, or one of a thing whose last is still to come
             things = self._lookups.find(LAST_OF_THING, keys)
-            rows = self._versions(last for _, rows in things for (last,) in rows if last)
+            last = {number: key for key, rows in things for (number,) in rows if number}
+            found = [(last[number], row) for number, rows in self._lookups.find(BY_ID, last) for row in rows]
+            keys = [key for key, row in found if _begins_after(row, as_of)]
+            rows = [row for key, row in found if key not in keys]
         else:
-            rows = self._run_for(OF_THING.format(holds.format("v")), keys, **moment)
+            rows = []
+        rows += self._run_for(OF_THING.format(which.format("v")), keys, **moment) if keys else []
         return _entity_rows(rows, as_of)[: max(limit, 0)]
 
     def rows_of_events(self, seqs: Sequence[int], as_of: AsOf) -> list[EntityRow]:
@@ -101,11 +120,12 @@ class Reader:
         codes = [code for (code,) in self._run_for(TYPE, types)]
         if not codes:
             return []
-        holds, values = self._holds(as_of)
-        which = OF_TYPES.format(holds.format("v"))
-        which, narrow = self._narrowed(which, "v", {**values, "codes": codes}, limit)
+        condition, values = self._which(as_of)
+        which = OF_TYPES.format(condition.format("v"))
+        enough = limit + self._too_many(as_of)
+        which, narrow = self._narrowed(which, "v", {**values, "codes": codes}, enough)
         found = self._run(f"{which} RETURN v.number, v.opened", **narrow)
-        ids = [str(number) for number in _newest(found, limit)]
+        ids = [str(number) for number in _newest(found, enough)]
         return _entity_rows(self._versions(ids), as_of)[:limit]
 
     def neighbours(
@@ -122,9 +142,10 @@ class Reader:
             for newest in self._newest_around(sorted(outermost), relations, as_of, limit):
                 met.update((row, opened) for row, opened in newest if row not in rows)
             wanted = limit - len(rows)
-            facts = self._lookups.find(FACT, map(str, _newest(met.items(), wanted)))
-            found = [(int(number), _edge_row(as_of, step, *fact)) for number, told in facts for fact in told]
-            found = sorted(found, key=lambda each: _edge_order(each[1]))[:wanted]
+            facts = self._lookups.find(FACT, map(str, _newest(met.items(), wanted + self._too_many(as_of))))
+            read = [(int(number), _edge_row(as_of, step, *fact)) for number, rows_of in facts for fact in rows_of]
+            held = [each for each in read if _held(each[1], as_of)]
+            found = sorted(held, key=lambda each: _edge_order(each[1]))[:wanted]
             rows.update(found)
             ends = (end for _, row in found for end in (row.edge.source, row.edge.target))
             outermost = {thing_key(end.entity_type, folded_name(end.name)) for end in ends} - reached
@@ -148,30 +169,39 @@ class Reader:
     def _versions(self, ids: Iterable[str]) -> list[list[Any]]:
         return [row for _, rows in self._lookups.find(BY_ID, ids) for row in rows]
 
-    def _holds(self, as_of: AsOf) -> tuple[str, Values]:
+    def _knows_all(self, as_of: AsOf) -> bool:
+        return as_of.known_at is None or as_of.known_at >= self.last
+
+    def _too_many(self, as_of: AsOf) -> int:
+        """How many rows the conditions may give that did not hold."""
+        return 0 if self._knows_all(as_of) else int(self._moved)
+
+    def _which(self, as_of: AsOf) -> tuple[str, Values]:
         """The condition under which a row holds at a moment, and the values in it."""
-        known = AFTER_ALL_EVENTS if as_of.known_at is None else as_of.known_at
+        at = microseconds(as_of.valid_at)
+        if self._knows_all(as_of):
+            if not as_of.valid_at or at >= self._latest:
+                return HOLDS_NOW, {}
+            return HOLDS_AT, {"at": at}
         if as_of.valid_at:
-            return HOLDS_THEN, {"at": as_of.valid_at, "known": known}
-        if known < self.last:
-            return HOLDS_AS_KNOWN, {"known": known}
-        return HOLDS_NOW, {}
+            return HELD_THEN, {"at": at, "known": as_of.known_at}
+        return HELD_AS_KNOWN, {"known": as_of.known_at}
 
     def _newest_around(
         self, keys: list[str], relations: Sequence[str], as_of: AsOf, limit: int
     ) -> Iterator[list[list[int]]]:
-        """Each node's edges, id and event; of very many, so many of the newest that the `limit` first are there."""
-        holds, values = self._holds(as_of)
-        if as_of.valid_at:
-            holds, values["at"] = EDGE_HELD_THEN, microseconds(as_of.valid_at)
-        which = AROUND.format(holds.format("e")) + (OF_RELATIONS if relations else "")
+        """Each node's edges, id and event; of very many, as many of the newest as have the `limit` first in them."""
+        condition, values = self._which(as_of)
+        which = AROUND.format(condition.format("e")) + (OF_RELATIONS if relations else "")
         values |= {"relations": list(relations)} if relations else {}
         few = f"{which} RETURN t.key, e.id, e.opened LIMIT {FEW_ROWS + 1}"
         for key, rows in self._lookups.find(few, keys, **values):
             if len(rows) <= FEW_ROWS:
                 yield rows
             else:  # an edge from a node to itself comes twice
-                narrow, narrowed = self._narrowed(which, "e", {**values, "key": key}, 2 * limit)
+                narrow, narrowed = self._narrowed(
+                    which, "e", {**values, "key": key}, 2 * (limit + self._too_many(as_of))
+                )
                 yield self._run(f"{narrow} RETURN e.id, e.opened", **narrowed)
 
     def _narrowed(self, which: str, of: str, values: Values, enough: int) -> tuple[str, Values]:
@@ -197,13 +227,6 @@ class Reader:
                 too_few, window = (middle, window) if there < enough else (too_few, middle)
 
 
-def _as_known(valid_to: str, closed: int, as_of: AsOf) -> tuple[str, int | None]:
-    """A row's end as it was known then: what was closed later is open."""
-    if not closed or (as_of.known_at is not None and closed > as_of.known_at):
-        return "", None
-    return valid_to, closed
-
-
 def _newest(rows: Iterable[Sequence[int]], count: int) -> list[int]:
     """The numbers of the newest rows by their events: `count`, and the others of the last one's event."""
     known = list(rows)
@@ -214,29 +237,31 @@ def _newest(rows: Iterable[Sequence[int]], count: int) -> list[int]:
 def _entity_rows(rows: Iterable[Sequence[Any]], as_of: AsOf) -> list[EntityRow]:
     """Newest first, then by type, then by name in the form in which names match."""
     found = (_entity_row(as_of, *row) for row in rows)
-    held = [row for row in found if _holds_at(row, as_of)]
+    held = [row for row in found if _held(row, as_of)]
     return sorted(held, key=lambda row: (-row.opened_seq, row.entity.entity_type, folded_name(row.entity.name)))
 
 
-def _holds_at(row: EntityRow, as_of: AsOf) -> bool:
+def _held(row: EntityRow | EdgeRow, as_of: AsOf) -> bool:
     """Whether a row, as it was known then, holds at the moment."""
-    if as_of.known_at is not None and row.opened_seq > as_of.known_at:
-        return False
-    if as_of.valid_at and as_of.valid_at < row.valid_from:
-        return False
-    return row.closed_seq is None or bool(as_of.valid_at and as_of.valid_at < row.valid_to)
+    known = as_of.known_at is None or row.opened_seq <= as_of.known_at
+    return known and holds(row.valid_from, row.valid_to, as_of.valid_at)
 
 
-def _entity_row(as_of: AsOf, told: str, valid_to: str, closed: int) -> EntityRow:
-    name, kind, summary, properties, told_from, valid_from, opened, event_hash = json.loads(told)
-    ends, closed_seq = _as_known(valid_to, closed, as_of)
-    entity = Entity(name, kind, summary, json.loads(properties), told_from)
+def _begins_after(row: Sequence[Any], as_of: AsOf) -> bool:
+    """Whether a version begins after the moment: then one before it may hold."""
+    return bool(as_of.valid_at) and not holds(json.loads(row[0])[5], "", as_of.valid_at)
+
+
+def _entity_row(as_of: AsOf, row: str, valid_to: str, closed: int, earlier: str) -> EntityRow:
+    name, kind, summary, properties, observed_at, valid_from, opened, event_hash = json.loads(row)
+    ends, closed_seq = as_known(valid_to, closed or None, earlier_ends(earlier), as_of.known_at)
+    entity = Entity(name, kind, summary, json.loads(properties), observed_at)
     return EntityRow(entity, valid_from, ends, opened, closed_seq, event_hash)
 
 
-def _edge_row(as_of: AsOf, step: int, told: str, valid_to: str, closed: int) -> EdgeRow:
-    source_type, source, target_type, target, *content, valid_from, opened, event_hash = json.loads(told)
-    ends, closed_seq = _as_known(valid_to, closed, as_of)
+def _edge_row(as_of: AsOf, step: int, row: str, valid_to: str, closed: int, earlier: str) -> EdgeRow:
+    source_type, source, target_type, target, *content, valid_from, opened, event_hash = json.loads(row)
+    ends, closed_seq = as_known(valid_to, closed or None, earlier_ends(earlier), as_of.known_at)
     edge = Edge(EntityRef(source_type, source), EntityRef(target_type, target), *content)
     return EdgeRow(edge, valid_from, ends, opened, closed_seq, event_hash, step)
 

@@ -1,18 +1,34 @@
-"""Takes events into the graph, in an amount of work that does not depend on what is there already."""
+"""Takes events into the graph, in an amount of work that does not depend on what is there already.
+
+Which rows open and end is decided by `zaxy.api`: here they are fetched and stored.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from zaxy.api import Closing, Edge, Entity, Event, ExtractedEvent, folded_name
+from zaxy.api import (
+    Closing,
+    Edge,
+    Entity,
+    Event,
+    ExtractedEvent,
+    Version,
+    beginning,
+    comes_last,
+    earlier_ends,
+    earlier_text,
+    end_versions,
+    folded_name,
+    last_of,
+    open_version,
+)
 from zaxy_kuzu.engine import Database
 from zaxy_kuzu.schema import microseconds, thing_key
 
 Join = tuple[str, str, str]
-Version = tuple[int, str, str, int, tuple[object, ...]]
-"""A row's id, valid_from, valid_to and opened, and the content in which another version would differ."""
 
 TYPES_OF_NAME = "MATCH (n:Name {name: $name}) RETURN n.types"
 NEW_NAME = "CREATE (:Name {name: $name, types: [$kind]})"
@@ -23,20 +39,21 @@ NEW_THING = "CREATE (:Thing {key: $key, type: $kind, name: $name, born: $born, l
 CODES = "MATCH (t:Type) RETURN t.name, t.code"
 NEW_CODE = "CREATE (:Type {name: $name, code: $code})"
 
-VERSION = "v.id, v.valid_from, v.valid_to, v.opened, v.summary, v.properties"
+VERSION = "v.id, v.valid_from, v.valid_to, v.opened, v.closed, v.earlier, v.summary, v.properties"
 VERSION_BY_ID = f"MATCH (v:Version {{id: $id}}) RETURN {VERSION}"
+THING_OF_VERSION = "MATCH (v:Version {id: $id}) RETURN v.type, v.folded"
 ALL_VERSIONS = f"MATCH (t:Thing {{key: $key}})-[:HasVersion]->(v:Version) RETURN {VERSION}"
 ITS_VERSION = (
     "-[:HasVersion]->(:Version {id: $id, number: $number, type_code: $code, type: $kind, folded: $folded, "
-    "name: $name, summary: $summary, properties: $properties, told_from: $told_from, valid_from: $valid_from, "
-    "valid_to: $valid_to, opened: $seq, closed: $closed, hash: $hash, told: $told})"
+    "name: $name, summary: $summary, properties: $properties, observed_at: $observed_at, from_us: $from_us, "
+    "to_us: $to_us, valid_from: $valid_from, valid_to: $valid_to, opened: $seq, closed: $closed, earlier: '', "
+    "hash: $hash, row: $row})"
 )
-NEW_THING_TOLD = f"CREATE (:Thing {{key: $key, type: $kind, name: $folded, born: $seq, last: $id}}){ITS_VERSION}"
+NEW_THING_WITH_ROW = f"CREATE (:Thing {{key: $key, type: $kind, name: $folded, born: $seq, last: $id}}){ITS_VERSION}"
 NEW_VERSION = f"MATCH (t:Thing {{key: $key}}) CREATE (t){ITS_VERSION}"
 SET_LAST = "MATCH (t:Thing {key: $key}) SET t.last = $id"
-END_VERSION = (
-    "MATCH (v:Version {id: $id}) SET v.valid_to = $at, v.closed = CASE WHEN v.closed = 0 THEN $seq ELSE v.closed END"
-)
+END = "SET {0}.valid_to = $valid_to, {0}.closed = $closed, {0}.earlier = $earlier"
+END_VERSION = f"MATCH (v:Version {{id: $id}}) {END.format('v')}, v.to_us = $to_us"
 # A pattern is followed from its first node on, and so begins at the younger end: the older one may have any number of
 # edges.
 BETWEEN = {
@@ -44,38 +61,28 @@ BETWEEN = {
     False: "MATCH (:Thing {key: $target})<-[e:Edge]-(:Thing {key: $source})",
 }
 FACT = (
-    "MATCH (f:Fact {id: $id}) "
-    "RETURN f.id, f.valid_from, f.valid_to, f.opened, f.confidence, f.inferred, f.method, f.evidence, f.told_to"
+    "MATCH (f:Fact {id: $id}) RETURN f.id, f.valid_from, f.valid_to, f.opened, f.closed, f.earlier, "
+    "f.confidence, f.inferred, f.method, f.evidence, f.given_to"
 )
+JOIN_OF_FACT = "MATCH (f:Fact {id: $id}) RETURN f.source_type, f.source_name, f.target_type, f.target_name, f.relation"
 NEW_EDGE = (
     "MATCH (a:Thing {key: $source}), (b:Thing {key: $target}) CREATE (a)-[:Edge {id: $id, relation: $relation, "
     "from_us: $from_us, to_us: $to_us, opened: $seq, closed: $closed}]->(b), (:Fact {id: $key_of_id, "
     "relation: $relation, "
     "source_type: $source_type, source_name: $source_name, target_type: $target_type, target_name: $target_name, "
-    "confidence: $confidence, inferred: $inferred, method: $method, evidence: $evidence, told_from: $told_from, "
-    "told_to: $told_to, valid_from: $valid_from, valid_to: $valid_to, opened: $seq, closed: $closed, hash: $hash, "
-    "told: $told})"
+    "confidence: $confidence, inferred: $inferred, method: $method, evidence: $evidence, given_from: $given_from, "
+    "given_to: $given_to, valid_from: $valid_from, valid_to: $valid_to, opened: $seq, closed: $closed, earlier: '', "
+    "hash: $hash, row: $row})"
 )
-END_EDGE = "WHERE e.id = $id SET e.to_us = $at, e.closed = CASE WHEN e.closed = 0 THEN $seq ELSE e.closed END"
-END_FACT = (
-    "MATCH (f:Fact {id: $id}) SET f.valid_to = $at, f.closed = CASE WHEN f.closed = 0 THEN $seq ELSE f.closed END"
-)
-EVENT = "MATCH (e:Event {seq: $seq}) RETURN e.things, e.joins"
-NEW_EVENT = "CREATE (:Event {seq: $seq, things: $things, joins: $joins})"
-COUNTS = "MATCH (p:Place {id: 1}) RETURN p.versions, p.edges, p.open_versions, p.open_edges"
+END_EDGE = "WHERE e.id = $id SET e.to_us = $to_us, e.closed = $closed"
+END_FACT = f"MATCH (f:Fact {{id: $id}}) {END.format('f')}"
+EVENT = "MATCH (e:Event {seq: $seq}) RETURN e.versions, e.facts"
+NEW_EVENT = "CREATE (:Event {seq: $seq, versions: $versions, facts: $facts})"
+COUNTS = "MATCH (p:Place {id: 1}) RETURN p.versions, p.edges, p.open_versions, p.open_edges, p.moved, p.latest"
 SET_COUNTS = (
     "MATCH (p:Place {id: 1}) SET p.versions = $versions, p.edges = $edges, p.open_versions = $open_versions, "
-    "p.open_edges = $open_edges"
+    "p.open_edges = $open_edges, p.moved = $moved, p.latest = $latest"
 )
-
-
-def _plain(value: object) -> dict[str, object]:
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"a {type(value).__name__} cannot be a property")
-
-
-_properties = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_plain).encode
 
 
 class Written(NamedTuple):
@@ -85,6 +92,10 @@ class Written(NamedTuple):
     """The event of each version that was written, in their order."""
     touched: set[str]
     """Keys, of whatever table, whose rows are others than before."""
+    moved: int = 0
+    """How many ends have moved, in all."""
+    latest: int = 0
+    """The latest time, in microseconds, at which a row begins or ends."""
 
 
 class Writer:
@@ -98,12 +109,12 @@ class Writer:
         self._born: dict[str, int] = {}
         self._versions: dict[str, Version | None] = {}
         self._edges: dict[Join, Version | None] = {}
-        self._untold: set[str] = set()
+        self._new_things: set[str] = set()
         """Things that were not there before, so that of their rows none is there that is not remembered."""
         self._written = Written([], set())
         self._codes: dict[str, int] = dict(self._run(CODES))
         (counts,) = self._run(COUNTS)
-        self._version_count, self._edge_count, self._open_versions, self._open_edges = counts
+        self._version_count, self._edge_count, self._open_versions, self._open_edges, self._moved, self._latest = counts
 
     @property
     def size(self) -> int:
@@ -111,21 +122,13 @@ class Writer:
 
     def take(self, extracted: ExtractedEvent) -> None:
         event, rows = extracted.event, extracted.rows
-        for closing in rows.closings:  # first, so that an event may close a thing and open it anew
+        for closing in rows.closings:  # first, so that an event may close a thing and open it again
             self._close(event, closing)
-        things: list[str] = []
-        joins: list[Join] = []
-        for entity in rows.entities:
-            key = self._tell_entity(event, entity)
-            if key:
-                self._written.opened.append(event.seq)
-                things.append(key)
-        for edge in rows.edges:
-            join = self._tell_edge(event, edge)
-            if join:
-                joins.append(join)
-        if things or joins:
-            self._run(NEW_EVENT, seq=str(event.seq), things=things, joins=json.dumps(joins))
+        versions = [number for entity in rows.entities if (number := self._take_entity(event, entity))]
+        facts = [number for edge in rows.edges if (number := self._take_edge(event, edge))]
+        self._written.opened.extend([event.seq] * len(versions))
+        if versions or facts:
+            self._run(NEW_EVENT, seq=str(event.seq), versions=versions, facts=facts)
 
     def finish(self) -> Written:
         """End a batch."""
@@ -135,50 +138,45 @@ class Writer:
             edges=self._edge_count,
             open_versions=self._open_versions,
             open_edges=self._open_edges,
+            moved=self._moved,
+            latest=self._latest,
         )
         written, self._written = self._written, Written([], set())
-        return written
+        return written._replace(moved=self._moved, latest=self._latest)
 
     def _close(self, event: Event, closing: Closing) -> None:
         if closing.entity is not None:
-            kind, name = closing.entity
-            self._close_thing(event, closing, thing_key(kind, folded_name(name)))
+            key = thing_key(closing.entity.entity_type, folded_name(closing.entity.name))
+            for version in end_versions(self._versions_around(key, event.time), closing, event):
+                self._end_version(key, version)
             return
-        for things, joins in self._run(EVENT, seq=str(closing.seq)):
-            for key in things:
-                self._close_thing(event, closing, key)
-            for source, target, relation in json.loads(joins):
-                join = (source, target, relation)
-                last = self._last_edge(join)
-                if last and not last[2] and last[3] == closing.seq:
-                    self._end_edge(join, last, closing.at, event)
-                    self._edges[join] = (last[0], last[1], closing.at, *last[3:])
+        for versions, facts in self._run(EVENT, seq=str(closing.seq)):
+            for number in versions:
+                (row,), ((kind, name),) = self._run(VERSION_BY_ID, id=number), self._run(THING_OF_VERSION, id=number)
+                for version in end_versions((_version(row),), closing, event):
+                    self._end_version(thing_key(kind, name), version)
+            for number in facts:
+                (row,), ((*ends, relation),) = self._run(FACT, id=number), self._run(JOIN_OF_FACT, id=number)
+                source, target = (thing_key(kind, folded_name(name)) for kind, name in (ends[:2], ends[2:]))
+                for version in end_versions((_version(row),), closing, event):
+                    self._end_edge((source, target, relation), version)
 
-    def _close_thing(self, event: Event, closing: Closing, key: str) -> None:
-        last = self._last_version(key)
-        if last and not last[2] and closing.seq in (None, last[3]):
-            self._end_version(last, closing.at, event)
-            self._versions[key] = (last[0], last[1], closing.at, *last[3:])
-
-    def _tell_entity(self, event: Event, entity: Entity) -> str:
-        """The thing of which a version was written; empty if it is as it was."""
+    def _take_entity(self, event: Event, entity: Entity) -> str:
+        """The id of the version that was written; empty if it is as it was."""
         matched = folded_name(entity.name)
         key = thing_key(entity.entity_type, matched)
         is_new = self._is_new(event, key, entity.entity_type, matched)
-        content = (entity.summary, _properties(entity.properties) if entity.properties else "{}")
-        begins = entity.observed_at or event.time
-        before = last = self._last_version(key)
-        ends = ""
-        if last and begins < last[1]:
-            before, ends = _place_among(self._run(ALL_VERSIONS, key=key), begins)
-        if before and (not before[2] or begins < before[2]):
-            if before[4] == content:
-                return ""
-            self._end_version(before, begins, event)
+        opened, ended = open_version(self._versions_around(key, beginning(entity, event)), entity, event)
+        for version in ended:
+            self._end_version(key, version)
+        if opened is None:
+            return ""
         self._version_count += 1
-        self._open_versions += not ends
+        self._open_versions += not opened.valid_to
+        summary, properties = opened.content
+        names = (entity.name, entity.entity_type)
         self._run(
-            NEW_THING_TOLD if is_new else NEW_VERSION,
+            NEW_THING_WITH_ROW if is_new else NEW_VERSION,
             key=key,
             id=str(self._version_count),
             number=self._version_count,
@@ -186,45 +184,35 @@ class Writer:
             kind=entity.entity_type,
             folded=matched,
             name=entity.name,
-            summary=content[0],
-            properties=content[1],
-            told_from=entity.observed_at,
-            told=_told(entity.name, entity.entity_type, *content, entity.observed_at, begins, event.seq, event.hash),
-            **_window(event, begins, ends),
+            summary=summary,
+            properties=properties,
+            observed_at=entity.observed_at,
+            row=_text(*names, *opened.content, entity.observed_at, opened.valid_from, event.seq, event.hash),
+            **self._window(event, opened),
         )
         self._written.touched.add(key)
-        if before is last:
-            if not is_new:
-                self._run(SET_LAST, key=key, id=str(self._version_count))
-            self._versions[key] = (self._version_count, begins, ends, event.seq, content)
-        return key
+        if is_new or (not opened.is_void and comes_last(self._last_version(key), opened.valid_from)):
+            self._set_last(key, opened._replace(number=self._version_count), write=not is_new)
+        return str(self._version_count)
 
-    def _tell_edge(self, event: Event, edge: Edge) -> Join | None:
-        """The join of which a version was written; None if it is as it was."""
+    def _take_edge(self, event: Event, edge: Edge) -> str:
+        """The id of the fact that was written; empty if it is as it was."""
         source, target = (
             self._thing(event, ref.entity_type, folded_name(ref.name)) for ref in (edge.source, edge.target)
         )
         join = (source, target, edge.relation_type)
-        content = (float(edge.confidence), bool(edge.inferred), edge.inference_method, edge.evidence, edge.valid_to)
-        begins = edge.valid_from or event.time
-        before = last = self._last_edge(join)
-        ends = edge.valid_to
-        if last and begins < last[1]:
-            facts = [self._run(FACT, id=str(row[0]))[0] for row in self._edges_between(join)]
-            before, later = _place_among(facts, begins)
-            ends = min(ends, later) if ends else later
-        if before and (not before[2] or begins < before[2]):
-            if before[4] == content:
-                return None
-            self._end_edge(join, before, begins, event)
+        opened, ended = open_version(self._edges_around(join, beginning(edge, event)), edge, event)
+        for version in ended:
+            self._end_edge(join, version)
+        if opened is None:
+            return ""
         self._edge_count += 1
-        self._open_edges += not ends
+        self._open_edges += not opened.valid_to
+        names, content = (*edge.source, *edge.target, edge.relation_type), opened.content
+        given = (edge.valid_from, edge.valid_to)
         self._run(
             NEW_EDGE,
-            told=_told(
-                *(*edge.source, *edge.target, edge.relation_type, *content[:4], edge.valid_from, edge.valid_to),
-                *(begins, event.seq, event.hash),
-            ),
+            row=_text(*names, *content[:4], *given, opened.valid_from, event.seq, event.hash),
             source=source,
             target=target,
             id=self._edge_count,
@@ -234,29 +222,75 @@ class Writer:
             source_name=edge.source.name,
             target_type=edge.target.entity_type,
             target_name=edge.target.name,
-            **dict(zip(("confidence", "inferred", "method", "evidence", "told_to"), content, strict=True)),
-            told_from=edge.valid_from,
-            from_us=microseconds(begins),
-            to_us=microseconds(ends),
-            **_window(event, begins, ends),
+            **dict(zip(("confidence", "inferred", "method", "evidence", "given_to"), content, strict=True)),
+            given_from=edge.valid_from,
+            **self._window(event, opened),
         )
         self._written.touched.update((source, target))
-        if before is last:
-            self._edges[join] = (self._edge_count, begins, ends, event.seq, content)
-        return join
+        if not opened.is_void and comes_last(self._last_edge(join), opened.valid_from):
+            self._edges[join] = opened._replace(number=self._edge_count)
+        return str(self._edge_count)
 
-    def _end_version(self, version: Version, at: str, event: Event) -> None:
-        self._run(END_VERSION, id=str(version[0]), at=at, seq=event.seq)
-        self._written.touched.add(str(version[0]))
-        self._open_versions -= not version[2]
+    def _window(self, event: Event, version: Version) -> dict[str, object]:
+        begins, ends = microseconds(version.valid_from), microseconds(version.valid_to)
+        self._latest = max(self._latest, begins, ends)
+        return {
+            "valid_from": version.valid_from,
+            "valid_to": version.valid_to,
+            "from_us": begins,
+            "to_us": ends,
+            "seq": event.seq,
+            "closed": version.closed_seq or 0,
+            "hash": event.hash,
+        }
 
-    def _end_edge(self, join: Join, version: Version, at: str, event: Event) -> None:
+    def _end_version(self, key: str, version: Version) -> None:
+        end = self._end_of(version)
+        self._run(END_VERSION, id=str(version.number), to_us=microseconds(version.valid_to), **end)
+        self._open_versions -= not version.moved
+        self._written.touched.add(str(version.number))
+        last = self._last_version(key)
+        if last is not None and last.number == version.number:
+            self._versions[key] = version
+            if version.is_void:  # then another is the last
+                self._set_last(key, last_of(map(_version, self._run(ALL_VERSIONS, key=key))), write=True)
+
+    def _end_edge(self, join: Join, version: Version) -> None:
+        end, to_us = self._end_of(version), microseconds(version.valid_to)
         source, target, _ = join
         between = f"{self._between(join)} {END_EDGE}"
-        self._run(between, source=source, target=target, id=version[0], at=microseconds(at), seq=event.seq)
-        self._run(END_FACT, id=str(version[0]), at=at, seq=event.seq)
-        self._written.touched.update((source, target, str(version[0])))
-        self._open_edges -= not version[2]
+        self._run(between, source=source, target=target, id=version.number, to_us=to_us, closed=version.closed_seq)
+        self._run(END_FACT, id=str(version.number), **end)
+        self._open_edges -= not version.moved
+        self._written.touched.update((source, target, str(version.number)))
+        last = self._edges.get(join)
+        if last is not None and last.number == version.number:
+            self._edges[join] = version
+            if version.is_void:
+                self._edges[join] = last_of(self._all_edges(join))
+
+    def _end_of(self, version: Version) -> dict[str, object]:
+        self._moved += version.moved
+        self._latest = max(self._latest, microseconds(version.valid_to))
+        return {"valid_to": version.valid_to, "closed": version.closed_seq, "earlier": earlier_text(version) or ""}
+
+    def _set_last(self, key: str, version: Version | None, write: bool) -> None:
+        self._versions[key] = version
+        self._written.touched.add(key)
+        if write:
+            self._run(SET_LAST, key=key, id=str(version.number) if version else "")
+
+    def _versions_around(self, key: str, moment: str) -> Sequence[Version]:
+        last = self._last_version(key)
+        if comes_last(last, moment):
+            return (last,) if last else ()
+        return [_version(row) for row in self._run(ALL_VERSIONS, key=key)]
+
+    def _edges_around(self, join: Join, moment: str) -> Sequence[Version]:
+        last = self._last_edge(join)
+        if comes_last(last, moment):
+            return (last,) if last else ()
+        return self._all_edges(join)
 
     def _thing(self, event: Event, kind: str, name: str) -> str:
         """The key of what an edge leads to or from; it is made when it is first heard of."""
@@ -276,7 +310,7 @@ class Writer:
         self._run(MORE_TYPES if types else NEW_NAME, name=name, kind=kind)
         self._written.touched.add(name)
         self._born[key] = event.seq
-        self._untold.add(key)
+        self._new_things.add(key)
         return True
 
     def _code(self, kind: str) -> int:
@@ -288,7 +322,7 @@ class Writer:
     def _last_version(self, key: str) -> Version | None:
         if key in self._versions:
             return self._versions[key]
-        if key in self._untold:
+        if key in self._new_things:
             return None
         found = self._run(THING, key=key)
         rows = self._run(VERSION_BY_ID, id=found[0][1]) if found and found[0][1] else []
@@ -300,37 +334,26 @@ class Writer:
     def _last_edge(self, join: Join) -> Version | None:
         if join in self._edges:
             return self._edges[join]
-        if join[0] in self._untold or join[1] in self._untold:
+        if join[0] in self._new_things or join[1] in self._new_things:
             return None
-        last = max(self._edges_between(join), key=lambda row: (row[1], row[0]), default=None)
-        found = self._edges[join] = _version(self._run(FACT, id=str(last[0]))[0]) if last else None
-        return found
+        last = self._edges[join] = last_of(self._all_edges(join))
+        return last
 
-    def _edges_between(self, join: Join) -> list[Any]:
-        """The ids and beginnings of an edge's versions."""
+    def _all_edges(self, join: Join) -> list[Version]:
         source, target, relation = join
-        query = f"{self._between(join)} WHERE e.relation = $relation RETURN e.id, e.from_us"
-        return self._run(query, source=source, target=target, relation=relation)
+        query = f"{self._between(join)} WHERE e.relation = $relation RETURN e.id"
+        found = self._run(query, source=source, target=target, relation=relation)
+        return [_version(self._run(FACT, id=str(number))[0]) for (number,) in found]
 
     def _between(self, join: Join) -> str:
         born = [self._born[key] if key in self._born else self._run(THING, key=key)[0][0] for key in join[:2]]
         return BETWEEN[born[0] >= born[1]]
 
 
-def _told(*values: object) -> str:
+def _text(*values: object) -> str:
     return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
 
 
-def _window(event: Event, begins: str, ends: str) -> dict[str, object]:
-    closed = event.seq if ends else 0
-    return {"valid_from": begins, "valid_to": ends, "seq": event.seq, "closed": closed, "hash": event.hash}
-
-
-def _place_among(rows: list[Any], begins: str) -> tuple[Version | None, str]:
-    """The last version that begins by then, and when the next one begins."""
-    before = max((row for row in rows if row[1] <= begins), key=lambda row: (row[1], int(row[0])), default=None)
-    return (_version(before) if before else None, min(row[1] for row in rows if row[1] > begins))
-
-
 def _version(row: Any) -> Version:
-    return (int(row[0]), row[1], row[2], row[3], tuple(row[4:]))
+    number, valid_from, valid_to, opened, closed, earlier, *content = row
+    return Version(int(number), valid_from, valid_to, opened, closed or None, tuple(content), earlier_ends(earlier))

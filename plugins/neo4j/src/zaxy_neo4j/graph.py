@@ -24,7 +24,7 @@ from zaxy.api import (
 )
 from zaxy_neo4j.connection import SECONDS_FOR_ALL_ROWS, Connection
 from zaxy_neo4j.reader import Reader
-from zaxy_neo4j.remembered import Memory
+from zaxy_neo4j.remembered import Remembered
 from zaxy_neo4j.schema import BEING_WIPED, FORMAT, space_of
 from zaxy_neo4j.server import Server
 from zaxy_neo4j.writer import Counts, Owner, Writer
@@ -42,14 +42,15 @@ STATS = (
 # Setting a property takes the lock: who comes second reads what the first has left.
 LOCK = (
     "MERGE (p:ZaxyPlace {space: $space}) ON CREATE SET p.workspace = $workspace, p.session = $session, p.seq = 0, "
-    f"p.format = {FORMAT}, p.stamp = '', p.entities = 0, p.edges = 0, p.open_entities = 0, p.open_edges = 0 "
+    f"p.format = {FORMAT}, p.stamp = '', p.entities = 0, p.edges = 0, p.open_entities = 0, p.open_edges = 0, "
+    "p.latest = '' "
     "SET p.followed_at = $now "
-    "RETURN p.format, p.seq, p.stamp, p.entities, p.edges, p.open_entities, p.open_edges"
+    "RETURN p.format, p.seq, p.stamp, p.entities, p.edges, p.open_entities, p.open_edges, p.latest"
 )
 MOVE = (
     "MATCH (p:ZaxyPlace {space: $space}) SET p.seq = $seq, p.hash = $hash, p.offset = $offset, p.fed_by = $fed_by, "
     "p.stamp = $stamp, p.entities = $entities, p.edges = $edges, p.open_entities = $open_entities, "
-    "p.open_edges = $open_edges"
+    "p.open_edges = $open_edges, p.latest = $latest"
 )
 BEGIN_WIPE = (
     "MERGE (p:ZaxyPlace {space: $space}) SET p.workspace = $workspace, p.session = $session, "
@@ -73,7 +74,7 @@ class Neo4jGraph:
         self._context = context
         self._workspace = context.workspace_id
         self._connection = Connection(Server.of(context.settings))
-        self._memories: dict[str, Memory] = {}
+        self._memories: dict[str, Remembered] = {}
 
     # Following
 
@@ -95,7 +96,7 @@ class Neo4jGraph:
         if memory is not None and memory.size <= REMEMBERED:
             self._memories[batch.session] = memory
 
-    def _take(self, tx: ManagedTransaction, batch: Batch, cursor: Cursor, kept: Memory | None) -> Memory | None:
+    def _take(self, tx: ManagedTransaction, batch: Batch, cursor: Cursor, kept: Remembered | None) -> Remembered | None:
         """Take what is new of a batch; what is then known of the session, or None if nothing was new."""
 
         def run(statement: str, **values: object) -> list[list[Any]]:
@@ -110,13 +111,13 @@ class Neo4jGraph:
             raise Conflict(
                 f"the graph has followed {batch.session} to event {taken}, and the batch begins at "
                 f"{news[0].event.seq if news else cursor.seq}",
-                "Ask for its cursor again, and go on from there: it may have been built anew meanwhile.",
+                "Ask for its cursor again, and go on from there: it may have been rebuilt meanwhile.",
             )
         if cursor.seq <= taken:
             return None
         # A second try begins with nothing: what the first had learnt was rolled back.
         fits = kept is not None and kept.stamp == stamp != ""
-        memory = kept if kept is not None and fits else Memory()
+        memory = kept if kept is not None and fits else Remembered()
         memory.stamp, new_stamp = "", secrets.token_hex(8)
         now = Writer(owner, memory, Counts(*counts)).take(run, news)
         place = {"seq": cursor.seq, "hash": cursor.hash, "offset": cursor.offset, "fed_by": cursor.fed_by}
@@ -130,7 +131,7 @@ class Neo4jGraph:
     def wipe(self, session: str) -> None:
         """In parts, since one transaction over all of it may need more memory than the server has.
 
-        It begins with a mark, so that whoever finds it half done goes on with it.
+        It begins with a mark, so that the next one who finds it half done goes on with it.
         """
         owner = self._owner(session)
         self._memories.pop(session, None)

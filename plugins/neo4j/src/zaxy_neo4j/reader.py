@@ -7,9 +7,9 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from zaxy.api import AsOf, Edge, EdgeRow, Entity, EntityRef, EntityRow, Unavailable, ZaxyError, folded_name
+from zaxy.api import AsOf, Edge, EdgeRow, Entity, EntityRef, EntityRow, Unavailable, ZaxyError, as_known, folded_name
 from zaxy_neo4j.connection import SECONDS_FOR_ALL_ROWS
-from zaxy_neo4j.schema import CLOSED, FORMAT, OPEN, kind_key, name_key, thing_key
+from zaxy_neo4j.schema import CLOSED, ENDING, FORMAT, OPEN, kind_key, name_key, thing_key
 
 T = TypeVar("T")
 Ask = Callable[..., list[list[Any]]]
@@ -20,22 +20,27 @@ MORE = 12
 EVENTS_AT_ONCE = 2_000
 
 # A statement reads where the session stands before its rows and after them: with both alike nobody wrote meanwhile, and
-# the server, which shows every commit at once, has shown one state. While everything known is asked for as it is now,
-# only open rows are looked at.
+# the server, which shows every commit at once, has shown one state. With all that is known, rows without an end are
+# looked at, and those whose end is still to come, if there can be any; of what was known earlier any row may be meant.
 BEGIN = (
     f"MATCH (p:ZaxyPlace {{space: $space}}) WHERE p.format = {FORMAT} WITH p.stamp AS before, "
-    f"CASE WHEN $at = '{AFTER_ALL_TIMES}' AND $known >= p.seq THEN ['{OPEN}'] "
-    f"ELSE ['{OPEN}', '{CLOSED}'] END AS states "
+    f"CASE WHEN $known < p.seq THEN ['{OPEN}', '{CLOSED}'] WHEN $at < p.latest THEN ['{OPEN}', '{ENDING}'] "
+    f"ELSE ['{OPEN}'] END AS states "
 )
 END = "WITH before, collect(row) AS rows MATCH (q:ZaxyPlace {space: $space}) RETURN before, q.stamp, rows"
 
+# The end as it was known: how many of the earlier ends had come tells which one it was.
+EARLIER = "size([seq IN {0}.earlier_seqs WHERE seq <= $known])"
 HOLDS = (
-    "{0}.opened_seq <= $known AND {0}.valid_from <= $at AND "
-    "({0}.valid_to IS NULL OR {0}.closed_seq > $known OR $at < {0}.valid_to)"
+    "{0}.opened_seq <= $known AND {0}.valid_from <= $at AND ({0}.valid_to IS NULL OR "
+    "CASE WHEN {0}.closed_seq <= $known THEN $at < {0}.valid_to WHEN {0}.earlier_seqs IS NULL THEN true "
+    f"WHEN {EARLIER} = 0 THEN true ELSE $at < {{0}}.earlier_ends[{EARLIER} - 1] END)"
 )
+TO_END = "{0}.valid_to > $at AND {0}.valid_from <= $at"
+STATE_TO_END = f"CASE state WHEN '{ENDING}' THEN '{CLOSED}' ELSE '{ENDING}' END"
 VERSION = (
     "[v.name, v.type, v.summary, v.properties, v.observed_at, v.valid_from, v.valid_to, v.opened_seq, v.closed_seq, "
-    "v.event_hash]"
+    "v.earlier_seqs, v.earlier_ends, v.event_hash]"
 )
 LAST = "ORDER BY v.thing DESC, v.valid_from DESC, v.number DESC LIMIT 1"
 NAMED = (
@@ -50,13 +55,15 @@ OF_EVENTS = (
 OF_TYPES = (
     f"{BEGIN}CALL (states) {{ UNWIND $kinds AS kind UNWIND states AS state CALL (kind, state) {{ "
     f"MATCH (v:ZaxyVersion) WHERE v.kind = kind + state AND {HOLDS.format('v')} "
-    "RETURN v ORDER BY v.kind DESC, v.opened_seq DESC LIMIT $enough } "
+    "RETURN v ORDER BY v.kind DESC, v.opened_seq DESC LIMIT $enough UNION "
+    "MATCH (v:ZaxyVersion) USING INDEX v:ZaxyVersion(kind, valid_to) "
+    f"WHERE v.kind = kind + {STATE_TO_END} AND {TO_END.format('v')} RETURN v }} "
     f"WITH v ORDER BY v.opened_seq DESC LIMIT $enough RETURN {VERSION} AS row }} {END}"
 )
 EDGE = (
     "[e.number, s.key, t.key, s.type, coalesce(e.source_name, s.name), t.type, coalesce(e.target_name, t.name), "
-    "e.relation, e.confidence, e.inferred, e.method, e.evidence, e.told_from, e.told_to, e.valid_from, e.valid_to, "
-    "e.opened_seq, e.closed_seq, e.event_hash]"
+    "e.relation, e.confidence, e.inferred, e.method, e.evidence, e.given_from, e.given_to, e.valid_from, "
+    "e.valid_to, e.opened_seq, e.closed_seq, e.earlier_seqs, e.earlier_ends, e.event_hash]"
 )
 AROUND = (
     "MATCH ()-[e:ZAXY_EDGE]->() WHERE e.{0} = key + state AND "
@@ -64,9 +71,15 @@ AROUND = (
     + " AND ($relations IS NULL OR e.relation IN $relations) "
     "RETURN e ORDER BY e.{0} DESC, e.opened_seq DESC LIMIT $enough"
 )
+AROUND_TO_END = (
+    "MATCH ()-[e:ZAXY_EDGE]->() USING INDEX e:ZAXY_EDGE({0}, valid_to) "
+    f"WHERE e.{{0}} = key + {STATE_TO_END} AND {TO_END.format('e')} "
+    "AND ($relations IS NULL OR e.relation IN $relations) RETURN e"
+)
+EACH_WAY = [way.format(end) for way in (AROUND, AROUND_TO_END) for end in ("out", "into")]
 NEIGHBOURS = (
     f"{BEGIN}CALL (states) {{ UNWIND $keys AS key UNWIND states AS state CALL (key, state) {{ "
-    f"{AROUND.format('out')} UNION {AROUND.format('into')} }} "
+    f"{' UNION '.join(EACH_WAY)} }} "
     "WITH DISTINCT e ORDER BY e.opened_seq DESC LIMIT $enough "
     f"WITH e, startNode(e) AS s, endNode(e) AS t RETURN {EDGE} AS row }} {END}"
 )
@@ -194,26 +207,24 @@ def _entity_rows(rows: Iterable[list[Any]], as_of: AsOf) -> list[EntityRow]:
 
 
 def _entity_row(row: list[Any], as_of: AsOf) -> EntityRow:
-    name, kind, summary, properties, told_from, valid_from, valid_to, opened, closed, event_hash = row
-    entity = Entity(name, kind, summary, json.loads(properties) if properties else {}, told_from or "")
-    return EntityRow(entity, valid_from, *_as_known(valid_to, closed, as_of, opened), event_hash)
+    name, kind, summary, properties, observed_at, *window = row
+    entity = Entity(name, kind, summary, json.loads(properties) if properties else {}, observed_at or "")
+    return EntityRow(entity, *_window(window, as_of))
 
 
 def _edge_row(row: list[Any], as_of: AsOf, step: int) -> EdgeRow:
-    source_type, source, target_type, target, relation, sure, inferred, method, evidence, told_from, told_to = row[3:14]
-    valid_from, valid_to, opened, closed, event_hash = row[14:]
+    source_type, source, target_type, target, relation, sure, inferred, *texts = row[3:14]
     ends = EntityRef(source_type, source), EntityRef(target_type, target)
-    sure = 1.0 if sure is None else sure
-    told = (method or "", evidence or "", told_from or "", told_to or "")
-    edge = Edge(*ends, relation, sure, bool(inferred), *told)
-    return EdgeRow(edge, valid_from, *_as_known(valid_to, closed, as_of, opened), event_hash, step)
+    edge = Edge(*ends, relation, 1.0 if sure is None else sure, bool(inferred), *(text or "" for text in texts))
+    return EdgeRow(edge, *_window(row[14:], as_of), step)
 
 
-def _as_known(valid_to: str | None, closed: int | None, as_of: AsOf, opened: int) -> tuple[str, int, int | None]:
-    """A row's end as it was known then, around the event that opened it: what was closed later is open."""
-    if closed is None or (as_of.known_at is not None and closed > as_of.known_at):
-        return "", opened, None
-    return valid_to or "", opened, closed
+def _window(window: list[Any], as_of: AsOf) -> tuple[str, str, int, int | None, str]:
+    """A row's window as it was known then, with its event's hash."""
+    valid_from, valid_to, opened, closed, seqs, ends, event_hash = window
+    earlier = list(zip(seqs or (), ends or (), strict=True))
+    end, closed_seq = as_known(valid_to or "", closed, earlier, as_of.known_at)
+    return valid_from, end, opened, closed_seq, event_hash
 
 
 def _edge_order(row: list[Any]) -> tuple[object, ...]:

@@ -6,62 +6,59 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from zaxy.api import folded_name
+from zaxy.api import Version, folded_name
 from zaxy_neo4j.schema import thing_key
 
 Run = Callable[..., list[list[Any]]]
 """Runs a statement with values in the transaction of the batch."""
 
-VERSION = "v.number, v.valid_from, v.valid_to, v.opened_seq, v.summary, v.properties"
-EDGE = "e.number, e.valid_from, e.valid_to, e.opened_seq, e.confidence, e.inferred, e.method, e.evidence, e.told_to"
+WINDOW = "{0}.number, {0}.valid_from, {0}.valid_to, {0}.opened_seq, {0}.closed_seq, {0}.earlier_seqs, {0}.earlier_ends"
+VERSION = f"{WINDOW.format('v')}, v.summary, v.properties"
+EDGE = f"{WINDOW.format('e')}, e.confidence, e.inferred, e.method, e.evidence, e.given_to"
 # The order names the index's first property too: only so does the server read it from the index, and stop at the first.
 OF_THING, LAST_OF_THING = "MATCH (v:ZaxyVersion) WHERE v.thing = key", "v.thing DESC, v.valid_from DESC, v.number DESC"
 OF_JOIN, LAST_OF_JOIN = "MATCH ()-[e:ZAXY_EDGE]->() WHERE e.join = key", "e.join DESC, e.valid_from DESC, e.number DESC"
+NOT_VOID = "AND ({0}.valid_to IS NULL OR {0}.valid_from < {0}.valid_to)"
+ALIVE, ALIVE_EDGE = NOT_VOID.format("v"), NOT_VOID.format("e")
 THINGS = (
     f"UNWIND $keys AS key MATCH (t:ZaxyThing {{key: key}}) CALL (key) {{ OPTIONAL {OF_THING} AND "
-    f"v.valid_from IS NOT NULL RETURN v ORDER BY {LAST_OF_THING} LIMIT 1 }} RETURN key, t.name, {VERSION}"
+    f"v.valid_from IS NOT NULL {ALIVE} RETURN v ORDER BY {LAST_OF_THING} LIMIT 1 }} RETURN key, t.name, {VERSION}"
 )
 JOINS = (
-    f"UNWIND $keys AS key CALL (key) {{ {OF_JOIN} AND e.valid_from IS NOT NULL "
+    f"UNWIND $keys AS key CALL (key) {{ {OF_JOIN} AND e.valid_from IS NOT NULL {ALIVE_EDGE} "
     f"RETURN e ORDER BY {LAST_OF_JOIN} LIMIT 1 }} RETURN key, {EDGE}"
 )
-VERSIONS_AROUND = (
-    "UNWIND $places AS place WITH place[0] AS key, place[1] AS begins CALL (key, begins) { "
-    f"{OF_THING} AND v.valid_from <= begins RETURN v ORDER BY {LAST_OF_THING} LIMIT 1 UNION ALL "
-    f"{OF_THING} AND v.valid_from > begins RETURN v ORDER BY v.thing, v.valid_from LIMIT 1 }} RETURN key, {VERSION}"
-)
-EDGES_AROUND = (
-    "UNWIND $places AS place WITH place[0] AS key, place[1] AS begins CALL (key, begins) { "
-    f"{OF_JOIN} AND e.valid_from <= begins RETURN e ORDER BY {LAST_OF_JOIN} LIMIT 1 UNION ALL "
-    f"{OF_JOIN} AND e.valid_from > begins RETURN e ORDER BY e.join, e.valid_from LIMIT 1 }} RETURN key, {EDGE}"
-)
+PLACES = "UNWIND $places AS place WITH place[0] AS key, place[1] AS begins CALL (key, begins) { "
+BY_THEN = f"{OF_THING} AND v.valid_from <= begins {ALIVE} RETURN v ORDER BY {LAST_OF_THING} LIMIT 1"
+LATER = f"{OF_THING} AND v.valid_from > begins {ALIVE} RETURN v ORDER BY v.thing, v.valid_from"
+EDGE_BY_THEN = f"{OF_JOIN} AND e.valid_from <= begins {ALIVE_EDGE} RETURN e ORDER BY {LAST_OF_JOIN} LIMIT 1"
+LATER_EDGE = f"{OF_JOIN} AND e.valid_from > begins {ALIVE_EDGE} RETURN e ORDER BY e.join, e.valid_from"
+VERSIONS_AROUND = f"{PLACES}{BY_THEN} UNION ALL {LATER} LIMIT 1 }} RETURN key, {VERSION}"
+VERSIONS_SINCE = f"{PLACES}{BY_THEN} UNION ALL {LATER} }} RETURN key, {VERSION}"
+EDGES_AROUND = f"{PLACES}{EDGE_BY_THEN} UNION ALL {LATER_EDGE} LIMIT 1 }} RETURN key, {EDGE}"
+EDGES_SINCE = f"{PLACES}{EDGE_BY_THEN} UNION ALL {LATER_EDGE} }} RETURN key, {EDGE}"
 VERSIONS_OF_EVENTS = (
-    "UNWIND $seqs AS seq MATCH (v:ZaxyVersion) WHERE v.space = $space AND v.opened_seq = seq AND v.valid_to IS NULL "
-    f"RETURN v.thing, {VERSION}"
+    f"UNWIND $seqs AS seq MATCH (v:ZaxyVersion) WHERE v.space = $space AND v.opened_seq = seq RETURN v.thing, {VERSION}"
 )
 EDGES_OF_EVENTS = (
-    "UNWIND $seqs AS seq MATCH ()-[e:ZAXY_EDGE]->() WHERE e.space = $space AND e.opened_seq = seq AND "
-    f"e.valid_to IS NULL RETURN e.join, {EDGE}"
+    "UNWIND $seqs AS seq MATCH ()-[e:ZAXY_EDGE]->() WHERE e.space = $space AND e.opened_seq = seq "
+    f"RETURN e.join, {EDGE}"
 )
 
 
 @dataclass(slots=True, eq=False)
 class Held:
-    """A row as far as the rules need it: its place in the line of its thing or edge, and its content."""
+    """A version in the line of its thing or edge."""
 
     key: str
     """Of the thing or the edge."""
-    number: int
-    begins: str
-    ends: str
-    opened: int
-    content: tuple[object, ...]
+    version: Version
     unwritten: list[Any] | None = None
     """The row that is to be written, until it is."""
 
 
 @dataclass
-class Memory:
+class Remembered:
     """What was met of a session. It is right as long as nobody else has written, which `stamp` tells."""
 
     stamp: str = ""
@@ -73,7 +70,7 @@ class Memory:
     """The last version of a thing."""
     edges: dict[str, Held | None] = field(default_factory=dict)
     """The last version of an edge."""
-    untold: set[str] = field(default_factory=set)
+    new_things: set[str] = field(default_factory=set)
     """Things that were not there before, so that of their edges none is there that is not remembered."""
 
     @property
@@ -101,46 +98,39 @@ class Memory:
             self.edges |= dict.fromkeys(missing)
             self.edges |= {key: edge_of(key, row) for key, *row in run(JOINS, keys=list(dict.fromkeys(missing)))}
 
-    def fetch_opened_versions(self, run: Run, space: str, seqs: list[int]) -> list[Held]:
-        """The open rows of events: each is the last of its line, since no other can be open."""
-        found = run(VERSIONS_OF_EVENTS, space=space, seqs=seqs) if seqs else []
-        return [_kept(self.versions, version_of(key, row)) for key, *row in found]
-
-    def fetch_opened_edges(self, run: Run, space: str, seqs: list[int]) -> list[Held]:
-        found = run(EDGES_OF_EVENTS, space=space, seqs=seqs) if seqs else []
-        return [_kept(self.edges, edge_of(key, row)) for key, *row in found]
+    def clear(self) -> None:
+        for known in (self.refs, self.things, self.versions, self.edges, self.new_things):
+            known.clear()
 
     def _was_there(self, thing: str) -> bool:
-        return thing in self.things and thing not in self.untold
+        return thing in self.things and thing not in self.new_things
 
 
-def versions_around(run: Run, places: Iterable[tuple[str, str]]) -> list[Held]:
-    """For each thing and moment: the last version that begins by then, and the first that begins later."""
+def fetch_around(run: Run, statement: str, places: Iterable[tuple[str, str]]) -> list[Held]:
+    """For each line and moment: the last row that begins by then, and the first, or all, that begin later."""
     wanted = [list(place) for place in dict.fromkeys(places)]
-    return [version_of(key, row) for key, *row in run(VERSIONS_AROUND, places=wanted)] if wanted else []
+    read = edge_of if statement in (EDGES_AROUND, EDGES_SINCE) else version_of
+    return [read(key, row) for key, *row in run(statement, places=wanted)] if wanted else []
 
 
-def edges_around(run: Run, places: Iterable[tuple[str, str]]) -> list[Held]:
-    wanted = [list(place) for place in dict.fromkeys(places)]
-    return [edge_of(key, row) for key, *row in run(EDGES_AROUND, places=wanted)] if wanted else []
+def fetch_opened(run: Run, statement: str, space: str, seqs: list[int]) -> list[Held]:
+    """The rows that events opened."""
+    read = edge_of if statement is EDGES_OF_EVENTS else version_of
+    return [read(key, row) for key, *row in run(statement, space=space, seqs=seqs)] if seqs else []
 
 
 def version_of(key: str, row: list[Any]) -> Held:
-    number, begins, ends, opened, summary, properties = row
-    return Held(key, number, begins, ends or "", opened, (summary, properties or "{}"))
+    *window, summary, properties = row
+    return Held(key, _version(window, (summary, properties or "{}")))
 
 
 def edge_of(key: str, row: list[Any]) -> Held:
-    number, begins, ends, opened, confidence, inferred, method, evidence, told_to = row
+    *window, confidence, inferred, method, evidence, given_to = row
     sure = 1.0 if confidence is None else confidence
-    return Held(
-        key, number, begins, ends or "", opened, (sure, bool(inferred), method or "", evidence or "", told_to or "")
-    )
+    return Held(key, _version(window, (sure, bool(inferred), method or "", evidence or "", given_to or "")))
 
 
-def _kept(rows: dict[str, Held | None], fetched: Held) -> Held:
-    """The row that is remembered already, or else the fetched one."""
-    known = rows.get(fetched.key)
-    if known is None:
-        known = rows[fetched.key] = fetched
-    return known
+def _version(window: list[Any], content: tuple[object, ...]) -> Version:
+    number, begins, ends, opened, closed, seqs, earlier_ends = window
+    earlier = tuple(zip(seqs or (), earlier_ends or (), strict=True))
+    return Version(number, begins, ends or "", opened, closed, content, earlier)

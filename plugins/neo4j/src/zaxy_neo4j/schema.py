@@ -7,11 +7,13 @@ from base64 import urlsafe_b64encode
 from functools import lru_cache
 from hashlib import blake2b
 
-FORMAT = 1
+FORMAT = 2
 BEING_WIPED = 0
-"""The format of a session that is being forgotten: whoever meets it goes on with that."""
+"""The format of a session that is being forgotten: the next one who meets it goes on with that."""
 OPEN, CLOSED = "+", "-"
-"""The last character of a key under which only the rows are found that are open, or that are closed."""
+"""The last character of a key under which only the rows are found that have no end, or that have one."""
+ENDING = ">"
+"""Stands, in a question, for rows that have an end which is still to come."""
 
 SCHEMA = {
     "zaxy_place": "CREATE CONSTRAINT zaxy_place IF NOT EXISTS FOR (p:ZaxyPlace) REQUIRE p.space IS UNIQUE",
@@ -25,6 +27,9 @@ SCHEMA = {
     "zaxy_version_by_type": (
         "CREATE INDEX zaxy_version_by_type IF NOT EXISTS FOR (v:ZaxyVersion) ON (v.kind, v.opened_seq)"
     ),
+    "zaxy_version_by_end": (
+        "CREATE INDEX zaxy_version_by_end IF NOT EXISTS FOR (v:ZaxyVersion) ON (v.kind, v.valid_to)"
+    ),
     "zaxy_edge_by_ends": (
         "CREATE INDEX zaxy_edge_by_ends IF NOT EXISTS FOR ()-[e:ZAXY_EDGE]-() ON (e.join, e.valid_from)"
     ),
@@ -37,19 +42,26 @@ SCHEMA = {
     "zaxy_edge_by_target": (
         "CREATE INDEX zaxy_edge_by_target IF NOT EXISTS FOR ()-[e:ZAXY_EDGE]-() ON (e.into, e.opened_seq)"
     ),
+    "zaxy_edge_by_end_at_source": (
+        "CREATE INDEX zaxy_edge_by_end_at_source IF NOT EXISTS FOR ()-[e:ZAXY_EDGE]-() ON (e.out, e.valid_to)"
+    ),
+    "zaxy_edge_by_end_at_target": (
+        "CREATE INDEX zaxy_edge_by_end_at_target IF NOT EXISTS FOR ()-[e:ZAXY_EDGE]-() ON (e.into, e.valid_to)"
+    ),
 }
 """Every constraint and index by its name.
 
-A place is where a session of a workspace stands: its cursor, and how many rows it has. A thing is what entities are
-versions of and what edges join, told of or only pointed to. The versions of a thing, and those of an edge, never
-overlap, so only the last can be open.
+A place is where a session of a workspace stands: its cursor, how many rows it has, and the latest time at which one
+begins or ends. A thing is what entities are versions of and what edges join, described or only pointed to. The versions
+of a thing, and those of an edge, never overlap, so only the last can be without an end. `earlier_seqs` and
+`earlier_ends` are the ends that a row had before its end moved, with the events that brought them.
 
 Every key begins with the `space` of its workspace and session, so that no lookup can find a row of another. Keys hold
 names as digests: the server refuses texts of more than 8 kB in an index.
 
 Edges are found by index and not by walking from a node: an actor has as many as there are events.
 
-What holds has no `valid_to` and no `closed_seq`; whatever is empty is left out.
+A row without an end has no `valid_to` and no `closed_seq`; whatever is empty is left out.
 """
 
 

@@ -63,6 +63,21 @@ if TYPE_CHECKING:
         ToolPack as ToolPack,
     )
     from zaxy.api.provider import Provider as Provider, ProviderContext as ProviderContext
+    from zaxy.api.versions import (
+        Changes as Changes,
+        Version as Version,
+        as_known as as_known,
+        beginning as beginning,
+        comes_last as comes_last,
+        content_of as content_of,
+        earlier_ends as earlier_ends,
+        earlier_text as earlier_text,
+        end_versions as end_versions,
+        holds as holds,
+        last_of as last_of,
+        open_version as open_version,
+        seen as seen,
+    )
     from zaxy.errors import (
         Conflict as Conflict,
         Forbidden as Forbidden,
@@ -88,6 +103,8 @@ _HOMES = {
     "zaxy.api.points": "CaptureAdapter Client ClientHooks EventStore ExportSink Extractor Follower MemoryAccess "
     "ProjectionBackend RetrievalLane SigningAlgorithm ToolPack",
     "zaxy.api.provider": "Provider ProviderContext",
+    "zaxy.api.versions": "Changes Version as_known beginning comes_last content_of earlier_ends earlier_text "
+    "end_versions holds last_of open_version seen",
     "zaxy.errors": "Conflict Forbidden InternalError InvalidRequest NotFound TooLarge Unavailable UnknownTool "
     "ZaxyError",
 }

@@ -86,6 +86,16 @@ class Entity:
     properties: JsonObject = field(default_factory=dict)
     observed_at: str = ""
     """When it began to hold, if not at the event's own time."""
+    merges: bool = False
+    """Whether it continues the life of one thing: properties that it does not mention are kept from the version that
+    holds, and one that is None is taken away. Otherwise it replaces the whole."""
+    default_summary: bool = False
+    """Whether the summary only stands in for one: a version into which it merges keeps its own."""
+    ids: tuple[str, ...] = ()
+    """The keys and ids by which its event names it, the first one counts most. Names are resolved before rows reach a
+    backend, which need not keep these."""
+    titles: tuple[str, ...] = ()
+    """The titles and names by which its event calls it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +115,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """What an event ends: every open row of an entity, or every open row that came from the event `seq`."""
+    """What an event ends: the rows of an entity, or of the event `seq`, that hold at its own time or later."""
 
     at: str
     """From when on it no longer holds; never empty."""
@@ -142,9 +152,10 @@ class AsOf:
     """The moment a read looks from: what was true at `valid_at`, as far as was known after event `known_at`."""
 
     valid_at: str = ""
-    """Empty: what is open now."""
+    """Empty: after all times, where only rows without an end hold. What is so now is asked for by the moment: Zaxy
+    gives the clock's, or the time of the newest event where the clock is behind it. A backend needs no clock."""
     known_at: int | None = None
-    """None: everything known. Rows closed later are shown as they were then: open."""
+    """None: everything known. A row has the end that was known then; one that was closed later is shown open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +165,10 @@ class EntityRow:
     entity: Entity
     valid_from: str
     valid_to: str
-    """Empty while it holds."""
+    """Empty while no end is known; it may lie in the future."""
     opened_seq: int
     closed_seq: int | None
+    """The event that brought this end."""
     event_hash: str
 
 
@@ -179,6 +191,7 @@ class GraphStats:
     """Rows in all, closed ones included."""
     open_entities: int
     open_edges: int
+    """Rows without an end."""
 
 
 # Retrieval

@@ -20,7 +20,7 @@ from zaxy.assemble.relevance import Asked, near, relevant, what_is_asked
 from zaxy.assemble.skills import Skills, applicable_skills
 from zaxy.assemble.slots import SlotPlan, slot_plan
 from zaxy.assemble.token_budget import Candidate, TokenBudget, cost_of, fitted, tokens_of
-from zaxy.assemble.working_set import KINDS, LOOKBACK, NOTHING_OPEN, WorkingSet, is_open
+from zaxy.assemble.working_set import KINDS, NOTHING_OPEN, WorkingSet, open_rows
 from zaxy.eventloom.citation import parse_citation
 from zaxy.extract.texts import cut
 from zaxy.retrieve.results import Result
@@ -175,11 +175,7 @@ def _status(reader: MemoryReader, query: str) -> list[Result]:
     named = {kind for kind, words in STATUS_WORDS.items() if not asked.isdisjoint(words)} or set(STATUS_WORDS)
     wanted = [kind for kind in KINDS if kind.heading in named]
     each = max(STATUS_ROWS // len(wanted), 1)
-    return [
-        _of_row(reader, row)
-        for kind in wanted
-        for row in [row for row in reader.current(kind.entity_types, LOOKBACK) if is_open(row)][:each]
-    ]
+    return [_of_row(reader, row) for kind in wanted for row in open_rows(reader.current, kind.entity_types, each)]
 
 
 def _of_row(reader: MemoryReader, row: EntityRow) -> Result:
@@ -240,7 +236,7 @@ def _reply(reader: MemoryReader, found: Findings, assessment: Assessment, budget
     facts = room.fill(candidates, at_least=1)
     disputes = room.fill((one, (one.as_dict(), prompt.disagreement_line(one))) for one in found.disagreements)
     skill_parts = (found.skills.as_dict(), found.skills.analytics, prompt.skill_lines(found.skills))
-    skills = found.skills if found.skills.applicable and room.takes(*skill_parts) else None
+    skills = found.skills if found.skills.is_known and room.takes(*skill_parts) else None
     working = WorkingSet.of(room.fill(found.gathered.working.ranked(WORKING_SET_ITEMS)))
     evidence = room.fill((one, (_evidence(one),)) for one in found.evidence)
     latest = [brief(event, reader.shown) for event in reversed(found.gathered.recent.events)]

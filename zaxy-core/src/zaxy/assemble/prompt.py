@@ -42,7 +42,7 @@ def render(
         lines += ["", "## Warnings", *(f"- {warning}" for warning in warnings)]
     if working is not None and (state := working.lines()):
         lines += ["", "## Working Set", *state]
-    if skills is not None and skills.applicable:
+    if skills is not None and skills.is_known:
         lines += ["", skill_lines(skills)]
     if advice is not None:
         lines += ["", "## Guidance", *_guidance(advice, purpose)]
@@ -69,7 +69,7 @@ def disagreement_line(one: Disagreement) -> str:
 
 
 def skill_lines(skills: Skills) -> str:
-    lines = ["## Applicable Skills"]
+    lines = ["## Applicable Skills"] if skills.applicable else []
     for skill in skills.applicable:
         version = name_in_line(skill.version)
         lines.append(f"- {quoted(skill.skill_id, 80)} version {version}, {skill.status} [{skill.citation}]")
@@ -77,7 +77,8 @@ def skill_lines(skills: Skills) -> str:
     analytics = skills.analytics
     if analytics:
         scores = ", ".join(f"{name_in_line(name)} {score}" for name, score in analytics["scores"].items()) or "none"
-        lines += ["", "## Skill Analytics", f"- {analytics['outcome_count']} outcomes, scores: {scores}"]
+        lines += [""] if lines else []
+        lines += ["## Skill Analytics", f"- {analytics['outcome_count']} outcomes, scores: {scores}"]
         lines.append(f"- contradicted {analytics['contradiction_count']} times")
         for name in ("promotion_candidates", "rollback_candidates"):
             if analytics[name]:

@@ -11,7 +11,7 @@ from zaxy.assemble.working_set import status_of
 from zaxy.extract.texts import cut
 from zaxy.text import tokens
 
-MOST = 3
+MAX_SKILLS = 3
 LOOKBACK = 50
 STEPS = 8
 MAX_STEP = 160
@@ -38,7 +38,12 @@ class Skill(NamedTuple):
 class Skills(NamedTuple):
     applicable: tuple[Skill, ...]
     analytics: dict[str, Any] | None
-    """None where there is no history to tell of."""
+    """None where there is no history."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is anything to show."""
+        return bool(self.applicable or self.analytics)
 
     def as_dict(self) -> dict[str, Any]:
         return {"count": len(self.applicable), "items": [skill.as_dict() for skill in self.applicable]}
@@ -48,25 +53,30 @@ NONE = Skills((), None)
 
 
 def applicable_skills(question: str, current: Current, cite: Callable[[EntityRow], str]) -> Skills:
-    """The skills whose name, summary, task or applicability has words of the question, the best tried first."""
+    """The skills whose name, summary, task or applicability has words of the question, the best tried first.
+
+    The history is also that of skills which fit and may no longer be used, such as contradicted ones.
+    """
     rows = current(("skill",), LOOKBACK)
     asked = set(tokens.words(question))
-    fitting = [(shared, row) for row in rows if (shared := len(asked & _words(row))) and status_of(row) in USABLE]
-    fitting.sort(key=lambda found: (-found[0], BEST_FIRST.index(status_of(found[1])), -found[1].opened_seq))
-    applicable = tuple(_skill(row, cite) for _, row in fitting[:MOST])
-    if not applicable:
+    fitting = [(shared, row) for row in rows if (shared := len(asked & _words(row)))]
+    usable = [found for found in fitting if status_of(found[1]) in USABLE]
+    usable.sort(key=lambda found: (-found[0], BEST_FIRST.index(status_of(found[1])), -found[1].opened_seq))
+    applicable = tuple(_skill(row, cite) for _, row in usable[:MAX_SKILLS])
+    fitting.sort(key=lambda found: -found[0])
+    ids = {skill.skill_id for skill in applicable} or {_skill_id(row) for _, row in fitting[:MAX_SKILLS]}
+    if not ids:
         return NONE
-    ids = {skill.skill_id for skill in applicable}
-    versions = [row for row in rows if _property(row, "skill_id") in ids]
-    outcomes = [row for row in current(("skill_outcome",), LOOKBACK) if _property(row, "skill_id") in ids]
+    versions = [row for row in rows if _skill_id(row) in ids]
+    outcomes = [row for row in current(("skill_outcome",), LOOKBACK) if _skill_id(row) in ids]
     return Skills(applicable, _analytics(versions, outcomes, cite))
 
 
 def _skill(row: EntityRow, cite: Callable[[EntityRow], str]) -> Skill:
-    told = row.entity.properties.get("procedure")
-    steps = told if isinstance(told, list) else [told] if told else []
+    given = row.entity.properties.get("procedure")
+    steps = given if isinstance(given, list) else [given] if given else []
     return Skill(
-        _property(row, "skill_id") or row.entity.name.partition("@")[0],
+        _skill_id(row),
         _property(row, "version") or "1",
         status_of(row),
         tuple(cut(str(step), MAX_STEP) for step in steps[:STEPS]),
@@ -96,17 +106,21 @@ def _analytics(
             name for name, mean in means.items() if mean >= PROMOTED_BY and status.get(name) == "proposed"
         ),
         "rollback_candidates": sorted({name for name, mean in means.items() if mean < ROLLED_BACK_BY} | disputed),
-        "citations": [cite(row) for row in (*contradicted, *outcomes)][:MOST],
+        "citations": [cite(row) for row in (*contradicted, *outcomes)][:MAX_SKILLS],
     }
 
 
 def _words(row: EntityRow) -> set[str]:
-    told = [_property(row, field) for field in ("skill_id", "name", "applicability", "task")]
-    return set(tokens.words(" ".join((row.entity.summary, *told)).replace("-", " ")))
+    fields = [_property(row, field) for field in ("skill_id", "name", "applicability", "task")]
+    return set(tokens.words(" ".join((row.entity.summary, *fields)).replace("-", " ")))
 
 
 def _version(row: EntityRow) -> str:
-    return f"{_property(row, 'skill_id')}@{_property(row, 'version') or '1'}"
+    return f"{_skill_id(row)}@{_property(row, 'version') or '1'}"
+
+
+def _skill_id(row: EntityRow) -> str:
+    return _property(row, "skill_id") or row.entity.name.partition("@")[0]
 
 
 def _property(row: EntityRow, field: str) -> str:

@@ -11,9 +11,10 @@ from zaxy.assemble.token_budget import Candidate
 from zaxy.extract.texts import cut
 
 OF_EACH = 5
-LOOKBACK = 25
-"""Rows of a type that are read for the few that are shown: finished tasks and solved issues are left out."""
-LONGEST = 160
+LOOKBACK, LOOKED_FARTHER, MAX_LOOKBACK = 25, 8, 12_800
+"""Rows of a type that are read for the few that are shown, and how many times as many where those were not enough:
+finished tasks and solved issues are left out, and one open task may stand behind a thousand of them."""
+MAX_TEXT_CHARS = 160
 DONE = frozenset(("completed", "done", "closed", "resolved", "fixed", "cancelled", "abandoned", "rejected"))
 
 
@@ -32,7 +33,7 @@ KINDS = (
 ANCHORED = ("goals", "decisions", "tasks", "blockers")
 
 Current = Callable[[Sequence[str], int], Sequence[EntityRow]]
-"""The rows of given types that hold at the moment asked for, newest first, at most so many."""
+"""The rows of given types that hold at the moment asked for, newest first, up to a number."""
 
 
 class Item(NamedTuple):
@@ -43,8 +44,8 @@ class Item(NamedTuple):
     status: str
 
     def as_dict(self) -> dict[str, Any]:
-        told = {"text": self.text, "type": self.entity_type, "status": self.status, "citation": self.citation}
-        return {key: value for key, value in told.items() if value}
+        shown = {"text": self.text, "type": self.entity_type, "status": self.status, "citation": self.citation}
+        return {key: value for key, value in shown.items() if value}
 
 
 class WorkingSet(NamedTuple):
@@ -83,7 +84,7 @@ class WorkingSet(NamedTuple):
 
 
 def _line(kind: str, item: Item) -> str:
-    return f"- {kind[:-1]}: {quoted(item.text, LONGEST)} [{item.citation}]"
+    return f"- {kind[:-1]}: {quoted(item.text, MAX_TEXT_CHARS)} [{item.citation}]"
 
 
 NOTHING_OPEN = WorkingSet.of(())
@@ -93,18 +94,29 @@ def working_set(current: Current, cite: Callable[[EntityRow], str], text_of: Cal
     """`cite` gives the citation of a row's event, `text_of` makes a row's text fit to be shown."""
     items = {}
     for kind in KINDS:
-        rows = [row for row in current(kind.entity_types, LOOKBACK) if is_open(row)]
+        rows = open_rows(current, kind.entity_types)
         items[kind.heading] = [
             Item(
-                cut(text_of(row.entity.summary), LONGEST),
+                cut(text_of(row.entity.summary), MAX_TEXT_CHARS),
                 row.entity.entity_type,
                 cite(row),
                 row.valid_from,
                 status_of(row),
             )
-            for row in rows[:OF_EACH]
+            for row in rows
         ]
     return WorkingSet(items)
+
+
+def open_rows(current: Current, entity_types: Sequence[str], wanted: int = OF_EACH) -> list[EntityRow]:
+    """The newest rows that are not finished."""
+    count = LOOKBACK
+    while True:
+        rows = current(entity_types, count)
+        found = [row for row in rows if is_open(row)]
+        if len(found) >= wanted or len(rows) < count or count >= MAX_LOOKBACK:
+            return found[:wanted]
+        count *= LOOKED_FARTHER
 
 
 def is_open(row: EntityRow) -> bool:

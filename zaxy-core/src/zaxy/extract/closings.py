@@ -11,14 +11,14 @@ from zaxy.extract.texts import entity_name, text_of
 from zaxy.extract.times import utc_text
 
 MAX_SUPERSEDED = 500
-"""So many fit into the record of an erasure, whatever they are called."""
+"""These fit into the record of an erasure, whatever they are called."""
 
 
 def superseded(event: Event, entity_type: str, at: str) -> list[Closing]:
     """What the payload's `supersedes` ends: citations of earlier events of this session, names of the same type."""
-    told = event.payload.get("supersedes") if event.payload else None
+    given = event.payload.get("supersedes") if event.payload else None
     closings = []
-    for item in (told if isinstance(told, list) else [told])[:MAX_SUPERSEDED]:
+    for item in (given if isinstance(given, list) else [given])[:MAX_SUPERSEDED]:
         text = text_of(item)
         if text.startswith(SCHEME):
             seq = _cited_before(event, text)

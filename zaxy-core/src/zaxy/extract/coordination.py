@@ -21,8 +21,8 @@ def accepted(payload: JsonObject) -> dict[str, object]:
 
 def reviewed(payload: JsonObject) -> dict[str, object]:
     """An accepted finding is not parent state yet: only its promotion is."""
-    told = payload.get("decision")
-    judged = told if isinstance(told, str) else ""
+    decision = payload.get("decision")
+    judged = decision if isinstance(decision, str) else ""
     return {"authority": "pending_worker" if judged == "accepted" else AUTHORITY.get(judged, "pending_worker")}
 
 
@@ -41,8 +41,8 @@ def promotion(own: Own) -> Extraction:
 
 def conflict(own: Own) -> Extraction:
     """From the first finding of a conflict to each of the others."""
-    told = [own.payload.get(field) for field in ("finding_id", "finding_ids", "conflicts_with")]
-    names = list(dict.fromkeys(name for value in told for name in named(value)))
+    values = [own.payload.get(field) for field in ("finding_id", "finding_ids", "conflicts_with")]
+    names = list(dict.fromkeys(name for value in values for name in named(value)))
     first, others = names[:1], names[1:]
     return Extraction(
         edges=tuple(
@@ -54,58 +54,110 @@ def conflict(own: Own) -> Extraction:
 
 
 def _rule(
-    entity_type: str, ids: tuple[str, ...], texts: tuple[str, ...], keeps: tuple[str, ...], told_by: str, relation: str
+    entity_type: str,
+    ids: tuple[str, ...],
+    *,
+    texts: tuple[str, ...],
+    keeps: tuple[str, ...],
+    teller: str = "",
+    relation: str = "",
 ) -> Rule:
     return Rule(
         entity_type,
         named_by=(*ids, "key", "name", "title", "id", *texts),
         texts=("summary", *texts, *TEXTS),
         keeps=(*ids, *keeps),
-        told_by=told_by,
+        teller=teller,
         relation=relation,
     )
 
 
+MISSION_RULE = _rule(
+    "mission", ("mission_id",), texts=("mission", "goal", "objective"), keeps=("status", "coordinator")
+)._replace(
+    named_by=MISSION,
+    texts=("summary", "goal", "objective", *TEXTS),
+    name=the_mission,
+    merges=True,
+    ids=MISSION,
+    titles=("name", "title", "mission"),
+)
+PROOF_PACKET = (
+    "mission_id",
+    "decision_scope",
+    "handoff_id",
+    "handoff_event_ref",
+    "accepted_finding_ids",
+    "review_refs",
+    "promotion_refs",
+    "worker_source_refs",
+    "handoff_refs",
+    "pending_finding_ids",
+    "conflict_ids",
+    "excluded_reasons",
+    "non_authoritative_rows",
+)
+
 RULES = {
-    "coordination.mission.created": _rule(
-        *("mission", ("mission_id",), ("mission", "goal", "objective"), ("status", "coordinator"), "", "")
-    )._replace(named_by=MISSION, name=the_mission),
+    "coordination.mission.created": MISSION_RULE,
     "coordination.worker.created": _rule(
-        *("worker", ("worker_id",), ("worker",), ("mission_id", "role", "worker_session_id")),
-        *("mission", "mission_has_worker"),
+        "worker",
+        ("worker_id",),
+        texts=("worker",),
+        keeps=("mission_id", "role", "worker_session_id"),
+        teller="mission",
+        relation="mission_has_worker",
     ),
     "coordination.assignment.created": _rule(
-        *("assignment", ("assignment_id",), ("assignment", "task"), ("mission_id", "worker_id", "task", "status")),
-        *("worker", "worker_has_assignment"),
+        "assignment",
+        ("assignment_id",),
+        texts=("assignment", "task"),
+        keeps=("mission_id", "worker_id", "task", "status"),
+        teller="worker",
+        relation="worker_has_assignment",
     ),
     "coordination.finding.reported": _rule(
-        "finding", ("finding_id",), ("finding", "claim"), CLAIM[1:], "worker", "worker_reported_finding"
+        "finding",
+        ("finding_id",),
+        texts=("finding", "claim"),
+        keeps=CLAIM[1:],
+        teller="worker",
+        relation="worker_reported_finding",
     )._replace(status="pending", properties=pending),
     "coordination.finding.reviewed": _rule(
-        *("finding_review", ("finding_id",), ("reason",), ("decision", "reviewer", "reason", "mission_id"), "", "")
+        "finding_review", ("finding_id",), texts=("reason",), keeps=("decision", "reviewer", "reason", "mission_id")
     )._replace(mentions=(FINDING,), properties=reviewed),
     "coordination.finding.promoted": _rule(
-        "promotion", ("finding_id",), ("finding", "claim"), CLAIM[1:], "", ""
+        "promotion", ("finding_id",), texts=("finding", "claim"), keeps=CLAIM[1:]
     )._replace(status="accepted", properties=accepted, more=promotion, relations=("finding_promoted_to_parent",)),
     "coordination.conflict.detected": _rule(
-        *("conflict", ("conflict_id", "claim_key"), ("conflict", "reason")),
-        *(("mission_id", "finding_ids", "values", "status", "reason"), "mission", "mission_has_conflict"),
+        "conflict",
+        ("conflict_id", "claim_key"),
+        texts=("conflict", "reason"),
+        keeps=("mission_id", "finding_ids", "values", "status", "reason"),
+        teller="mission",
+        relation="mission_has_conflict",
     )._replace(more=conflict, relations=("finding_conflicts_with",)),
     "coordination.decision.recorded": _rule(
-        *("decision", ("decision_id",), ("decision",), ("mission_id", "rationale", "reason", "finding_ids")),
-        *("mission", "mission_has_decision"),
+        "decision",
+        ("decision_id",),
+        texts=("decision",),
+        keeps=("mission_id", "rationale", "reason", "finding_ids"),
+        teller="mission",
+        relation="mission_has_decision",
     ),
     "coordination.handoff.created": _rule(
-        *("handoff", ("handoff_id",), ("handoff",), ("mission_id", "to", "next_steps", "risks")),
-        *("mission", "mission_has_handoff"),
+        "handoff",
+        ("handoff_id",),
+        texts=("handoff",),
+        keeps=("mission_id", "to", "next_steps", "risks"),
+        teller="mission",
+        relation="mission_has_handoff",
     ),
     "coordination.proof_packet.created": _rule(
-        *("coordination_proof_packet", ("packet_id", "proof_id", "artifact_id"), ("answer", "query")),
-        (
-            *("mission_id", "decision_scope", "handoff_id", "handoff_event_ref", "accepted_finding_ids"),
-            *("review_refs", "promotion_refs", "worker_source_refs", "handoff_refs", "pending_finding_ids"),
-            *("conflict_ids", "excluded_reasons", "non_authoritative_rows"),
-        ),
-        *("", ""),
+        "coordination_proof_packet",
+        ("packet_id", "proof_id", "artifact_id"),
+        texts=("answer", "query"),
+        keeps=PROOF_PACKET,
     )._replace(mentions=(ARTIFACT,)),
 }

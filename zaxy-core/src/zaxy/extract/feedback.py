@@ -8,12 +8,30 @@ from zaxy.extract.rule import Own, Rule, bare, edge, ref_to
 from zaxy.extract.texts import cut, entity_name, first_text, text_of
 
 KEEPS = (
-    *("entity_name", "entity_type", "feedback", "outcome", "importance", "query", "score", "citation", "reason"),
-    *("authority", "mission_id", "expected_action", "evidence_policy"),
+    "entity_name",
+    "entity_type",
+    "feedback",
+    "outcome",
+    "importance",
+    "query",
+    "score",
+    "citation",
+    "reason",
+    "authority",
+    "mission_id",
+    "expected_action",
+    "evidence_policy",
 )
 PROFILE = (
-    *("preset", "role", "task", "risk", "time_horizon", "expected_action", "evidence_policy", "retention_policy"),
-    *("ontology_lens",),
+    "preset",
+    "role",
+    "task",
+    "risk",
+    "time_horizon",
+    "expected_action",
+    "evidence_policy",
+    "retention_policy",
+    "ontology_lens",
 )
 
 
@@ -22,8 +40,8 @@ def purpose(payload: JsonObject) -> dict[str, object]:
     given = payload.get("purpose")
     if not isinstance(given, dict):
         return {"purpose": cut(text, 240)} if (text := text_of(given)) else {}
-    told = {f"purpose_{field}": small(given[field], 240) for field in PROFILE if field in given}
-    return {field: value for field, value in told.items() if value not in (None, "", [])}
+    fields = {f"purpose_{field}": small(given[field], 240) for field in PROFILE if field in given}
+    return {field: value for field, value in fields.items() if value not in (None, "", [])}
 
 
 def feedback_text(payload: JsonObject) -> str:
@@ -35,7 +53,7 @@ def feedback_text(payload: JsonObject) -> str:
 
 
 def about_memory(own: Own) -> Extraction:
-    """What it is about, without telling it anew, and who reinforced it."""
+    """What it is about, which has events of its own, and who reinforced it."""
     actor = entity_name(own.event.actor)
     entity_type, name = (entity_name(first_text(own.payload, (field,))) for field in ("entity_type", "entity_name"))
     if not entity_type or not name:

@@ -19,7 +19,7 @@ def fact_name(event: Event, payload: JsonObject) -> str:
 
 
 def fact_text(payload: JsonObject) -> str:
-    """A fact that is told in parts: `subject predicate object`, or `subject attribute: value`."""
+    """A fact in parts: `subject predicate object`, or `subject attribute: value`."""
     parts = [first_text(payload, ("subject",)), first_text(payload, ("predicate", "attribute"))]
     label = " ".join(part for part in parts if part) if parts[1] else first_text(payload, ("key", "subject"))
     object_, value = first_text(payload, ("object",)), first_text(payload, ("value",))
@@ -28,7 +28,7 @@ def fact_text(payload: JsonObject) -> str:
 
 
 def preference_name(event: Event, payload: JsonObject) -> str:
-    """Its key or name; a preference that is named by its text belongs to the user it is told of."""
+    """Its key or name; a preference that is named by its text belongs to its user."""
     given = first_text(payload, (*NAMED_BY, "preference_id"))
     said = first_text(payload, ("subject", "preference", "summary", *TEXTS))
     whose = first_text(payload, ("user", "user_id"))
@@ -48,8 +48,8 @@ def document_name(event: Event, payload: JsonObject) -> str:
     return given or (f"{whole[:120]}:{lines[0]}-{lines[1]}" if whole and all(lines) else whole)
 
 
-SUBJECT = Mention(("subject",), "subject", "about", told=True)
-SOURCE = Mention(("source", "path"), "source", "from_source", told=True)
+SUBJECT = Mention(("subject",), "subject", "about", becomes_entity=True)
+SOURCE = Mention(("source", "path"), "source", "from_source", becomes_entity=True)
 
 RULES = {
     "fact.recorded": Rule(
@@ -66,7 +66,7 @@ RULES = {
         named_by=(*NAMED_BY, "preference_id", "subject", "preference", "summary", *TEXTS),
         texts=("summary",),
         keeps=("user", "preference", "value", "previous", "reason"),
-        told_by="user",
+        teller="user",
         relation="prefers",
         name=preference_name,
         describe=preference_text,

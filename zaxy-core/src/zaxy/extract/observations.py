@@ -57,7 +57,7 @@ def _moment(relation: str) -> Rule:
         named_by=(*NAMED_BY, "subject", "summary", "trigger"),
         texts=("summary",),
         keeps=("trigger", "reason", "turn_count", "workspace", "transcript_path"),
-        told_by="session",
+        teller="session",
         relation=relation,
         describe=moment_text,
     )
@@ -69,7 +69,7 @@ def _subagent(status: str) -> Rule:
         named_by=("key", "subagent_session_id", "name", "title", "id", "subagent"),
         texts=("summary", "result"),
         keeps=("subagent_session_id", "parent_session_id", "integrity", "outcome"),
-        told_by="parent session",
+        teller="parent session",
         relation="completed_subagent",
         status=status,
         describe=subagent_text,
@@ -78,20 +78,23 @@ def _subagent(status: str) -> Rule:
 
 def _seen(entity_type: str, relation: str, keeps: tuple[str, ...]) -> Rule:
     """Each is an occurrence of its own: running a command again does not make untrue what it printed before."""
-    return Rule(entity_type, ("key", "id"), ("summary",), keeps, told_by="session", relation=relation)
+    return Rule(entity_type, ("key", "id"), ("summary",), keeps, teller="session", relation=relation)
 
 
 RULES = {
     "command.completed": _seen(
-        *("command_run", "observed_command"),
+        "command_run",
+        "observed_command",
         keeps=("command", "exit_code", "stdout", "stderr", "duration_ms", "workspace"),
     )._replace(describe=command_text),
     "file.edit.applied": _seen(
-        *("file_edit", "observed_file_edit"),
+        "file_edit",
+        "observed_file_edit",
         keeps=("path", "operation", "lines_added", "lines_removed", "workspace"),
     )._replace(describe=edit_text),
     "tool.call.completed": _seen(
-        *("tool_call", "observed_tool_call"),
+        "tool_call",
+        "observed_tool_call",
         keeps=("tool_name", "status", "argument_keys", "result_summary", "duration_ms", "workspace"),
     )._replace(describe=call_text),
     "hook.checkpoint": _moment("has_checkpoint"),

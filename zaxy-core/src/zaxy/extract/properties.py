@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from zaxy.extract.texts import cut, one_line, text_of
 
@@ -15,24 +16,36 @@ MAX_ITEM_CHARS = 240
 MAX_ITEMS = 32
 
 
-def kept(payload: Mapping[str, object], fields: Sequence[str]) -> dict[str, object]:
-    """The given fields and the common ones, bounded: texts, numbers, truth values, and lists of them."""
+def kept(payload: Mapping[str, object], fields: Sequence[str], nulls: bool = False) -> dict[str, object]:
+    """The given fields and the common ones, bounded: texts, numbers, truth values, and lists of them.
+
+    With `nulls` also fields that are null, which an update takes away.
+    """
     properties: dict[str, object] = {}
-    for field in (*fields, *COMMON):
-        if field in payload:
-            value = small(payload[field], EXCERPT if field in EXCERPTS else MAX_TEXT_CHARS)
-            if value is not None and value != "" and value != []:
+    wanted = _wanted(tuple(fields))
+    for field, given in payload.items():
+        if field in wanted:
+            value = small(given, EXCERPT if field in EXCERPTS else MAX_TEXT_CHARS)
+            if value is None:
+                if nulls:
+                    properties[field] = None
+            elif value != "" and value != []:
                 properties[field] = value
     return properties
 
 
-def small(value: object, longest: int = MAX_TEXT_CHARS) -> object:
+@lru_cache(maxsize=256)
+def _wanted(fields: tuple[str, ...]) -> frozenset[str]:
+    return frozenset((*fields, *COMMON))
+
+
+def small(value: object, max_chars: int = MAX_TEXT_CHARS) -> object:
     """The value if it is small, else the beginning of it; an object becomes one line of text."""
     if isinstance(value, str):
-        return cut(value.strip(), longest)
+        return cut(value.strip(), max_chars)
     if isinstance(value, list):
         items = (one_line(item, MAX_ITEM_CHARS) if isinstance(item, dict | str) else item for item in value[:MAX_ITEMS])
         return [item for item in items if text_of(item)]
     if isinstance(value, dict):
-        return one_line(value, longest)
+        return one_line(value, max_chars)
     return value

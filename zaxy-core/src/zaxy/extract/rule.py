@@ -1,4 +1,4 @@
-"""What a rule is: one line of the table says what an event is about, who told it, and what else it names."""
+"""What a rule is: one line of the table says what an event is about, who said it, and what else it names."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Mention(NamedTuple):
     relation: str
     inward: bool = False
     """Whether the edge leads from the other thing to the event's own."""
-    told: bool = False
-    """Whether it becomes an entity, known by its name only. A thing that events of its own describe does not: the
-    bare name would replace what they said."""
+    becomes_entity: bool = False
+    """Known by its name only. A thing that events of its own describe does not: the bare name would replace what they
+    said."""
 
 
 class Rule(NamedTuple):
@@ -48,9 +48,9 @@ class Rule(NamedTuple):
     """The fields that may hold the summary."""
     keeps: tuple[str, ...] = ()
     """The fields that become properties."""
-    told_by: str = ""
+    teller: str = ""
     relation: str = ""
-    """From who told it (one of `TELLERS`) to the event's own entity."""
+    """From who said it (one of `TELLERS`) to the event's own entity."""
     status: str = ""
     mentions: tuple[Mention, ...] = ()
     name: Callable[[Event, JsonObject], str] | None = None
@@ -63,12 +63,20 @@ class Rule(NamedTuple):
     also: tuple[str, ...] = ()
     """The types of the entities, and the relations, that `more` may give."""
     relations: tuple[str, ...] = ()
+    merges: bool = False
+    """Whether the event continues the life of one thing: it keeps what the event does not mention."""
+    ids: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
+    """Of a rule that merges: the fields that may hold an id of the thing, and those that may hold a title."""
+    qualified: Callable[[JsonObject, str], str] | None = None
+    """Makes a name out of the text of such a field, where that is not the name itself."""
 
 
 def rule(
     entity_type: str,
     relation: str = "",
-    told_by: str = "actor",
+    *,
+    teller: str = "actor",
     noun: str = "",
     keeps: Sequence[str] = (),
     status: str = "",
@@ -78,17 +86,29 @@ def rule(
     noun = noun or entity_type
     texts = ("summary", noun, *TEXTS)
     named_by = (*NAMED_BY, f"{noun}_id", "subject", noun, *texts)
-    told_by = told_by if relation else ""
+    teller = teller if relation else ""
     return Rule(
-        entity_type, tuple(dict.fromkeys(named_by)), texts, tuple(keeps), told_by, relation, status, tuple(mentions)
+        entity_type, tuple(dict.fromkeys(named_by)), texts, tuple(keeps), teller, relation, status, tuple(mentions)
     )
+
+
+def living(a_rule: Rule, noun: str = "") -> Rule:
+    """The rule for a thing that lives through several events: known by key or id, else by title, name or its noun.
+
+    What only names it is no summary: a version into which the event merges keeps its own.
+    """
+    noun = noun or a_rule.entity_type
+    texts = ("summary", *TEXTS)
+    ids, titles = ("key", "id", f"{noun}_id"), ("name", "title", "subject", noun)
+    return a_rule._replace(named_by=(*ids, *titles, *texts), texts=texts, merges=True, ids=ids, titles=titles)
 
 
 def entity_types(a_rule: Rule) -> tuple[str, ...]:
     """All types of entities that a rule may give, the event's own first."""
-    teller = TELLERS[a_rule.told_by].entity_type if a_rule.told_by and TELLERS[a_rule.told_by].told else ""
-    told = (mention.entity_type for mention in a_rule.mentions if mention.told)
-    return tuple(dict.fromkeys(name for name in (a_rule.entity_type, teller, *told, *a_rule.also) if name))
+    teller = TELLERS[a_rule.teller] if a_rule.teller else None
+    said_by = (teller.entity_type,) if teller and teller.becomes_entity else ()
+    mentioned = (mention.entity_type for mention in a_rule.mentions if mention.becomes_entity)
+    return tuple(dict.fromkeys((a_rule.entity_type, *said_by, *mentioned, *a_rule.also)))
 
 
 def relation_types(a_rule: Rule) -> tuple[str, ...]:
@@ -97,7 +117,7 @@ def relation_types(a_rule: Rule) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in (a_rule.relation, *mentioned, *a_rule.relations) if name))
 
 
-# Who told it
+# Who said it
 
 
 def the_actor(event: Event, payload: JsonObject) -> str:
@@ -134,8 +154,8 @@ def the_worker(event: Event, payload: JsonObject) -> str:
 class Teller(NamedTuple):
     entity_type: str
     name: Callable[[Event, JsonObject], str]
-    told: bool = True
-    """Whether it becomes an entity here; missions and workers have events of their own."""
+    becomes_entity: bool = True
+    """Missions and workers do not: they have events of their own."""
 
 
 TELLERS = {
@@ -144,8 +164,8 @@ TELLERS = {
     "session": Teller("session", the_session),
     "parent session": Teller("session", the_parent_session),
     "user": Teller("user", the_user),
-    "mission": Teller("mission", the_mission, told=False),
-    "worker": Teller("worker", the_worker, told=False),
+    "mission": Teller("mission", the_mission, becomes_entity=False),
+    "worker": Teller("worker", the_worker, becomes_entity=False),
 }
 
 
@@ -154,13 +174,14 @@ TELLERS = {
 
 @lru_cache(maxsize=4096)
 def bare(entity_type: str, name: str) -> Entity:
-    """An entity of which only the name is known: always the same, so that telling it again writes nothing.
+    """An entity of which only the name is known: always the same, so that it is written once.
 
     `Ada` and `ada` match, so their summaries are the same too.
     """
     return Entity(name, entity_type, f"{entity_type.replace('_', ' ')} {name.casefold()}")
 
 
+@lru_cache(maxsize=4096)
 def ref_to(entity_type: str, text: str) -> EntityRef:
     return EntityRef(entity_type, entity_name(text))
 
@@ -183,9 +204,9 @@ def part_name(whole: str, kind: str, part: object) -> str:
     return f"{whole[:64]}:{kind}:{entity_name(text)[:64]}" if whole and text else ""
 
 
-def objects(value: object, most: int) -> list[JsonObject]:
+def objects(value: object, max_count: int) -> list[JsonObject]:
     """The JSON objects in a list."""
-    return [item for item in value[:most] if isinstance(item, dict)] if isinstance(value, list) else []
+    return [item for item in value[:max_count] if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def once(entities: Iterable[Entity]) -> tuple[Entity, ...]:

@@ -22,7 +22,7 @@ from zaxy.extract.rule import TELLERS, Own, Rule, bare, entity_types, named, onc
 from zaxy.extract.texts import MAX_NAME_CHARS, MAX_SUMMARY_CHARS, cut, entity_name, first_text, readable_text
 from zaxy.extract.times import utc_text
 
-VERSION = "1"
+VERSION = "2"
 """Changes whenever an event would give other rows: followers are then rebuilt."""
 
 RULES: dict[str, Rule] = {
@@ -38,6 +38,8 @@ RULES: dict[str, Rule] = {
 }
 UNKNOWN = Rule("event", named_by=(), texts=())
 ENTITY_TYPES = frozenset(name for rule in (*RULES.values(), UNKNOWN) for name in entity_types(rule))
+LIVING_TYPES = frozenset(rule.entity_type for rule in RULES.values() if rule.merges)
+"""What lives through several events, and may be known by an id and a title."""
 RELATION_TYPES = frozenset(name for rule in RULES.values() for name in relation_types(rule)) | {"supersedes"}
 """All that the built-in rules write, and so no plugin may."""
 ERASED = "event.erased"
@@ -46,7 +48,7 @@ NOTHING = Extraction()
 
 
 def extract(event: Event) -> Extraction:
-    """The rows of one event: what it is about first, then who told it and what else it names."""
+    """The rows of one event: what it is about first, then who said it and what else it names."""
     payload = event.payload
     if payload is None:
         return NOTHING
@@ -67,14 +69,14 @@ def _rows(event: Event, payload: JsonObject, rule: Rule) -> Extraction:
     own = Own(event, payload, EntityRef(rule.entity_type, _name(event, payload, rule)), since)
     entities = [_entity(own, rule)]
     edges: list[Edge] = []
-    if rule.told_by:
+    if rule.teller:
         _teller(own, rule, entities, edges)
     for mention in rule.mentions:
         for name in _mentioned(payload, mention.fields):
             other = EntityRef(mention.entity_type, name)
             ends = (other, own.ref) if mention.inward else (own.ref, other)
             edges.append(Edge(*ends, mention.relation, valid_from=since))
-            if mention.told:
+            if mention.becomes_entity:
                 entities.append(bare(*other))
     if rule.more is None and "supersedes" not in payload:
         return Extraction(tuple(entities), tuple(edges))
@@ -95,7 +97,7 @@ def _name(event: Event, payload: JsonObject, rule: Rule) -> str:
 
 def _entity(own: Own, rule: Rule) -> Entity:
     payload = own.payload
-    properties = kept(payload, rule.keeps)
+    properties = kept(payload, rule.keeps, nulls=rule.merges)
     if rule.properties:
         properties.update(rule.properties(payload))
     if rule.status:
@@ -105,16 +107,40 @@ def _entity(own: Own, rule: Rule) -> Entity:
     summary = first_text(payload, rule.texts)
     if not summary and rule.describe:
         summary = rule.describe(payload)
-    summary = summary or readable_text(payload) or own.ref.name
-    return Entity(own.ref.name, rule.entity_type, cut(summary, MAX_SUMMARY_CHARS), properties, own.since)
+    if not rule.merges:
+        summary = summary or readable_text(payload) or own.ref.name
+        return Entity(own.ref.name, rule.entity_type, cut(summary, MAX_SUMMARY_CHARS), properties, own.since)
+    default = first_text(payload, rule.titles) or readable_text(payload) or own.ref.name
+    ids, titles = (_names(payload, rule, fields) for fields in (rule.ids, rule.titles))
+    if not ids and not titles and first_text(payload, rule.named_by):
+        titles = (own.ref.name,)
+    return Entity(
+        own.ref.name,
+        rule.entity_type,
+        cut(summary or default, MAX_SUMMARY_CHARS),
+        properties,
+        own.since,
+        merges=True,
+        default_summary=not summary,
+        ids=ids,
+        titles=titles,
+    )
+
+
+def _names(payload: JsonObject, rule: Rule, fields: tuple[str, ...]) -> tuple[str, ...]:
+    """The names in some fields of a payload, each once."""
+    texts = [text for field in fields if (text := first_text(payload, (field,)))]
+    if rule.qualified:
+        texts = [rule.qualified(payload, text) for text in texts]
+    return tuple(dict.fromkeys(name for text in texts if (name := entity_name(text))))
 
 
 def _teller(own: Own, rule: Rule, entities: list[Entity], edges: list[Edge]) -> None:
-    teller = TELLERS[rule.told_by]
+    teller = TELLERS[rule.teller]
     ref = ref_to(teller.entity_type, teller.name(own.event, own.payload))
     if not ref.name:
         return
-    if teller.told:
+    if teller.becomes_entity:
         entities.append(bare(teller.entity_type, ref.name))
     edges.append(Edge(ref, own.ref, rule.relation, valid_from=own.since))
 

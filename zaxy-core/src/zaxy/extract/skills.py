@@ -7,14 +7,32 @@ from zaxy.extract.properties import MAX_ITEM_CHARS, MAX_ITEMS
 from zaxy.extract.rule import Own, Rule, edge, named
 from zaxy.extract.texts import cut, entity_name, first_text
 
-SKILL_ID = ("skill_id", "key", "id", "name")
+IDS, NAMES = ("key", "skill_id", "id"), ("name",)
+SKILL_ID = (*IDS, *NAMES)
 FIRST = "1"
+KEEPS = (
+    "skill_id",
+    "version",
+    "name",
+    "procedure",
+    "applicability",
+    "citations",
+    "success_score",
+    "feedback",
+    "evidence",
+    "reason",
+    "supersedes_version",
+)
 
 
 def version_name(payload: JsonObject, field: str = "version") -> str:
     """`deploy@2`; a skill without a version is its first."""
-    skill, version = first_text(payload, SKILL_ID), first_text(payload, (field,))
-    return f"{skill[:120]}@{(version or FIRST)[:32]}" if skill else ""
+    return _versioned(payload, first_text(payload, SKILL_ID), field)
+
+
+def _versioned(payload: JsonObject, skill: str, field: str = "version") -> str:
+    version = first_text(payload, (field,)) or FIRST
+    return f"{skill[:120]}@{version[:32]}" if skill else ""
 
 
 def skill_name(event: Event, payload: JsonObject) -> str:
@@ -22,7 +40,7 @@ def skill_name(event: Event, payload: JsonObject) -> str:
 
 
 def steps(payload: JsonObject) -> dict[str, object]:
-    """The procedure as a list of steps, also if it was told as lines of text."""
+    """The procedure as a list of steps, also if it came as lines of text."""
     procedure = payload.get("procedure")
     lines = procedure.splitlines() if isinstance(procedure, str) else []
     found = [cut(line.strip(), MAX_ITEM_CHARS) for line in lines if line.strip()]
@@ -64,16 +82,17 @@ def _version(status: str) -> Rule:
     return Rule(
         "skill",
         named_by=SKILL_ID,
-        texts=("summary", "description", "name", "reason"),
-        keeps=(
-            *("skill_id", "version", "name", "procedure", "applicability", "citations", "success_score"),
-            *("feedback", "evidence", "reason", "supersedes_version"),
-        ),
+        texts=("summary", "description"),
+        keeps=KEEPS,
         status=status,
         name=skill_name,
         properties=steps,
         more=family,
         relations=("version_of",),
+        merges=True,
+        ids=IDS,
+        titles=NAMES,
+        qualified=_versioned,
     )
 
 

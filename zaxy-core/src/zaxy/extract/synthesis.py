@@ -14,8 +14,18 @@ MAX_CANDIDATES = 16
 MAX_ROWS = 100
 CANDIDATE = ("rank", "type", "answer", "value", "unit", "confidence", "support_source_ids", "excluded_source_ids")
 ROW = (
-    *("fact_id", "source_group", "citation", "kind", "entity", "value", "unit", "time", "label"),
-    *("include_reason", "exclude_reason", "authority"),
+    "fact_id",
+    "source_group",
+    "citation",
+    "kind",
+    "entity",
+    "value",
+    "unit",
+    "time",
+    "label",
+    "include_reason",
+    "exclude_reason",
+    "authority",
 )
 
 
@@ -181,8 +191,10 @@ RULES = {
         more=artifact,
         also=("synthesis_answer_candidate", "synthesis_ledger_row", "source_group"),
         relations=(
-            *("artifact_has_answer_candidate", "candidate_supported_by_source_group", "artifact_has_ledger_row"),
-            *("cites_source_group",),
+            "artifact_has_answer_candidate",
+            "candidate_supported_by_source_group",
+            "artifact_has_ledger_row",
+            "cites_source_group",
         ),
     ),
     "memory.synthesis.used": _outcome("used"),

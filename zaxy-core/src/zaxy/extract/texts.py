@@ -9,8 +9,21 @@ MAX_NAME_CHARS = 160
 MAX_SUMMARY_CHARS = 2000
 
 PROSE = (
-    *("summary", "decision", "task", "goal", "issue", "fact", "preference", "verification", "handoff", "finding"),
-    *("claim", "text", "content", "description", "title"),
+    "summary",
+    "decision",
+    "task",
+    "goal",
+    "issue",
+    "fact",
+    "preference",
+    "verification",
+    "handoff",
+    "finding",
+    "claim",
+    "text",
+    "content",
+    "description",
+    "title",
 )
 """The fields that are read as sentences, in this order; what stands in other fields is shown with the field's name."""
 _RANK = {field: rank for rank, field in enumerate(PROSE)}
@@ -51,16 +64,16 @@ def entity_name(text: str) -> str:
     return head.strip()[:MAX_NAME_CHARS].rstrip()
 
 
-def cut(text: str, longest: int) -> str:
+def cut(text: str, max_chars: int) -> str:
     """The text, or its beginning with a mark that there was more."""
-    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+    return text if len(text) <= max_chars else text[: max_chars - 1].rstrip() + "…"
 
 
-def one_line(value: object, longest: int) -> str:
+def one_line(value: object, max_chars: int) -> str:
     """A JSON value on one line: an object as `key: value; key: value`."""
     if not isinstance(value, Mapping):
-        return cut(text_of(value), longest)
-    return cut("; ".join(" ".join(line.split()) for line in _lines(value)), longest)
+        return cut(text_of(value), max_chars)
+    return cut("; ".join(" ".join(line.split()) for line in _lines(value)), max_chars)
 
 
 def readable_text(payload: Mapping[str, object]) -> str:

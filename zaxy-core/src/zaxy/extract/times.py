@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-LONGEST = 40
+MAX_TIME_CHARS = 40
 
 
 def utc_text(value: object) -> str:
@@ -13,7 +13,7 @@ def utc_text(value: object) -> str:
         return ""
     text = value.strip()
     # Pythons differ on hour 24, and on dates by week or without hyphens: one log must give the same rows on all.
-    if len(text) > LONGEST or text[4:5] != "-" or text[7:8] != "-" or text[11:13] == "24":
+    if len(text) > MAX_TIME_CHARS or text[4:5] != "-" or text[7:8] != "-" or text[11:13] == "24":
         return ""
     try:
         moment = datetime.fromisoformat(text)

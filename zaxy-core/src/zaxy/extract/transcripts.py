@@ -12,7 +12,7 @@ RULES = {
         named_by=("key", "id"),
         texts=("summary", "content", "text", "description"),
         keeps=("role", "speaker"),
-        told_by="speaker",
+        teller="speaker",
         relation="said",
     ),
 }

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from zaxy.extract.rule import Mention, rule
+from zaxy.extract.rule import Mention, Rule, living, rule
 
 GOAL = Mention(("goal", "goal_id"), "goal", "has_task", inward=True)
 TASK = ("goal", "owner", "assignee", "priority", "due", "reason", "outcome", "result")
 
+
+def _task(relation: str, status: str) -> Rule:
+    return living(rule("task", relation, keeps=TASK, status=status, mentions=[GOAL]))
+
+
 RULES = {
-    "goal.created": rule("goal", "created_goal", keeps=("status", "owner", "priority", "due", "reason")),
-    "task.proposed": rule("task", "proposed_task", keeps=TASK, status="proposed", mentions=[GOAL]),
-    "task.claimed": rule("task", "claimed_task", keeps=TASK, status="claimed", mentions=[GOAL]),
-    "task.completed": rule("task", "completed_task", keeps=TASK, status="completed", mentions=[GOAL]),
+    "goal.created": living(rule("goal", "created_goal", keeps=("status", "owner", "priority", "due", "reason"))),
+    "task.proposed": _task("proposed_task", "proposed"),
+    "task.claimed": _task("claimed_task", "claimed"),
+    "task.completed": _task("completed_task", "completed"),
     "decision.made": rule(
         "decision", "made_decision", keeps=("status", "rationale", "reason", "alternatives", "scope")
     ),
-    "issue.diagnosed": rule(
-        "issue", "diagnosed_issue", keeps=("status", "severity", "cause", "component", "path", "fix")
+    "issue.diagnosed": living(
+        rule("issue", "diagnosed_issue", keeps=("status", "severity", "cause", "component", "path", "fix"))
     ),
     "verification.recorded": rule(
         "verification", "recorded_verification", keeps=("status", "result", "command", "exit_code", "evidence")

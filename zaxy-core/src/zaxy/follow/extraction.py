@@ -131,6 +131,9 @@ def _is_entity(row: object) -> bool:
         and _is_text(row.summary)
         and _is_time(row.observed_at)
         and _is_json_object(row.properties)
+        and isinstance(row.merges, bool)
+        and isinstance(row.default_summary, bool)
+        and row.ids == row.titles == ()  # of things that the built-in rules write
     )
 
 

@@ -12,6 +12,8 @@ from zaxy.extract.closings import closings_as_json
 from zaxy.extract.names import entity_key
 from zaxy.extract.rules import extract
 
+AFTER_ALL = "9999-12-31T23:59:59.999999Z"
+"""A moment after all that a log may say: what holds then has no end."""
 Versions = Callable[[str, EntityRef, AsOf], list[EntityRow]]
 """The rows of an entity of a session that hold at a moment."""
 
@@ -19,7 +21,7 @@ Versions = Callable[[str, EntityRef, AsOf], list[EntityRow]]
 def ended_by(event: Event, store: EventStore, versions: Versions) -> list[dict[str, object]]:
     """What an event has closed, by saying so or as the next version: it stays closed when the event is gone.
 
-    Rows are told by their events and not by their names, which may say what is to be forgotten.
+    Rows are named by their events and not by their names, which may say what is to be forgotten.
     """
     rows = extract(event)
     closings = [closing for closing in rows.closings if closing.seq is not None]
@@ -28,12 +30,16 @@ def ended_by(event: Event, store: EventStore, versions: Versions) -> list[dict[s
         at.setdefault(EntityRef(entity.entity_type, entity.name), entity.observed_at or event.time)
     ended = closings_as_json(closings)
     for ref, moment in at.items():
-        held = {row.opened_seq for row in versions(event.session, ref, AsOf(known_at=event.seq))}
-        for row in versions(event.session, ref, AsOf(known_at=event.seq - 1)):
-            if row.opened_seq not in held:
-                place = {"seq": row.opened_seq, "row": _place_of(row, store.get(event.session, row.opened_seq))}
-                ended.append({"at": moment, "entity": None, **place})
-    return ended
+        held = [row for time in (event.time, AFTER_ALL) for row in versions(event.session, ref, AsOf(time, event.seq))]
+        # Before the event the thing may have had no other name than the one that its rows have.
+        known = EntityRef(ref.entity_type, held[0].entity.name) if held else ref
+        for time in (event.time, AFTER_ALL):
+            still = {(row.opened_seq, row.valid_to) for row in versions(event.session, known, AsOf(time, event.seq))}
+            for row in versions(event.session, known, AsOf(time, event.seq - 1)):
+                if (row.opened_seq, row.valid_to) not in still:
+                    place = {"seq": row.opened_seq, "row": _place_of(row, store.get(event.session, row.opened_seq))}
+                    ended.append({"at": moment, "entity": None, **place})
+    return [closing for at_first, closing in enumerate(ended) if closing not in ended[:at_first]]
 
 
 def _place_of(row: EntityRow, event: Event | None) -> int:
@@ -41,11 +47,15 @@ def _place_of(row: EntityRow, event: Event | None) -> int:
     entities = extract(event).entities if event else ()
     refs = [entity_key(EntityRef(entity.entity_type, entity.name)) for entity in entities]
     own = entity_key(EntityRef(row.entity.entity_type, row.entity.name))
-    return refs.index(own) if own in refs else -1
+    if own in refs:
+        return refs.index(own)
+    # The event called it by another of its names.
+    types = [entity.entity_type if entity.merges else "" for entity in entities]
+    return types.index(row.entity.entity_type) if row.entity.entity_type in types else -1
 
 
 def drop_unused(folder: Path, used: Collection[str]) -> Iterator[str]:
-    """Delete what followers hold that are not in use, such as a graph that was chosen before: nobody tells them.
+    """Delete what followers hold that are not in use, such as a graph that was chosen before.
 
     A warning for each that cannot be deleted.
     """

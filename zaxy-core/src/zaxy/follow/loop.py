@@ -7,10 +7,11 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from zaxy.api.models import Batch, Closing, Cursor, Event
+from zaxy.api.models import Batch, Closing, Cursor, Event, ExtractedEvent
 from zaxy.api.points import EventStore, Follower
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.disk import DISK
@@ -57,14 +58,34 @@ class State(NamedTuple):
         return self._replace(problem=error.message, remediation=error.remediation)
 
 
+class Resolver(Protocol):
+    """Gives things their names between extraction and the followers, by what the events before have taught."""
+
+    def cursor(self, session: str) -> Cursor | None: ...
+
+    def resolve(self, session: str, events: Sequence[ExtractedEvent], cursor: Cursor) -> tuple[ExtractedEvent, ...]: ...
+
+    def wipe(self, session: str) -> None: ...
+
+    def close(self) -> None: ...
+
+
 class Loop:
     """Followers are given by name. Among processes one at a time follows a session: no work is done twice, and nothing
     that was read before an erasure is written after it."""
 
-    def __init__(self, store: EventStore, followers: dict[str, Follower], extractors: Extractors, folder: Path) -> None:
+    def __init__(
+        self,
+        store: EventStore,
+        followers: dict[str, Follower],
+        extractors: Extractors,
+        folder: Path,
+        resolver: Resolver | None = None,
+    ) -> None:
         self._store = store
         self._followers = followers
         self._extractors = extractors
+        self._resolver = resolver
         self._folder = str(folder)
         self._locks: dict[str, SessionLock] = {}
 
@@ -73,7 +94,7 @@ class Loop:
         deadline = time.monotonic() + budget
         head = self._store.head(session)
         states = {name: self._state(name, session, head) for name in self._followers}
-        if head is not None and any(state.behind for state in states.values()):
+        if head is not None and (any(state.behind for state in states.values()) or self._misses_names(session, head)):
             try:
                 with self._alone(session, max(budget, 0.001)):
                     states = self._follow(session, head, deadline, progress)
@@ -92,6 +113,8 @@ class Loop:
                     self._followers[name].wipe(session)
                 except ZaxyError as error:
                     problems[name] = error.message
+            if self._resolver:
+                self._resolver.wipe(session)
             if head is not None:
                 states = list(self._follow(session, head, time.monotonic() + FOREVER, progress).values())
             else:
@@ -132,6 +155,8 @@ class Loop:
         for follower in self._followers.values():
             with suppress(ZaxyError):  # one that cannot let go must not keep the others from it
                 follower.close()
+        if self._resolver:
+            self._resolver.close()
 
     def _state(self, name: str, session: str, head: Cursor | None) -> State:
         end = head.seq if head else 0
@@ -170,10 +195,20 @@ class Loop:
                 except ZaxyError as error:
                     states[name] = state.kept_by(error)
         for cursor, names in places.items():
-            run = _Run(self._store, self._extractors, session=session, head=head, cursor=cursor)
+            run = _Run(
+                self._store, self._extractors, resolver=self._resolver, session=session, head=head, cursor=cursor
+            )
             for name, state in run.follow({name: self._followers[name] for name in names}, deadline, progress):
                 states[name] = state
+        if self._misses_names(session, head):
+            run = _Run(self._store, self._extractors, resolver=self._resolver, session=session, head=head, cursor=None)
+            run.learn_names(head.seq)
         return states
+
+    def _misses_names(self, session: str, head: Cursor) -> bool:
+        """Whether followers that have come to the end know more than the resolver, as when its file was deleted."""
+        known = self._resolver.cursor(session) if self._resolver else head
+        return (known.seq if known else 0) < head.seq
 
     def _place(self, name: str, session: str, state: State) -> Cursor | None:
         """Where a follower goes on; one that begins again forgets what it had."""
@@ -218,10 +253,18 @@ class _Run:
     """Followers on their way from one place in a session's log to its end."""
 
     def __init__(
-        self, store: EventStore, extractors: Extractors, *, session: str, head: Cursor, cursor: Cursor | None
+        self,
+        store: EventStore,
+        extractors: Extractors,
+        *,
+        resolver: Resolver | None,
+        session: str,
+        head: Cursor,
+        cursor: Cursor | None,
     ) -> None:
         self._store = store
         self._extractors = extractors
+        self._resolver = resolver
         self._session = session
         self._head = head
         self._cursor = cursor
@@ -257,11 +300,13 @@ class _Run:
                     except ZaxyError as error:
                         del followers[name]
                         yield name, self._state(name).kept_by(error)
+                if self._resolver:
+                    self._resolver.wipe(self._session)
                 self._cursor, self._began = None, (self._store.head(self._session) or self._head).seq
                 self._ended = None
                 continue
             after = Cursor(*_fields(page.cursor), fed_by=f"{self._extractors.fed_by}|{self._began}")
-            batch = Batch(self._session, self._extractors.extract(page.events, ended))
+            batch = Batch(self._session, self._named(self._extractors.extract(page.events, ended), after))
             for name, follower in list(followers.items()):
                 try:
                     follower.apply(batch, after)
@@ -274,6 +319,32 @@ class _Run:
                 progress(after.seq, self._head.seq)
         for name in followers:
             yield name, self._state(name)
+
+    def _named(self, events: tuple[ExtractedEvent, ...], after: Cursor) -> tuple[ExtractedEvent, ...]:
+        """The events with the names that things are known by."""
+        if self._resolver is None:
+            return events
+        self.learn_names(events[0].event.seq - 1)
+        return self._resolver.resolve(self._session, events, after)
+
+    def learn_names(self, last: int) -> None:
+        """Let the resolver know all events up to one: usually it does, unless its file was deleted."""
+        if self._resolver is None:
+            return
+        known = self._resolver.cursor(self._session)
+        if known is not None and (_fed_by(known) != self._extractors.fed_by or not self._is_in_log(known)):
+            self._resolver.wipe(self._session)
+            known = None
+        while (seq := known.seq if known else 0) < last:
+            page = self._store.read(self._session, known, min(last - seq, MAX_BATCH))
+            if page.cursor is None or not page.events:
+                break
+            known = replace(page.cursor, fed_by=f"{self._extractors.fed_by}|{self._began}")
+            self._resolver.resolve(self._session, self._extractors.extract(page.events), known)
+
+    def _is_in_log(self, cursor: Cursor) -> bool:
+        event = self._store.get(self._session, cursor.seq)
+        return event is not None and event.hash == cursor.hash
 
     def _ended_by(self, events: Sequence[Event]) -> dict[int, tuple[Closing, ...]]:
         """What erased events had closed. The log tells it behind them, and is looked through only if there are any."""

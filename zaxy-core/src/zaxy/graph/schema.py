@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-FORMAT = 1
+FORMAT = 2
 SCHEMA = """
 CREATE TABLE sessions (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
@@ -25,28 +25,35 @@ CREATE TABLE things (
 CREATE INDEX things_by_key ON things (key);
 CREATE TABLE entities (
     id INTEGER PRIMARY KEY, session INTEGER NOT NULL, thing INTEGER NOT NULL, type TEXT NOT NULL, spelled TEXT,
-    summary TEXT NOT NULL, properties TEXT NOT NULL, told_from TEXT NOT NULL,
-    valid_from TEXT NOT NULL, valid_to TEXT NOT NULL, opened INTEGER NOT NULL, closed INTEGER
+    summary TEXT NOT NULL, properties TEXT NOT NULL, observed_at TEXT NOT NULL,
+    valid_from TEXT NOT NULL, valid_to TEXT NOT NULL, opened INTEGER NOT NULL, closed INTEGER, earlier TEXT
 );
 CREATE INDEX entities_by_thing ON entities (thing, valid_from);
 CREATE INDEX entities_by_type ON entities (session, type, valid_to = '', opened);
+CREATE INDEX entities_by_end ON entities (session, type, valid_to) WHERE valid_to <> '';
 CREATE TABLE edges (
     id INTEGER PRIMARY KEY, source INTEGER NOT NULL, target INTEGER NOT NULL, relation TEXT NOT NULL,
     source_spelled TEXT, target_spelled TEXT, confidence REAL NOT NULL, inferred INTEGER NOT NULL, method TEXT NOT NULL,
-    evidence TEXT NOT NULL, told_to TEXT NOT NULL, told_from TEXT NOT NULL,
-    valid_from TEXT NOT NULL, valid_to TEXT NOT NULL, opened INTEGER NOT NULL, closed INTEGER
+    evidence TEXT NOT NULL, given_to TEXT NOT NULL, given_from TEXT NOT NULL,
+    valid_from TEXT NOT NULL, valid_to TEXT NOT NULL, opened INTEGER NOT NULL, closed INTEGER, earlier TEXT
 );
 CREATE INDEX edges_by_ends ON edges (max(source, target), min(source, target), relation, source, valid_from);
 CREATE INDEX edges_by_source ON edges (source, relation, valid_to = '', opened);
 CREATE INDEX edges_by_target ON edges (target, relation, valid_to = '', opened);
+CREATE INDEX edges_by_end_at_source ON edges (source, valid_to) WHERE valid_to <> '';
+CREATE INDEX edges_by_end_at_target ON edges (target, valid_to) WHERE valid_to <> '';
 """
-"""A thing is what entities are versions of and what edges join: a type and a folded name, told of or only pointed to.
+"""A thing is what entities are versions of and what edges join: a type and a folded name, described or only pointed to.
 Its name is as it was first spelled; a row that spells it in another way says so itself.
 
 The rows of an event have consecutive ids, so that the event finds them without an index.
 
 The versions of a thing, and those of an edge, never overlap: only the last that begins by a moment can hold at it, and
-only the last of all can be open. So what holds is found without going through the others.
+only the last of all can be without an end. So what holds is found without going through the others. Of a type, or
+around a node, what holds now is what has no end, and the few rows whose end is still to come: an index finds those.
+
+`earlier` has the ends that a row had before its end moved, as JSON: `[[seq, valid_to], ...]`. `given_from` and
+`given_to` are what an edge's event said of its window.
 
 An edge is found by its younger end first: mostly that is the event's own entity, and the index then grows at its end.
 """

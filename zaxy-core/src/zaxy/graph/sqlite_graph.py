@@ -28,44 +28,53 @@ NEW_SESSION = "INSERT INTO sessions (name) VALUES (?)"
 MOVE_CURSOR = "UPDATE sessions SET seq = ?, hash = ?, offset = ?, fed_by = ? WHERE id = ?"
 STATS = "SELECT entities, edges, open_entities, open_edges FROM sessions WHERE name = ?"
 
-# A row is shown as it was known: what was closed later is open.
-KNOWN_END = "iif({0}.closed > :known, '', {0}.valid_to)"
-WINDOW = f"e.valid_from, {KNOWN_END.format('e')}, e.opened, iif(e.closed > :known, NULL, e.closed), v.hash"
+# A row is shown as it was known. An end that came later is left out; where it had moved, the one before it is shown.
+EARLIER = (
+    "(SELECT json_extract({0}.earlier, '$[' || max(key) || '][{1}]') FROM json_each({0}.earlier) "
+    "WHERE json_extract(value, '$[0]') <= :known)"
+)
+KNOWN_END = f"iif({{0}}.closed > :known, ifnull({EARLIER.format('{0}', 1)}, ''), {{0}}.valid_to)"
+KNOWN_CLOSED = f"iif({{0}}.closed > :known, {EARLIER.format('{0}', 0)}, {{0}}.closed)"
+WINDOW = f"e.valid_from, {KNOWN_END.format('e')}, e.opened, {KNOWN_CLOSED.format('e')}, v.hash"
 HOLDS = f"{{0}}.opened <= :known AND {{0}}.valid_from <= :at AND ({KNOWN_END} = '' OR :at < {KNOWN_END})"
-TOLD_BY = "CROSS JOIN events AS v ON v.session = :session AND v.seq = e.opened"
+OPENED_BY = "CROSS JOIN events AS v ON v.session = :session AND v.seq = e.opened"
 
 ENTITY = (
-    "SELECT t.name, coalesce(e.spelled, t.spelled, t.name), e.type, e.summary, e.properties, e.told_from, "
+    "SELECT t.name, coalesce(e.spelled, t.spelled, t.name), e.type, e.summary, e.properties, e.observed_at, "
     f"{WINDOW} FROM"
 )
 # With all that is known only the last version that begins by a moment can hold at it. Of what was known earlier it may
 # be one before that, so that one is looked for among them.
 LAST_BY = "SELECT id FROM entities AS w WHERE thing = t.id AND {} ORDER BY valid_from DESC, id DESC LIMIT 1"
 NAMED = (
-    f"{ENTITY} things AS t CROSS JOIN entities AS e ON e.id = ({LAST_BY}) {TOLD_BY} "
+    f"{ENTITY} things AS t CROSS JOIN entities AS e ON e.id = ({LAST_BY}) {OPENED_BY} "
     f"WHERE t.key = :key AND t.session = :session AND t.name = :name AND {HOLDS.format('e')}"
 )
-NAMED_NOW, NAMED_THEN = NAMED.format("valid_from <= :at"), NAMED.format(HOLDS.format("w"))
+NOT_VOID = "(valid_to = '' OR valid_from < valid_to)"
+NAMED_NOW, NAMED_THEN = NAMED.format(f"valid_from <= :at AND {NOT_VOID}"), NAMED.format(HOLDS.format("w"))
 OF_EVENT = (
     f"{ENTITY} events AS v CROSS JOIN entities AS e ON e.id >= v.first_entity AND e.id < v.end_of_entities "
     f"CROSS JOIN things AS t ON t.id = e.thing WHERE v.session = :session AND v.seq = :seq AND {HOLDS.format('e')}"
 )
 OF_TYPE = (
-    f"{ENTITY} entities AS e INDEXED BY entities_by_type CROSS JOIN things AS t ON t.id = e.thing {TOLD_BY} "
-    f"WHERE e.session = :session AND e.type = :type AND (e.valid_to = '') = :open AND {HOLDS.format('e')} "
+    f"{ENTITY} entities AS e INDEXED BY {{}} CROSS JOIN things AS t ON t.id = e.thing {OPENED_BY} "
+    f"WHERE e.session = :session AND e.type = :type AND {{}} AND {HOLDS.format('e')} "
     "ORDER BY e.opened DESC, t.name LIMIT :limit"
 )
+WITHOUT_END, WITH_END = "(e.valid_to = '') = 1", "(e.valid_to = '') = 0"
+TO_END = "e.valid_to <> '' AND e.valid_to > :at"
+"""With all that is known, of the rows with an end only those hold whose end is still to come."""
 
 KNOWN_KEYS = "SELECT key FROM things WHERE key IN (SELECT value FROM json_each(?))"
-"""Of many names few are known: those are told apart at once, before any is looked up."""
+"""Of many names few are known: those are sorted out at once, before any is looked up."""
 THING = "SELECT id FROM things WHERE key = ? AND session = ? AND type = ? AND name = ?"
 ENDS = ("source", "target")
 EDGE = (
     "SELECT s.name, t.name, e.id, e.source, e.target, coalesce(e.source_spelled, s.spelled, s.name), s.type, "
     "coalesce(e.target_spelled, t.spelled, t.name), t.type, e.relation, e.confidence, e.inferred, e.method, "
-    f"e.evidence, e.told_from, e.told_to, {WINDOW} FROM"
+    f"e.evidence, e.given_from, e.given_to, {WINDOW} FROM"
 )
-ENDS_OF = f"CROSS JOIN things AS s ON s.id = e.source CROSS JOIN things AS t ON t.id = e.target {TOLD_BY}"
+ENDS_OF = f"CROSS JOIN things AS s ON s.id = e.source CROSS JOIN things AS t ON t.id = e.target {OPENED_BY}"
 FEW = "SELECT count(*) FROM (SELECT 1 FROM edges INDEXED BY edges_by_{0} WHERE {0} = :node LIMIT :limit + 1)"
 RELATION = (
     "SELECT relation FROM edges INDEXED BY edges_by_{0} WHERE {0} = :node AND relation > :relation "
@@ -73,21 +82,21 @@ RELATION = (
 )
 AROUND = f"{EDGE} edges AS e INDEXED BY edges_by_{{0}} {ENDS_OF} WHERE e.{{0}} = :node AND {HOLDS.format('e')}"
 NEWEST_AROUND = (
-    f"{EDGE} edges AS e INDEXED BY edges_by_{{0}} {ENDS_OF} WHERE e.{{0}} = :node AND e.relation = :relation "
-    f"AND (e.valid_to = '') = :open AND e.opened >= :newer AND {HOLDS.format('e')} "
+    f"{EDGE} edges AS e INDEXED BY {{1}} {ENDS_OF} WHERE e.{{0}} = :node AND e.relation = :relation "
+    f"AND {{2}} AND e.opened >= :newer AND {HOLDS.format('e')} "
     "ORDER BY e.opened DESC, s.type, s.name, t.type, t.name LIMIT :limit"
 )
 
 ALL_ENTITIES = (
     "SELECT e.opened, v.hash, t.name, coalesce(e.spelled, t.spelled, t.name), e.type, e.summary, e.properties, "
-    "e.told_from, e.valid_from, e.valid_to, e.closed FROM events AS v "
+    "e.observed_at, e.valid_from, e.valid_to, e.closed, e.earlier FROM events AS v "
     "CROSS JOIN entities AS e ON e.id >= v.first_entity AND e.id < v.end_of_entities "
     "CROSS JOIN things AS t ON t.id = e.thing WHERE v.session = ? ORDER BY v.seq"
 )
 ALL_EDGES = (
     "SELECT e.opened, v.hash, s.type, s.name, coalesce(e.source_spelled, s.spelled, s.name), t.type, t.name, "
     "coalesce(e.target_spelled, t.spelled, t.name), e.relation, e.confidence, e.inferred, e.method, e.evidence, "
-    "e.told_from, e.told_to, e.valid_from, e.valid_to, e.closed FROM events AS v "
+    "e.given_from, e.given_to, e.valid_from, e.valid_to, e.closed, e.earlier FROM events AS v "
     "CROSS JOIN edges AS e ON e.id >= v.first_edge AND e.id < v.end_of_edges "
     "CROSS JOIN things AS s ON s.id = e.source CROSS JOIN things AS t ON t.id = e.target "
     "WHERE v.session = ? ORDER BY v.seq"
@@ -123,7 +132,7 @@ class SqliteGraph:
         if news and news[0].event.seq != taken + 1:
             raise Conflict(
                 f"the graph has followed {batch.session} to event {taken}, and the batch begins at {news[0].event.seq}",
-                "Ask for its cursor again, and go on from there: it may have been built anew meanwhile.",
+                "Ask for its cursor again, and go on from there: it may have been rebuilt meanwhile.",
             )
         writer.begin()
         for extracted in news:
@@ -177,9 +186,8 @@ class SqliteGraph:
     # Reading
 
     def entities(self, session: str, names: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
-        query = NAMED_NOW if as_of.known_at is None else NAMED_THEN
-
         def ask(db: sqlite3.Connection, own: int, values: Values) -> list[Any]:
+            query = NAMED_NOW if values["known"] == AFTER_ALL_EVENTS else NAMED_THEN
             wanted = {name_key(own, name): name for name in map(folded_name, names)}
             known = dict.fromkeys(key for (key,) in db.execute(KNOWN_KEYS, (json.dumps(list(wanted)),)))
             keyed = ({**values, "name": wanted[key], "key": key} for key in known)
@@ -196,11 +204,12 @@ class SqliteGraph:
     def current(self, session: str, entity_types: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
         def ask(db: sqlite3.Connection, own: int, values: Values) -> list[Any]:
             values["limit"] = limit
+            queries = [OF_TYPE.format(f"entities_by_{index}", which) for index, which in _parts(values, "type", "end")]
             return [
                 row
                 for wanted in dict.fromkeys(entity_types)
-                for still_open in _open_or_not(as_of)
-                for row in db.execute(OF_TYPE, {**values, "type": wanted, "open": still_open})
+                for query in queries
+                for row in db.execute(query, {**values, "type": wanted})
             ]
 
         return _entity_rows(self._ask(session, as_of, ask) if limit > 0 else [])[: max(limit, 0)]
@@ -217,7 +226,7 @@ class SqliteGraph:
             rows: dict[int, EdgeRow] = {}
             for step in range(1, depth + 1):
                 reached |= outermost
-                asked = (ask for node in outermost for ask in _around(db, {**values, "node": node}, relations, as_of))
+                asked = (ask for node in outermost for ask in _around(db, {**values, "node": node}, relations))
                 found = _newest(db, asked, limit - len(rows), rows)
                 rows.update((row[2], _edge_row(row, step)) for row in found)
                 outermost = {end for row in found for end in row[3:5]} - reached
@@ -240,19 +249,28 @@ class SqliteGraph:
 
         def answer(db: sqlite3.Connection) -> list[T]:
             found = db.execute(SESSION, (session,)).fetchone()
-            return ask(db, found[0], {**values, "session": found[0]}) if found else []
+            if found is None:
+                return []
+            if as_of.known_at is not None and as_of.known_at >= found[1]:
+                values["known"] = AFTER_ALL_EVENTS
+            return ask(db, found[0], {**values, "session": found[0]})
 
         return self._file.read(answer)
 
 
-def _open_or_not(as_of: AsOf) -> tuple[int, ...]:
-    """What rows can hold then: now only open ones, at another moment also those that were closed since."""
-    return (1,) if as_of == AsOf() else (1, 0)
+def _parts(values: Values, newest: str, ending: str) -> list[tuple[str, str]]:
+    """Where the rows are that can hold at the moment, as an index and a condition.
+
+    With all that is known, rows without an end and those whose end is still to come; else any.
+    """
+    if values["known"] != AFTER_ALL_EVENTS:
+        return [(newest, WITHOUT_END), (newest, WITH_END)]
+    if values["at"] == AFTER_ALL_TIMES:
+        return [(newest, WITHOUT_END)]
+    return [(newest, WITHOUT_END), (ending, TO_END)]
 
 
-def _around(
-    db: sqlite3.Connection, values: Values, relations: Sequence[str], as_of: AsOf
-) -> Iterator[tuple[str, Values]]:
+def _around(db: sqlite3.Connection, values: Values, relations: Sequence[str]) -> Iterator[tuple[str, Values]]:
     """What to ask for the edges of a node: all of them if they are few, else the newest of each relation."""
     for end in ENDS:
         if relations:
@@ -265,8 +283,8 @@ def _around(
                 continue
             wanted = _relations(db, RELATION.format(end), values)
         for relation in wanted:
-            for still_open in _open_or_not(as_of):
-                yield NEWEST_AROUND.format(end), {**values, "relation": relation, "open": still_open}
+            for index, which in _parts(values, end, f"end_at_{end}"):
+                yield NEWEST_AROUND.format(end, f"edges_by_{index}", which), {**values, "relation": relation}
 
 
 def _relations(db: sqlite3.Connection, query: str, values: Values) -> Iterator[str]:

@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import TypeVar
 
 from zaxy.api.models import AsOf, Cursor, EntityRef, EntityRow, Event, Query
-from zaxy.api.points import Follower, ProjectionBackend
+from zaxy.api.points import Follower
 from zaxy.errors import Unavailable
+from zaxy.eventloom.log import utc_now
 from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.store import JsonlStore, event_of
 from zaxy.follow.bound import BoundBackend, BoundFollower
 from zaxy.follow.extraction import Extractors
 from zaxy.follow.loop import Loop, Progress, State
+from zaxy.graph.dated import DatedGraph
+from zaxy.graph.identities import Identities
 from zaxy.plugins.host import BoundProvider, PluginHost
 from zaxy.plugins.roster import chosen_graph
 from zaxy.retrieve.results import Answer, Result
@@ -108,8 +111,7 @@ class Recall:
 
     def versions(self, session: str, entity: EntityRef, as_of: AsOf) -> list[EntityRow]:
         """The rows of an entity that hold at a moment."""
-        rows = self.backend.entities(session, [entity.name], as_of, 100)
-        return [row for row in rows if row.entity.entity_type == entity.entity_type]
+        return self.backend.versions(session, entity, as_of)
 
     # The parts, each made when first needed
 
@@ -133,8 +135,13 @@ class Recall:
         return self.host.get("projection_backends", chosen_graph(self._settings))
 
     @cached_property
-    def backend(self) -> ProjectionBackend:
-        return BoundBackend(self.graph)
+    def identities(self) -> Identities:
+        """By which names things are known."""
+        return Identities(Path(self.workspace.eventloom) / "followers" / "identities", self.host.notices.append)
+
+    @cached_property
+    def backend(self) -> DatedGraph:
+        return DatedGraph(BoundBackend(self.graph), self.identities, self.store, utc_now)
 
     @cached_property
     def _lanes(self) -> list[BoundProvider]:
@@ -163,7 +170,7 @@ class Recall:
 
     def _loop_of(self, followers: dict[str, Follower]) -> Loop:
         folder = Path(self.workspace.eventloom) / "followers" / "locks"
-        return Loop(self.store, followers, self.extractors, folder)
+        return Loop(self.store, followers, self.extractors, folder, self.identities)
 
     @cached_property
     def retriever(self) -> Retriever:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from zaxy.api.models import AsOf, Candidate, EntityRef, EntityRow, Query
-from zaxy.api.points import ProjectionBackend
 from zaxy.errors import InvalidRequest, TooLarge, ZaxyError
 from zaxy.extract.names import entity_key
+from zaxy.graph.dated import DatedGraph
 from zaxy.plugins.host import BoundProvider
 from zaxy.retrieve import lanes
 from zaxy.retrieve.fusion import Proposal, add, copies_last, of_words, ordered, weigh
@@ -75,9 +75,7 @@ class Question:
 class Retriever:
     """`backend` is None where there is no graph: words alone answer then."""
 
-    def __init__(
-        self, texts: TextIndex, backend: ProjectionBackend | None, outside: Sequence[BoundProvider] = ()
-    ) -> None:
+    def __init__(self, texts: TextIndex, backend: DatedGraph | None, outside: Sequence[BoundProvider] = ()) -> None:
         self._texts = texts
         self._backend = backend
         self._outside = outside
@@ -92,13 +90,14 @@ class Retriever:
         position = position_of(question.cursor, question.asked) if question.cursor else Position(0, head)
         known_at = min(position.known_at, head, head if question.as_of.known_at is None else question.as_of.known_at)
         as_of = AsOf(question.as_of.valid_at, known_at)
+        held_at = AsOf(self._backend.moment(question.session, question.as_of) if self._backend else "", known_at)
         wanted = tokens.wanted(question.text)
         profile = route(question.text, wanted, profile_named(question.profile))
         notices: list[str] = []
         if hits is None:
             hits = self._texts.hits(Query(question.text, question.session, question.limit, as_of))
         proposals = of_words(hits, profile)
-        own = self._of_graph(question, as_of, hits, notices)
+        own = self._of_graph(question, held_at, hits, notices)
         outside = list(self._of_plugins(question, as_of, notices))
         others = [*own.items(), *outside]
         self._propose(question.session, proposals, {found.seq for _, of in others for found in of}, as_of)
@@ -118,7 +117,7 @@ class Retriever:
         ended: list[Proposal] = []
         graph = head if graph is None else graph
         best = ordered(proposals.values())
-        held = self._holding(question, best, as_of=as_of, notices=notices, graph=graph, ended=ended)
+        held = self._holding(question, best, as_of=held_at, notices=notices, graph=graph, ended=ended)
         rows = self._results(question, copies_last(held, profile))
         answer = _page(question, islice(rows, position.offset, None), Position(position.offset, known_at), notices)
         last = min((result.score for result in answer.results), default=0.0) if answer.truncated else 0.0

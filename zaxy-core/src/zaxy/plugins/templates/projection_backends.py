@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+import sys
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import astuple, fields, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from zaxy.api import (
@@ -24,27 +26,36 @@ from zaxy.api import (
     Event,
     GraphStats,
     ProviderContext,
+    Version,
+    beginning,
+    earlier_ends,
+    earlier_text,
+    end_versions,
+    open_version,
+    seen,
 )
 
 # Entities and edges are versioned alike and so share a table. An entity's subject is its name, folded, and its object
-# is empty; an edge leads from one node to another. `told` is all of it; `content` is what another version differs in.
+# is empty; an edge leads from one node to another. `content` is what another version differs in, `given` all the rest.
 SCHEMA = """
 PRAGMA secure_delete = ON;
 CREATE TABLE IF NOT EXISTS cursors (session TEXT PRIMARY KEY, cursor TEXT);
 CREATE TABLE IF NOT EXISTS rows (
-    id INTEGER PRIMARY KEY, session TEXT, kind TEXT, type TEXT, subject TEXT, object TEXT, told TEXT, content TEXT,
-    valid_from TEXT, valid_to TEXT, opened INTEGER, closed INTEGER, hash TEXT
+    id INTEGER PRIMARY KEY, session TEXT, kind TEXT, type TEXT, subject TEXT, object TEXT, given TEXT, hash TEXT,
+    valid_from TEXT, valid_to TEXT, opened INTEGER, closed INTEGER, content TEXT, earlier TEXT
 );
 CREATE INDEX IF NOT EXISTS by_subject ON rows (session, kind, subject, object, type, valid_from);
 CREATE INDEX IF NOT EXISTS by_object ON rows (session, kind, object);
 CREATE INDEX IF NOT EXISTS by_type ON rows (session, kind, type, opened);
 CREATE INDEX IF NOT EXISTS by_event ON rows (session, opened);
 """
-COLUMNS = "session, kind, type, subject, object, told, content, valid_from, valid_to, opened, closed, hash"
-SAME_THING = "session = ? AND kind = ? AND type = ? AND subject = ? AND object = ?"
-KNOWN_END = "iif(closed > :known, '', valid_to)"
-HOLDS = f"opened <= :known AND valid_from <= :at AND ({KNOWN_END} = '' OR :at < {KNOWN_END})"
-AFTER_ALL_TIMES, AFTER_ALL_EVENTS = "~", 2**62
+COLUMNS = "session, kind, type, subject, object, given, hash, valid_from, valid_to, opened, closed, content, earlier"
+VERSION = "id, valid_from, valid_to, opened, closed, content, earlier"
+LINE = f"SELECT {VERSION} FROM rows WHERE session = ? AND kind = ? AND type = ? AND subject = ? AND object = ?"
+NOT_VOID = "(valid_to = '' OR valid_from < valid_to)"
+BY = f"{LINE} AND valid_from <= ? AND {NOT_VOID} ORDER BY valid_from DESC, id DESC LIMIT 1"
+LATER = f"{LINE} AND valid_from > ? AND {NOT_VOID} ORDER BY valid_from"
+OF_EVENT = f"SELECT {VERSION} FROM rows WHERE session = ? AND opened = ?"
 
 
 def folded(name: str) -> str:
@@ -56,13 +67,35 @@ def node(ref: EntityRef) -> str:
     return f"{ref.entity_type}\x1f{folded(ref.name)}"
 
 
-def text(thing: Entity | Edge, without: Sequence[str] = ()) -> str:
-    values = {field.name: getattr(thing, field.name) for field in fields(thing) if field.name not in without}
-    return json.dumps(values, sort_keys=True, default=dict)
+def given(row: Entity | Edge) -> str:
+    """What a row says besides its content, as the arguments of its class."""
+    if isinstance(row, Entity):
+        return json.dumps([row.name, row.entity_type, row.observed_at])
+    return json.dumps([row.source, row.target, row.relation_type, row.valid_from])
+
+
+def version(row: Sequence[Any]) -> Version:
+    number, valid_from, valid_to, opened, closed, content, earlier = row
+    return Version(number, valid_from, valid_to, opened, closed, tuple(json.loads(content)), earlier_ends(earlier))
 
 
 def among(column: str, parameter: str) -> str:
     return f"{column} IN (SELECT value FROM json_each(:{parameter}))"
+
+
+def entity_row(held: Version, names: list[Any], event_hash: str) -> EntityRow:
+    name, entity_type, observed_at = names
+    summary, properties = map(str, held.content)
+    entity = Entity(name, entity_type, summary, json.loads(properties), observed_at)
+    return EntityRow(entity, held.valid_from, held.valid_to, held.opened_seq, held.closed_seq, event_hash)
+
+
+def edge_row(held: Version, names: list[Any], event_hash: str, depth: int) -> EdgeRow:
+    source, target, relation, valid_from = names
+    *content, valid_to = held.content
+    values: list[Any] = [*content, valid_from, valid_to]
+    edge = Edge(EntityRef(*source), EntityRef(*target), relation, *values)
+    return EdgeRow(edge, held.valid_from, held.valid_to, held.opened_seq, held.closed_seq, event_hash, depth)
 
 
 class Backend:
@@ -85,46 +118,38 @@ class Backend:
             before = self.cursor(batch.session)
             taken = before.seq if before else 0
             for event, rows in ((e.event, e.rows) for e in batch.events if e.event.seq > taken):
-                for closing in rows.closings:  # first, so that an event may close a thing and open it anew
+                for closing in rows.closings:  # first, so that an event may close a thing and open it again
                     self._close(event, closing)
                 for entity in rows.entities:
-                    key = ("entity", entity.entity_type, folded(entity.name), "")
-                    self._open(event, key, entity, entity.observed_at or event.time, "")
+                    self._open(event, ("entity", entity.entity_type, folded(entity.name), ""), entity)
                 for edge in rows.edges:
-                    key = ("edge", edge.relation_type, node(edge.source), node(edge.target))
-                    self._open(event, key, edge, edge.valid_from or event.time, edge.valid_to)
+                    self._open(event, ("edge", edge.relation_type, node(edge.source), node(edge.target)), edge)
             if cursor.seq > taken:
                 db.execute("REPLACE INTO cursors VALUES (?, ?)", (batch.session, json.dumps(astuple(cursor))))
 
     def _close(self, event: Event, closing: Closing) -> None:
-        end = "UPDATE rows SET valid_to = ?, closed = ? WHERE valid_to = '' AND session = ?"
-        values = (closing.at, event.seq, event.session)
         if closing.entity:
-            entity_type, name = closing.entity
-            which = "kind = 'entity' AND type = ? AND subject = ?"
-            self._db.execute(f"{end} AND {which}", (*values, entity_type, folded(name)))
+            line = (event.session, "entity", closing.entity.entity_type, folded(closing.entity.name), "", event.time)
+            found = [*self._db.execute(BY, line), *self._db.execute(LATER, line)]
         else:
-            self._db.execute(f"{end} AND opened = ?", (*values, closing.seq))
+            found = self._db.execute(OF_EVENT, (event.session, closing.seq)).fetchall()
+        self._end(end_versions(map(version, found), closing, event))
 
-    def _open(self, event: Event, key: tuple[str, ...], told: Entity | Edge, begins: str, ends: str) -> None:
-        """File a version between the one before it, which it ends, and the one after it, which ends it."""
-        place = (event.session, *key, begins)
-        versions = f"FROM rows WHERE {SAME_THING}"
-        (later,) = self._db.execute(f"SELECT min(valid_from) {versions} AND valid_from > ?", place).fetchone()
-        last = "valid_from <= ? ORDER BY valid_from DESC, id DESC LIMIT 1"
-        earlier = self._db.execute(f"SELECT id, content, valid_to {versions} AND {last}", place).fetchone()
-        content = text(told, without=("name", "observed_at", "source", "target", "valid_from"))
-        if earlier and (not earlier[2] or begins < earlier[2]):
-            if earlier[1] == content:
-                return
-            end = "UPDATE rows SET valid_to = ?, closed = ifnull(closed, ?) WHERE id = ?"
-            self._db.execute(end, (begins, event.seq, earlier[0]))
-        ends = min(filter(None, (ends, later)), default="")
-        closed = event.seq if ends else None
-        self._db.execute(
-            f"INSERT INTO rows ({COLUMNS}) VALUES ({', '.join('?' * 12)})",
-            (event.session, *key, text(told), content, begins, ends, event.seq, closed, event.hash),
-        )
+    def _open(self, event: Event, key: tuple[str, ...], row: Entity | Edge) -> None:
+        """Fetch the versions around a row, and store what `open_version` makes of them."""
+        line = (event.session, *key, beginning(row, event))
+        around = [*self._db.execute(BY, line), *self._db.execute(f"{LATER} LIMIT 1", line)]
+        opened, ended = open_version(map(version, around), row, event)
+        self._end(ended)
+        if opened:
+            window = (opened.valid_from, opened.valid_to, opened.opened_seq, opened.closed_seq)
+            values = (event.session, *key, given(row), event.hash, *window, json.dumps(opened.content), None)
+            self._db.execute(f"INSERT INTO rows ({COLUMNS}) VALUES ({', '.join('?' * len(values))})", values)
+
+    def _end(self, ended: Sequence[Version]) -> None:
+        end = "UPDATE rows SET valid_to = ?, closed = ?, earlier = ? WHERE id = ?"
+        for version in ended:
+            self._db.execute(end, (version.valid_to, version.closed_seq, earlier_text(version), version.number))
 
     def digest(self, session: str) -> str:
         rows = self._db.execute(f"SELECT {COLUMNS} FROM rows WHERE session = ? ORDER BY {COLUMNS}", (session,))
@@ -144,15 +169,15 @@ class Backend:
         return self._entities(session, "subject", [folded(name) for name in names], as_of, limit)
 
     def rows_of_events(self, session: str, seqs: Sequence[int], as_of: AsOf) -> Sequence[EntityRow]:
-        return self._entities(session, "opened", seqs, as_of, limit=-1)
+        return self._entities(session, "opened", seqs, as_of, limit=sys.maxsize)
 
     def current(self, session: str, entity_types: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
         return self._entities(session, "type", entity_types, as_of, limit)
 
     def _entities(self, session: str, column: str, wanted: Sequence[Any], as_of: AsOf, limit: int) -> list[EntityRow]:
-        which = f"kind = 'entity' AND {among(column, 'wanted')} ORDER BY opened DESC, type, subject LIMIT {limit:d}"
-        rows = self._rows(session, which, as_of, wanted=wanted)
-        return [EntityRow(Entity(**json.loads(told)), *window) for _, told, *window in rows]
+        which = f"kind = 'entity' AND {among(column, 'wanted')} ORDER BY opened DESC, type, subject"
+        rows = islice(self._rows(session, which, as_of, wanted=wanted), max(limit, 0))
+        return [entity_row(*row) for row in rows]
 
     def neighbours(
         self, session: str, start: Sequence[EntityRef], relations: Sequence[str], depth: int, as_of: AsOf, limit: int
@@ -168,23 +193,21 @@ class Backend:
             reached |= outermost
             rows = self._rows(session, which, as_of, nodes=list(outermost), relations=relations)
             outermost = set()
-            for row_id, told, *window in rows:
-                values = json.loads(told)
-                source, target = EntityRef(*values.pop("source")), EntityRef(*values.pop("target"))
-                row = EdgeRow(Edge(source, target, **values), *window)
-                found.setdefault(row_id, replace(row, depth=step))
-                outermost |= {node(source), node(target)} - reached
-        return list(found.values())[:limit]
+            for held, names, event_hash in rows:
+                row = edge_row(held, names, event_hash, step)
+                found.setdefault(held.number, row)
+                outermost |= {node(row.edge.source), node(row.edge.target)} - reached
+        return list(found.values())[: max(limit, 0)]
 
-    def _rows(self, session: str, which: str, as_of: AsOf, **lists: Sequence[object]) -> list[Any]:
-        """The rows that hold at a moment: id, what was told, and the window as it was known then."""
+    def _rows(
+        self, session: str, which: str, as_of: AsOf, **lists: Sequence[object]
+    ) -> Iterator[tuple[Version, list[Any], str]]:
+        """The versions that hold at a moment, as they were known then, with what else their rows say."""
         values: dict[str, object] = {name: json.dumps(list(of)) for name, of in lists.items()}
-        values["session"] = session
-        values["at"] = as_of.valid_at or AFTER_ALL_TIMES
-        values["known"] = AFTER_ALL_EVENTS if as_of.known_at is None else as_of.known_at
-        window = f"valid_from, {KNOWN_END}, opened, iif(closed > :known, NULL, closed), hash"
-        query = f"SELECT id, told, {window} FROM rows WHERE session = :session AND {HOLDS} AND {which}"
-        return self._db.execute(query, values).fetchall()
+        query = f"SELECT given, hash, {VERSION} FROM rows WHERE session = :session AND {which}"
+        for names, event_hash, *row in self._db.execute(query, {**values, "session": session}):
+            if held := seen(version(row), as_of):
+                yield held, json.loads(names), event_hash
 
     def stats(self, session: str) -> GraphStats:
         count = "SELECT ifnull(sum({0}), 0), ifnull(sum(valid_to = '' AND {0}), 0) FROM rows WHERE session = ?"

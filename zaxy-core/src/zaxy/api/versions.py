@@ -1,0 +1,181 @@
+"""Which versions of an entity or an edge open, end and move: decided here once, for every graph.
+
+A backend fetches the versions around a new row, calls one of two pure functions, and stores what comes back. Nothing
+here looks at a clock: the same log gives the same rows whenever it is followed. What holds is decided by reads.
+
+The versions of one thing never overlap. An end may lie in the future, and may move: the version then keeps its earlier
+ends, so that a read as known before the move still sees them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import orjson
+
+from zaxy.api.models import AsOf, Closing, Edge, Entity, Event, JsonObject
+
+Content = tuple[object, ...]
+"""In what two versions differ: the first value is an entity's summary, the second its properties as one text."""
+
+
+class Version(NamedTuple):
+    """A version of an entity or an edge, as far as the rules need it."""
+
+    number: int
+    """The backend's own number of the row. Of two versions that begin together the greater number counts."""
+    valid_from: str
+    valid_to: str
+    """Empty where no end is known."""
+    opened_seq: int
+    closed_seq: int | None
+    """The event that brought the end."""
+    content: Content
+    earlier: tuple[tuple[int, str], ...] = ()
+    """The ends before this one, oldest first: the event that brought each, and the end."""
+    moved: bool = False
+    """Of a version that has just ended: whether it had an end before."""
+
+    @property
+    def is_void(self) -> bool:
+        """Whether it holds at no time, as one does that was closed before it began: no rule looks at it again."""
+        return self.valid_to != "" and self.valid_to <= self.valid_from
+
+
+class Changes(NamedTuple):
+    """What a new row changes: store the version that opens, and the ended ones by their numbers."""
+
+    opened: Version | None = None
+    ended: tuple[Version, ...] = ()
+
+
+NOTHING = Changes()
+
+
+# Writing
+
+
+def beginning(row: Entity | Edge, event: Event) -> str:
+    """When a row begins to hold: when it says so itself, else at its event's time."""
+    return (row.observed_at if isinstance(row, Entity) else row.valid_from) or event.time
+
+
+def comes_last(last: Version | None, moment: str) -> bool:
+    """Whether no version begins after that moment: then `around` need have no other than the last, void ones aside."""
+    return last is None or last.valid_from <= moment
+
+
+def last_of(versions: Iterable[Version]) -> Version | None:
+    """The version that begins last; void ones do not count."""
+    return max((one for one in versions if not one.is_void), key=lambda one: (one.valid_from, one.number), default=None)
+
+
+def open_version(around: Iterable[Version], row: Entity | Edge, event: Event, number: int = 0) -> Changes:
+    """File a row among the versions of its thing; `number` is the one that the version gets if it opens.
+
+    `around` must have the last version that begins by then and the first that begins later, void ones aside; it may
+    have others.
+    """
+    begins = beginning(row, event)
+    before: Version | None = None
+    later = ""
+    ended: tuple[Version, ...] = ()
+    for version in around:
+        since, until = version.valid_from, version.valid_to
+        if until and until <= since:  # it is void
+            continue
+        if since > begins:
+            later = min(later, since) if later else since
+        elif before is None or (since, version.number) >= (before.valid_from, before.number):
+            before = version
+    if before is None or (before.valid_to and before.valid_to <= begins):
+        content, ends = content_of(row), later
+    else:
+        content, ends = content_of(row, before.content), before.valid_to
+        if content == before.content:
+            return NOTHING
+        ended = (_ended(before, begins, event.seq),)
+    if isinstance(row, Edge) and row.valid_to and (not ends or row.valid_to < ends):
+        ends = row.valid_to
+    return Changes(Version(number, begins, ends, event.seq, event.seq if ends else None, content), ended)
+
+
+def end_versions(around: Iterable[Version], closing: Closing, event: Event) -> tuple[Version, ...]:
+    """The versions that a closing ends: those that hold at its event's time or later. An end never moves later.
+
+    `around` must have the last version that begins by the event's time and all that begin later, void ones aside; or
+    the rows of the event that the closing names.
+    """
+    return tuple(
+        _ended(version, closing.at, event.seq)
+        for version in around
+        if not version.valid_to or version.valid_to > max(event.time, closing.at, version.valid_from)
+    )
+
+
+def content_of(row: Entity | Edge, before: Content | None = None) -> Content:
+    """What the version of a row says. One that merges keeps what it does not mention of the version before."""
+    if isinstance(row, Edge):
+        return (float(row.confidence), bool(row.inferred), row.inference_method, row.evidence, row.valid_to)
+    if not row.merges:
+        properties = row.properties
+        return (row.summary, orjson.dumps(properties, dict, orjson.OPT_SORT_KEYS).decode() if properties else "{}")
+    summary, merged = row.summary, dict(row.properties)
+    if before is not None:
+        merged = {**orjson.loads(str(before[1])), **merged}
+        summary = str(before[0]) if row.default_summary else summary
+    return (summary, properties_text({name: value for name, value in merged.items() if value is not None}))
+
+
+def properties_text(properties: JsonObject) -> str:
+    """Properties as one text, the same whatever the order of their names."""
+    return orjson.dumps(properties, dict, orjson.OPT_SORT_KEYS).decode()
+
+
+def earlier_text(version: Version) -> str | None:
+    """The earlier ends as JSON, for stores that keep a text; None where there are none."""
+    return orjson.dumps(version.earlier).decode() if version.earlier else None
+
+
+def earlier_ends(text: str | None) -> tuple[tuple[int, str], ...]:
+    return tuple((seq, end) for seq, end in orjson.loads(text)) if text else ()
+
+
+def _ended(version: Version, at: str, seq: int) -> Version:
+    earlier = version.earlier
+    if version.closed_seq is not None and version.closed_seq != seq:
+        earlier = (*earlier, (version.closed_seq, version.valid_to))
+    moved = version.closed_seq is not None
+    return version._replace(valid_to=at, closed_seq=seq, earlier=earlier, moved=moved)
+
+
+# Reading
+
+
+def as_known(
+    valid_to: str, closed_seq: int | None, earlier: Sequence[tuple[int, str]], known_at: int | None
+) -> tuple[str, int | None]:
+    """The end of a row as it was known after an event, and the event that brought it: "" and None if none had."""
+    if closed_seq is None or known_at is None or closed_seq <= known_at:
+        return valid_to, closed_seq
+    for seq, end in reversed(earlier):
+        if seq <= known_at:
+            return end, seq
+    return "", None
+
+
+def holds(valid_from: str, valid_to: str, moment: str) -> bool:
+    """Whether a row holds at a moment; the empty one is after all times, where only rows without an end hold."""
+    if not moment:
+        return not valid_to
+    return valid_from <= moment and (not valid_to or moment < valid_to)
+
+
+def seen(version: Version, as_of: AsOf) -> Version | None:
+    """A version as it was known then; None if it was not known, or did not hold at the moment."""
+    if as_of.known_at is not None and version.opened_seq > as_of.known_at:
+        return None
+    ends, closed = as_known(version.valid_to, version.closed_seq, version.earlier, as_of.known_at)
+    shown = version._replace(valid_to=ends, closed_seq=closed)
+    return shown if holds(version.valid_from, ends, as_of.valid_at) else None

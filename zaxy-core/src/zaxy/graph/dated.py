@@ -1,0 +1,92 @@
+"""The graph as the core reads it: at a moment that is always given, and by names that are resolved first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, GraphStats
+from zaxy.api.points import EventStore, ProjectionBackend
+from zaxy.graph.identities import Identities
+
+
+class DatedGraph:
+    """A backend needs no clock: what holds now is asked for by the moment.
+
+    Now is the clock's, or the time of the newest event where the clock is behind it: what was just written is never
+    hidden. What was known after an event is read at that event's time, and so stays the same for ever.
+    """
+
+    def __init__(
+        self, backend: ProjectionBackend, identities: Identities, store: EventStore, clock: Callable[[], str]
+    ) -> None:
+        self._backend = backend
+        self._identities = identities
+        self._store = store
+        self._clock = clock
+        self._last: tuple[str, int, str] = ("", 0, "")
+        """The session and seq of the event whose time was asked for last, and that time."""
+
+    def moment(self, session: str, as_of: AsOf) -> str:
+        """The moment that a read means."""
+        if as_of.valid_at:
+            return as_of.valid_at
+        if as_of.known_at is None:
+            head = self._store.head(session)
+            return max(self._clock(), self._time(session, head.seq if head else 0))
+        return self._time(session, as_of.known_at) or self.moment(session, AsOf())
+
+    def _time(self, session: str, seq: int) -> str:
+        if self._last[:2] != (session, seq):
+            event = self._store.get(session, seq) if seq > 0 else None
+            if event is None:
+                return ""
+            self._last = (session, seq, self._identities.time(event))
+        return self._last[2]
+
+    def _dated(self, session: str, as_of: AsOf) -> AsOf:
+        return as_of if as_of.valid_at else replace(as_of, valid_at=self.moment(session, as_of))
+
+    # Reading
+
+    def entities(self, session: str, names: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
+        meant = self._identities.names(session, names, as_of.known_at)
+        return self._backend.entities(session, meant, self._dated(session, as_of), limit)
+
+    def versions(self, session: str, entity: EntityRef, as_of: AsOf) -> list[EntityRow]:
+        """The rows of one entity that hold at a moment."""
+        meant = self._identities.ref(session, entity, as_of.known_at)
+        rows = self._backend.entities(session, [meant.name], self._dated(session, as_of), 100)
+        return [row for row in rows if row.entity.entity_type == meant.entity_type]
+
+    def rows_of_events(self, session: str, seqs: Sequence[int], as_of: AsOf) -> Sequence[EntityRow]:
+        return self._backend.rows_of_events(session, seqs, self._dated(session, as_of))
+
+    def current(self, session: str, entity_types: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
+        return self._backend.current(session, entity_types, self._dated(session, as_of), limit)
+
+    def neighbours(
+        self, session: str, start: Sequence[EntityRef], relations: Sequence[str], depth: int, as_of: AsOf, limit: int
+    ) -> Sequence[EdgeRow]:
+        meant = [self._identities.ref(session, ref, as_of.known_at) for ref in start]
+        return self._backend.neighbours(session, meant, relations, depth, self._dated(session, as_of), limit)
+
+    def stats(self, session: str) -> GraphStats:
+        return self._backend.stats(session)
+
+    # Following
+
+    def cursor(self, session: str) -> Cursor | None:
+        return self._backend.cursor(session)
+
+    def apply(self, batch: Batch, cursor: Cursor) -> None:
+        self._backend.apply(batch, cursor)
+
+    def digest(self, session: str) -> str:
+        return self._backend.digest(session)
+
+    def wipe(self, session: str) -> None:
+        self._backend.wipe(session)
+
+    def close(self) -> None:
+        self._backend.close()

@@ -1,0 +1,255 @@
+"""By which names things are known: an event that has an id and a title teaches that both mean one thing.
+
+Extraction looks at one event, so names are resolved here, between extraction and the followers, which get resolved
+names and need no aliases. Everything is asked as it was known before an event: a follower that is rebuilt, at whatever
+time, gets the same rows.
+
+The same step keeps time from going back: where a clock was set back, a row begins no earlier than the newest event
+before it. Otherwise what was written last would be filed behind what it changes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from zaxy.api.models import Closing, Cursor, Edge, Entity, EntityRef, Event, ExtractedEvent, Extraction
+from zaxy.api.names import folded_name
+from zaxy.errors import Conflict
+from zaxy.eventloom.disposable_database import DisposableDatabase
+from zaxy.extract.rules import LIVING_TYPES
+
+T = TypeVar("T")
+FORMAT = 1
+SCHEMA = """
+CREATE TABLE sessions (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
+    seq INTEGER NOT NULL DEFAULT 0, hash TEXT, offset INTEGER, fed_by TEXT, newest TEXT NOT NULL DEFAULT ''
+);
+CREATE TABLE aliases (
+    session INTEGER NOT NULL, alias TEXT NOT NULL, type TEXT NOT NULL, kind INTEGER NOT NULL, seq INTEGER NOT NULL,
+    name TEXT NOT NULL, PRIMARY KEY (session, alias, type, kind, seq)
+) WITHOUT ROWID;
+CREATE TABLE late (session INTEGER NOT NULL, seq INTEGER NOT NULL, time TEXT NOT NULL, PRIMARY KEY (session, seq))
+WITHOUT ROWID;
+"""
+TITLE, ID, HAS_ID = 0, 1, 2
+"""The kinds of aliases. The last one is kept under a thing's own name, once it has an id."""
+AFTER_ALL_EVENTS = 2**62
+
+SESSION = "SELECT id, seq, hash, offset, fed_by, newest FROM sessions WHERE name = ?"
+NEW_SESSION = "INSERT INTO sessions (name) VALUES (?)"
+MOVE = "UPDATE sessions SET seq = ?, hash = ?, offset = ?, fed_by = ?, newest = ? WHERE id = ?"
+NAME = (
+    "SELECT name FROM aliases WHERE session = ? AND alias = ? AND type = ? AND kind = ? AND seq < ? "
+    "ORDER BY seq DESC LIMIT 1"
+)
+TEACH = "INSERT OR REPLACE INTO aliases VALUES (?, ?, ?, ?, ?, ?)"
+LATE = "SELECT seq, time FROM late WHERE session = ? AND seq BETWEEN ? AND ?"
+NEW_LATE = "INSERT OR REPLACE INTO late VALUES (?, ?, ?)"
+
+
+class Names(NamedTuple):
+    """What was known of a session's names before an event."""
+
+    db: sqlite3.Connection
+    session: int
+    seq: int
+
+    def name(self, entity_type: str, alias: str, kind: int) -> str:
+        found = self.db.execute(NAME, (self.session, folded_name(alias), entity_type, kind, self.seq)).fetchone()
+        return str(found[0]) if found else ""
+
+    def of(self, entity: Entity) -> str:
+        """The name of the thing that an entity is: of a known id, or of a title whose thing has no other id."""
+        for known in (self.name(entity.entity_type, name, ID) for name in entity.ids):
+            if known:
+                return known
+        for title in (*entity.titles, *entity.ids):
+            if entity.ids:
+                known = self.name(entity.entity_type, title, TITLE)
+                if known and not self.name(entity.entity_type, known, HAS_ID):
+                    return known
+            elif known := self.called(entity.entity_type, title):
+                return known
+        return entity.name
+
+    def called(self, entity_type: str, name: str) -> str:
+        """The thing that a name alone means: the one with that id, else the one last known by that title."""
+        return self.name(entity_type, name, ID) or self.name(entity_type, name, TITLE)
+
+    def learn(self, entity: Entity, name: str) -> None:
+        """Remember by which names an entity was called; only what is new is written."""
+        kinds = [(alias, ID) for alias in entity.ids] + [(alias, TITLE) for alias in entity.titles]
+        if entity.ids:
+            kinds.append((name, HAS_ID))
+        for alias, kind in kinds:
+            known = self.name(entity.entity_type, alias, kind)
+            if known != name and not (known and kind == ID):  # an id means one thing for ever
+                place = (self.session, folded_name(alias), entity.entity_type, kind, self.seq)
+                self.db.execute(TEACH, (*place, name))
+
+
+class Identities:
+    """A small table for each session, derived from its log, with its own cursor."""
+
+    def __init__(self, folder: Path, warn: Callable[[str], None]) -> None:
+        self._file = DisposableDatabase(
+            str(folder / "identities.db"), "the names of things", schema=SCHEMA, version=FORMAT, warn=warn
+        )
+
+    def cursor(self, session: str) -> Cursor | None:
+        found = self._file.read(lambda db: db.execute(SESSION, (session,)).fetchone())
+        return Cursor(*found[1:5]) if found and found[1] else None
+
+    def resolve(self, session: str, events: Sequence[ExtractedEvent], cursor: Cursor) -> tuple[ExtractedEvent, ...]:
+        """The events with the names of things as they are known; what they teach is remembered."""
+
+        def take(db: sqlite3.Connection) -> tuple[ExtractedEvent, ...]:
+            found = db.execute(SESSION, (session,)).fetchone()
+            own = int(found[0] if found else db.execute(NEW_SESSION, (session,)).lastrowid or 0)
+            taken, newest = (found[1], found[5]) if found else (0, "")
+            if events and events[0].event.seq > taken + 1:
+                raise Conflict(
+                    f"the names of {session} are known to event {taken}, and the events begin at {events[0].event.seq}",
+                    "Ask for the cursor again, and go on from there.",
+                )
+            resolved: list[ExtractedEvent] = []
+            late = dict(db.execute(LATE, (own, *_ends(events))))
+            for extracted in events:
+                event, rows = extracted.event, extracted.rows
+                is_new = event.seq > taken
+                if is_new and event.time < newest:
+                    late[event.seq] = newest
+                    db.execute(NEW_LATE, (own, event.seq, newest))
+                elif is_new:
+                    newest = event.time
+                living = [entity for entity in rows.entities if entity.ids or entity.titles]
+                if living or event.seq in late or _names_living(rows):
+                    names = Names(db, own, event.seq)
+                    rows = _resolved(names, extracted, living, late.get(event.seq, ""), is_new)
+                    extracted = ExtractedEvent(event, rows)
+                resolved.append(extracted)
+            if cursor.seq > taken:
+                place = (cursor.seq, cursor.hash, cursor.offset, cursor.fed_by)
+                db.execute(MOVE, (*place, newest, own))
+            return tuple(resolved)
+
+        return self._file.write(take)
+
+    def names(self, session: str, names: Iterable[str], known_at: int | None) -> list[str]:
+        """The names given, and those of the living things that they mean, as known after an event."""
+        wanted = list(dict.fromkeys(names))
+
+        def ask(known: Names) -> list[str]:
+            found = (known.called(kind, name) for name in wanted for kind in LIVING_TYPES)
+            return [*wanted, *(name for name in found if name)]
+
+        return list(dict.fromkeys(self._ask(session, known_at, ask, wanted)))
+
+    def ref(self, session: str, ref: EntityRef, known_at: int | None = None) -> EntityRef:
+        """The thing that a type and a name mean, as known after an event."""
+        if ref.entity_type not in LIVING_TYPES:
+            return ref
+        return self._ask(session, known_at, lambda known: _meant(known, ref), ref)
+
+    def time(self, event: Event) -> str:
+        """The time of an event; where a clock was set back, that of the newest event before it."""
+
+        def ask(db: sqlite3.Connection) -> str:
+            own = db.execute(SESSION, (event.session,)).fetchone()
+            late = db.execute(LATE, (own[0], event.seq, event.seq)).fetchone() if own else None
+            return str(late[1]) if late else event.time
+
+        return self._file.read(ask)
+
+    def wipe(self, session: str) -> None:
+        def delete(db: sqlite3.Connection) -> None:
+            found = db.execute(SESSION, (session,)).fetchone()
+            for statement in ("aliases WHERE session", "late WHERE session", "sessions WHERE id"):
+                db.execute(f"DELETE FROM {statement} = ?", (found[0] if found else 0,))
+
+        self._file.write(delete)
+        self._file.scrub()
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _ask(self, session: str, known_at: int | None, ask: Callable[[Names], T], otherwise: T) -> T:
+        def answer(db: sqlite3.Connection) -> T:
+            own = db.execute(SESSION, (session,)).fetchone()
+            return ask(Names(db, own[0], AFTER_ALL_EVENTS if known_at is None else known_at + 1)) if own else otherwise
+
+        return self._file.read(answer)
+
+
+def _ends(events: Sequence[ExtractedEvent]) -> tuple[int, int]:
+    return (events[0].event.seq, events[-1].event.seq) if events else (0, 0)
+
+
+def _resolved(
+    names: Names, extracted: ExtractedEvent, living: Sequence[Entity], begins: str, is_new: bool
+) -> Extraction:
+    """The rows with resolved names. They begin at `begins`, if it is given, instead of at the event's time."""
+    event, rows = extracted.event, extracted.rows
+    own = {_key(entity.entity_type, entity.name): names.of(entity) for entity in living}
+    if is_new:
+        for entity in living:
+            names.learn(entity, own[_key(entity.entity_type, entity.name)])
+
+    def meant(ref: EntityRef) -> EntityRef:
+        known = own.get(_key(*ref))
+        return _spelled(ref, known) if known else _meant(names, ref)
+
+    return Extraction(
+        tuple(_entity(entity, own, begins) for entity in rows.entities),
+        tuple(_edge(edge, meant, begins) for edge in rows.edges),
+        tuple(_closing(closing, meant, event, begins) for closing in rows.closings),
+    )
+
+
+def _names_living(rows: Extraction) -> bool:
+    """Whether edges or closings name things that may have aliases."""
+    for edge in rows.edges:
+        if edge.source.entity_type in LIVING_TYPES or edge.target.entity_type in LIVING_TYPES:
+            return True
+    return any(closing.entity and closing.entity.entity_type in LIVING_TYPES for closing in rows.closings)
+
+
+def _entity(entity: Entity, own: dict[tuple[str, str], str], begins: str) -> Entity:
+    known = own.get(_key(entity.entity_type, entity.name), entity.name)
+    name = _spelled(EntityRef(entity.entity_type, entity.name), known).name
+    if name == entity.name and not entity.ids and not entity.titles and not begins:
+        return entity
+    return replace(entity, name=name, ids=(), titles=(), observed_at=entity.observed_at or begins)
+
+
+def _edge(edge: Edge, meant: Callable[[EntityRef], EntityRef], begins: str) -> Edge:
+    source, target, since = meant(edge.source), meant(edge.target), edge.valid_from or begins
+    if (source, target, since) == (edge.source, edge.target, edge.valid_from):
+        return edge
+    return replace(edge, source=source, target=target, valid_from=since)
+
+
+def _closing(closing: Closing, meant: Callable[[EntityRef], EntityRef], event: Event, begins: str) -> Closing:
+    at = begins if begins and closing.at == event.time else closing.at
+    return replace(closing, at=at, entity=meant(closing.entity) if closing.entity else None)
+
+
+def _meant(names: Names, ref: EntityRef) -> EntityRef:
+    if ref.entity_type not in LIVING_TYPES:
+        return ref
+    known = names.called(ref.entity_type, ref.name)
+    return _spelled(ref, known) if known else ref
+
+
+def _spelled(ref: EntityRef, name: str) -> EntityRef:
+    """A thing by its name, spelled as the event does where that matches."""
+    return ref if folded_name(ref.name) == folded_name(name) else EntityRef(ref.entity_type, name)
+
+
+def _key(entity_type: str, name: str) -> tuple[str, str]:
+    return entity_type, folded_name(name)
