@@ -65,6 +65,25 @@ def test_a_mistake_is_refused_with_its_place(changed: dict[str, object], place: 
     assert place in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("client", "place"),
+    [
+        ({"name": "other"}, "clients[0].name 'other' is not among its ide_config_writers"),
+        ({"preset": "minimal"}, "clients[0].preset must begin with local-"),
+        ({"options": [{"flag": "--install", "sets": "path", "help": "x"}]}, "flag must begin with --acme-"),
+        ({"options": [{"flag": "acme-x", "sets": "path", "help": "x"}]}, "flag must be an option"),
+        ({"options": [{"flag": "--acme-x", "sets": "colour", "help": "x"}]}, "sets must be one of scope, path, trust"),
+        ({"hook_json": {"mood": ["x"]}}, "clients[0].hook_json has 'mood'; the fields are"),
+        ({"hook_json": {"command": "x"}}, "clients[0].hook_json must be a list"),
+    ],
+)
+def test_a_mistake_in_a_client_is_refused_with_its_place(client: dict[str, object], place: str) -> None:
+    provides = [{"point": "ide_config_writers", "name": "acme"}]
+    with pytest.raises(ManifestError) as refused:
+        read(provides=provides, clients=[{"name": "acme", **client}])
+    assert place in str(refused.value)
+
+
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b'"text"', b"\xff\xfe", b"[" * 100_000])
 def test_what_is_not_a_json_object_is_refused(data: bytes) -> None:
     with pytest.raises(ManifestError):

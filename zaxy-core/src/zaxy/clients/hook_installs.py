@@ -44,7 +44,13 @@ class Install(NamedTuple):
 
 def hook_installs(clients: Clients, workspace: Workspace, environ: Mapping[str, str] | None = None) -> list[Install]:
     """One row for each client that has hooks."""
-    return [hook_install(client, hooks, workspace, environ) for client, hooks in clients.with_hooks()]
+    installs = []
+    for client, hooks in clients.with_hooks():
+        try:
+            installs.append(hook_install(client, hooks, workspace, environ))
+        except ZaxyError as error:  # its package is broken, which is no reason to say nothing of the others
+            installs.append(Install(client.name, INVALID, "", error.message, error.remediation))
+    return installs
 
 
 def hook_install(

@@ -41,7 +41,7 @@ def with_options_of_clients(function: Callable[..., None]) -> Callable[..., None
     """The command with the options that installed clients bring, each handed over by its flag."""
     signature = inspect.signature(function, eval_str=True)
     own = [parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD]
-    options = [option for facts in clients_of(ROSTER) for option in facts.options]
+    options = {option.flag: option for facts in clients_of(ROSTER) for option in facts.options}.values()
     added = [
         inspect.Parameter(
             option.flag.strip("-").replace("-", "_"),

@@ -152,10 +152,15 @@ def _client(item: object, where: str, provides: tuple[Provided, ...], unknown: s
     unknown |= {f"{where}.{key}" for key in rest}
     if not any((provided.point, provided.name) == (CLIENTS_POINT, fields["name"]) for provided in provides):
         raise ManifestError(f"{FILE_NAME}: {where}.name {fields['name']!r} is not among its {CLIENTS_POINT}")
+    word = fields["name"].partition("-")[0]  # an option that is named after its client cannot take another's place
+    if fields["preset"] and not fields["preset"].startswith("local-"):
+        raise ManifestError(f"{FILE_NAME}: {where}.preset must begin with local-")
     options = []
     for number, option in enumerate(fields["options"]):
         values, more = _fields(option, f"{where}.options[{number}]", OPTION)
         unknown |= {f"{where}.options[{number}].{key}" for key in more}
+        if not values["flag"].startswith(f"--{word}-"):
+            raise ManifestError(f"{FILE_NAME}: {where}.options[{number}].flag must begin with --{word}-")
         options.append(ClientOption(fields["name"], *(values[field.key] for field in OPTION)))
     return ClientFacts(fields["name"], fields["preset"], tuple(options), fields["hook_json"])
 

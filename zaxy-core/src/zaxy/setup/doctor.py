@@ -27,7 +27,8 @@ class Finding(NamedTuple):
 
     def as_dict(self) -> dict[str, object]:
         values = self._asdict()
-        return {**values, "mended": values.pop("fixed")}
+        fixed = values.pop("fixed")
+        return {**values, "mended": fixed}
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,10 @@ def chosen_clients(
 def _detected(clients: Clients, workspace: Workspace, environ: Mapping[str, str]) -> Iterator[DetectedClient]:
     home = home_of(environ)
     for name, client, _ in clients.all():
-        signs = client.signs
+        try:
+            signs = client.signs
+        except ZaxyError:
+            continue  # its package is broken, as the doctor says
         in_project = [sign for sign in signs.in_project if os.path.exists(os.path.join(workspace.root, sign))]
         at_home = [sign for sign in signs.at_home if home is not None and (home / sign).exists()]
         programs = [program for program in signs.programs if shutil.which(program, path=environ.get("PATH"))]
