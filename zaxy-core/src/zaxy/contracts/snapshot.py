@@ -167,8 +167,7 @@ def _names() -> Iterator[tuple[str, Item]]:
 def _rules_of_versions() -> Iterator[tuple[str, Item]]:
     """What a graph asks which of its rows open, end and hold."""
     versions = import_module("zaxy.api.versions")
-    for name in ("Changes", "Version"):
-        yield f"model {name}", {"side": "both", **EXPERIMENTAL, "fields": _fields(getattr(versions, name))}
+    yield "model Version", {"side": "both", **EXPERIMENTAL, "fields": _fields(versions.Version)}
     for name in RULES_OF_VERSIONS.split():
         yield f"function {name}", {"side": "core", **EXPERIMENTAL, **_signature(getattr(versions, name))}
 
