@@ -50,7 +50,7 @@ def test_it_is_chosen_by_name_and_answers_like_any_other(
 
 def test_init_chooses_it_and_writes_the_password_nowhere(project: Project, neo4j_address: Address) -> None:
     env = {**neo4j_address.settings, "ZAXY_PLUGINS_BUDGET": "30"}
-    told = project.sample("init", "--backend", "neo4j", "--client", "claude-code", "--client", "cursor", "--yes", **env)
+    told = project.told("init", "--backend", "neo4j", "--client", "claude-code", "--client", "cursor", "--yes", **env)
     assert told["backend"] == "neo4j"
     kept = json.loads((project.root / ".eventloom/workspace.json").read_text())["settings"]
     assert kept == {"PROJECTION_BACKEND": "neo4j"}
@@ -70,7 +70,7 @@ def test_init_refuses_it_with_how_to_get_it_where_its_package_is_not_there(proje
 
 
 def test_a_password_is_not_kept_in_the_workspace(project: Project) -> None:
-    project.sample("init", "--preset", "minimal", "--yes")
+    project.told("init", "--preset", "minimal", "--yes")
     done = project.run("config", "set", "NEO4J_PASSWORD", SECRET)
     assert done.returncode != 0 and "NEO4J_PASSWORD" in done.stderr
     assert SECRET not in (project.root / ".eventloom/workspace.json").read_text()
@@ -81,7 +81,7 @@ def test_a_password_is_not_kept_in_the_workspace(project: Project) -> None:
 
 
 def followers_row(project: Project, **env: str) -> dict[str, Any]:
-    told = project.sample("doctor", code=1, PROJECTION_BACKEND="neo4j", **env)
+    told = project.told("doctor", code=1, PROJECTION_BACKEND="neo4j", **env)
     assert SECRET not in json.dumps(told)
     (row,) = (row for row in told["rows"] if row["name"] == "followers")
     assert row["status"] == "error"
@@ -91,7 +91,7 @@ def followers_row(project: Project, **env: str) -> dict[str, Any]:
 def test_the_doctor_tells_a_server_that_is_down_a_wrong_password_and_an_old_version_apart(
     project: Project, neo4j_address: Address, old_server: Neo4jServer
 ) -> None:
-    project.sample("init", "--preset", "minimal", "--yes")
+    project.told("init", "--preset", "minimal", "--yes")
     down = followers_row(project, NEO4J_URI=f"bolt://127.0.0.1:{free_port()}", NEO4J_PASSWORD=SECRET)
     wrong = followers_row(project, **{**neo4j_address.settings, "NEO4J_PASSWORD": SECRET})
     old = followers_row(project, **old_server.address.settings)
@@ -101,5 +101,5 @@ def test_the_doctor_tells_a_server_that_is_down_a_wrong_password_and_an_old_vers
     assert wrong["action"].startswith("Set NEO4J_USER and NEO4J_PASSWORD")
     assert f"is Neo4j {OldServer.version}, and Zaxy needs Neo4j 5 or later" in old["message"]
     assert old["action"].startswith("Upgrade it to Neo4j 5.26")
-    healthy = project.sample("doctor", PROJECTION_BACKEND="neo4j", **neo4j_address.settings)
+    healthy = project.told("doctor", PROJECTION_BACKEND="neo4j", **neo4j_address.settings)
     assert healthy["ok"]

@@ -20,7 +20,7 @@ OTHERWISE = (
 
 
 class Container:
-    """The container `zaxy-neo4j`. Starting it takes longer than a question may: it goes on beside, and is told of."""
+    """The container `zaxy-neo4j`. Starting it takes longer than a question may, so it goes on beside."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -28,21 +28,21 @@ class Container:
         self._failure = ""
 
     def start(self) -> ZaxyError:
-        """Have it started, and what to tell whoever wants an answer now. One that runs already is left as it is."""
+        """Have it started, and what to answer meanwhile. One that runs already is left as it is."""
         docker = shutil.which("docker")
         if docker is None:
-            told = f"no Neo4j server answers at {self._server.shown}, and there is no Docker here to start one with"
-            return Unavailable(told, f"Install Docker. {OTHERWISE}")
+            message = f"no Neo4j server answers at {self._server.shown}, and there is no Docker here to start one with"
+            return Unavailable(message, f"Install Docker. {OTHERWISE}")
         if self._starting is None or not self._starting.is_alive():
             self._failure = ""
             self._starting = threading.Thread(target=self._start, args=(docker,), name="zaxy-neo4j-start", daemon=True)
             self._starting.start()
         self._starting.join(SECONDS_TO_SAY_NO)
         if self._failure:
-            told = f"no Neo4j server answers at {self._server.shown}, and Docker cannot start one: {self._failure}"
-            return Unavailable(told, f"Look at 'docker logs {NAME}'. {OTHERWISE}")
-        told = f"the Neo4j server at {self._server.shown} is being started in the container {NAME}"
-        return Unavailable(told, f"Ask again in a minute: the first time its image is fetched. {OTHERWISE}")
+            message = f"no Neo4j server answers at {self._server.shown}, and Docker cannot start one: {self._failure}"
+            return Unavailable(message, f"Look at 'docker logs {NAME}'. {OTHERWISE}")
+        message = f"the Neo4j server at {self._server.shown} is being started in the container {NAME}"
+        return Unavailable(message, f"Ask again in a minute: the first time its image is fetched. {OTHERWISE}")
 
     def _start(self, docker: str) -> None:
         """Start the container that was there before, or make one."""

@@ -30,7 +30,7 @@ PAUSES = (0.0, 0.2, 0.6)
 REST, REST_AFTER_REFUSAL = 1.0, 10.0
 """Seconds in which a server that failed is not asked again: a question makes several calls, and one wait is enough.
 
-A server that is told a wrong password three times locks its user out for five."""
+A server that is given a wrong password three times locks its user out for five."""
 HAS = "SHOW INDEXES YIELD name, state WHERE name STARTS WITH 'zaxy_' AND state = 'ONLINE' RETURN name"
 SCOPED_SUBQUERIES = (5, 23)
 AWAIT = "CALL db.awaitIndexes(60)"
@@ -122,16 +122,16 @@ class Connection:
     def _failed(self, error: Exception) -> ZaxyError:
         if isinstance(error, ConnectionAcquisitionTimeoutError):
             return self._resting(took_too_long(self.server, SECONDS_TO_CONNECT), REST)
-        told = explained(error, self.server)
+        trouble = explained(error, self.server)
         if isinstance(error, ServiceUnavailable):  # another server may be there next
             self._checked = self._has_schema = False
         if isinstance(error, ServiceUnavailable) and self.server.auto_start:
             return self._resting(self._container.start(), REST)
         if isinstance(error, ServiceUnavailable):
-            return self._resting(told, REST)
+            return self._resting(trouble, REST)
         if isinstance(error, Neo4jError) and "Security" in (error.code or ""):
-            return self._resting(told, REST_AFTER_REFUSAL)
-        return told
+            return self._resting(trouble, REST_AFTER_REFUSAL)
+        return trouble
 
     def _resting(self, error: ZaxyError, seconds: float) -> ZaxyError:
         self._rest = (time.monotonic() + seconds, error)

@@ -54,7 +54,7 @@ class Server:
 
     @property
     def uri(self) -> str:
-        """Where it is, for the driver, which wants to be told of a certificate apart from the scheme."""
+        """Where it is, for the driver, which takes a certificate apart from the scheme."""
         return self._uri(self.scheme.removesuffix("+s") if self.ca_cert else self.scheme)
 
     @property

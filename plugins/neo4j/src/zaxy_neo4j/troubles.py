@@ -1,4 +1,4 @@
-"""What each failure of the driver or the server means to whoever reads it, and what to do next."""
+"""What each failure of the driver or the server means, and what to do next."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def too_old(server: Server, agent: str) -> ZaxyError | None:
     """The refusal of a server by the name and version that it reports; None if it will do."""
     if version_of(agent) >= (OLDEST, 0):
         return None
-    told = f"the server at {server.shown} is {agent.replace('/', ' ')}, and Zaxy needs Neo4j {OLDEST} or later"
-    return Unavailable(told, NEWER)
+    message = f"the server at {server.shown} is {agent.replace('/', ' ')}, and Zaxy needs Neo4j {OLDEST} or later"
+    return Unavailable(message, NEWER)
 
 
 def took_too_long(server: Server, seconds: float) -> ZaxyError:
@@ -53,8 +53,8 @@ def took_too_long(server: Server, seconds: float) -> ZaxyError:
 def explained(error: Exception, server: Server) -> ZaxyError:
     """A failure as an error of ours. The password is in none of them."""
     if isinstance(error, UnsupportedServerProduct):
-        told = f"the server at {server.shown} speaks only an old Bolt, and Zaxy needs Neo4j {OLDEST} or later"
-        return Unavailable(told, NEWER)
+        message = f"the server at {server.shown} speaks only an old Bolt, and Zaxy needs Neo4j {OLDEST} or later"
+        return Unavailable(message, NEWER)
     encryption = next((cause for cause in _causes(error) if isinstance(cause, ssl.SSLError)), None)
     if encryption is not None:
         return _of_encryption(encryption, server)
@@ -71,11 +71,11 @@ def explained(error: Exception, server: Server) -> ZaxyError:
 def _of_server(error: Neo4jError, server: Server) -> ZaxyError:
     code = error.code or ""
     if "RateLimit" in code:
-        told = f"the Neo4j server at {server.shown} has seen too many wrong passwords and takes none for a while"
-        return Unavailable(told, "Set NEO4J_USER and NEO4J_PASSWORD right, and wait some seconds.")
+        message = f"the Neo4j server at {server.shown} has seen too many wrong passwords and takes none for a while"
+        return Unavailable(message, "Set NEO4J_USER and NEO4J_PASSWORD right, and wait some seconds.")
     if "CredentialsExpired" in code:
-        told = f"the Neo4j server at {server.shown} wants the first password of {server.user} to be changed"
-        return Unavailable(told, "Change it with cypher-shell, and set NEO4J_PASSWORD to the new one.")
+        message = f"the Neo4j server at {server.shown} wants the first password of {server.user} to be changed"
+        return Unavailable(message, "Change it with cypher-shell, and set NEO4J_PASSWORD to the new one.")
     if isinstance(error, AuthError):
         sent = f"the password of the user {server.user}" if server.password else "a connection without a password"
         return Unavailable(
@@ -83,24 +83,24 @@ def _of_server(error: Neo4jError, server: Server) -> ZaxyError:
             "Set NEO4J_USER and NEO4J_PASSWORD, or NEO4J_PASSWORD_FILE, to what the server knows.",
         )
     if isinstance(error, Forbidden):
-        told = f"the Neo4j user {server.user} has no right to do what Zaxy needs ({code})"
-        return Unavailable(told, "Give it the role publisher, and architect for the first use.")
+        message = f"the Neo4j user {server.user} has no right to do what Zaxy needs ({code})"
+        return Unavailable(message, "Give it the role publisher, and architect for the first use.")
     if "DatabaseNotFound" in code:
-        told = f"the Neo4j server at {server.shown} has no database {server.database or 'for this user'}"
-        return Unavailable(told, "Make it, or set NEO4J_DATABASE to one that is there.")
+        message = f"the Neo4j server at {server.shown} has no database {server.database or 'for this user'}"
+        return Unavailable(message, "Make it, or set NEO4J_DATABASE to one that is there.")
     if any(word in f"{code} {error.message}" for word in OUT_OF_ROOM):
-        told = f"the Neo4j server at {server.shown} has no room for more ({code})"
-        return Unavailable(told, f"Give it disk or memory, or fewer tasks. {BUILT_IN}")
+        message = f"the Neo4j server at {server.shown} has no room for more ({code})"
+        return Unavailable(message, f"Give it disk or memory, or fewer tasks. {BUILT_IN}")
     if isinstance(error, TransientError):
-        told = f"the Neo4j server at {server.shown} cannot do it at the moment ({code})"
-        return Unavailable(told, f"Try again; its own log tells more. {BUILT_IN}")
+        message = f"the Neo4j server at {server.shown} cannot do it at the moment ({code})"
+        return Unavailable(message, f"Try again; its own log tells more. {BUILT_IN}")
     return InternalError(f"the Neo4j server at {server.shown} failed: {code}", "Its own log tells more.")
 
 
 def _of_encryption(error: ssl.SSLError, server: Server) -> ZaxyError:
     if not isinstance(error, ssl.SSLCertVerificationError):
-        told = f"the server at {server.shown} does not speak TLS, or none that is safe"
-        return Unavailable(told, "Turn TLS on in its configuration, or let NEO4J_URI begin with bolt://.")
+        message = f"the server at {server.shown} does not speak TLS, or none that is safe"
+        return Unavailable(message, "Turn TLS on in its configuration, or let NEO4J_URI begin with bolt://.")
     if server.ca_cert:
         advice = "Set NEO4J_CA_CERT to the authority that signed its certificate, for the host name in NEO4J_URI."
     else:

@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     )
     from zaxy.api.provider import Provider as Provider, ProviderContext as ProviderContext
     from zaxy.api.versions import (
-        Changes as Changes,
         Version as Version,
         as_known as as_known,
         beginning as beginning,
@@ -103,7 +102,7 @@ _HOMES = {
     "zaxy.api.points": "CaptureAdapter Client ClientHooks EventStore ExportSink Extractor Follower MemoryAccess "
     "ProjectionBackend RetrievalLane SigningAlgorithm ToolPack",
     "zaxy.api.provider": "Provider ProviderContext",
-    "zaxy.api.versions": "Changes Version as_known beginning comes_last content_of earlier_ends earlier_text "
+    "zaxy.api.versions": "Version as_known beginning comes_last content_of earlier_ends earlier_text "
     "end_versions holds last_of open_version seen",
     "zaxy.errors": "Conflict Forbidden InternalError InvalidRequest NotFound TooLarge Unavailable UnknownTool "
     "ZaxyError",

@@ -43,14 +43,10 @@ class Version(NamedTuple):
         return self.valid_to != "" and self.valid_to <= self.valid_from
 
 
-class Changes(NamedTuple):
-    """What a new row changes: store the version that opens, and the ended ones by their numbers."""
+Changes = tuple[Version | None, tuple[Version, ...]]
+"""What a new row changes: store the version that opens, if one does, and those that end by their numbers."""
 
-    opened: Version | None = None
-    ended: tuple[Version, ...] = ()
-
-
-NOTHING = Changes()
+NOTHING: Changes = (None, ())
 
 
 # Writing
@@ -98,7 +94,7 @@ def open_version(around: Iterable[Version], row: Entity | Edge, event: Event, nu
         ended = (_ended(before, begins, event.seq),)
     if isinstance(row, Edge) and row.valid_to and (not ends or row.valid_to < ends):
         ends = row.valid_to
-    return Changes(Version(number, begins, ends, event.seq, event.seq if ends else None, content), ended)
+    return Version(number, begins, ends, event.seq, event.seq if ends else None, content), ended
 
 
 def end_versions(around: Iterable[Version], closing: Closing, event: Event) -> tuple[Version, ...]:

@@ -37,6 +37,9 @@ CONSTANTS = {
     "JsonObject": "Mapping[str, object]",
     "POINTS": "Mapping[str, Point]",
 }
+RULES_OF_VERSIONS = (
+    "as_known beginning comes_last content_of earlier_ends earlier_text end_versions holds last_of open_version seen"
+)
 PROTOCOLS = ("Follower", "ClientHooks", *(point.protocol for point in POINTS.values()))
 EXPERIMENTAL = {"stability": "experimental", "since": "0.1"}
 
@@ -174,6 +177,15 @@ def _names() -> Iterator[tuple[str, Item]]:
     yield "function folded_name", {"side": "core", **EXPERIMENTAL, "summary": inspect.getdoc(fold), **_signature(fold)}
     for name, kind in CONSTANTS.items():
         yield f"constant {name}", {"side": "core", **EXPERIMENTAL, "type": kind}
+    yield from _rules_of_versions()
+
+
+def _rules_of_versions() -> Iterator[tuple[str, Item]]:
+    """What a graph asks which of its rows open, end and hold."""
+    versions = import_module("zaxy.api.versions")
+    yield "model Version", {"side": "both", **EXPERIMENTAL, "fields": _fields(versions.Version)}
+    for name in RULES_OF_VERSIONS.split():
+        yield f"function {name}", {"side": "core", **EXPERIMENTAL, **_signature(getattr(versions, name))}
 
 
 def _error_types() -> Iterator[tuple[str, Item]]:

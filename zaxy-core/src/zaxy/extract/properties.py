@@ -22,10 +22,9 @@ def kept(payload: Mapping[str, object], fields: Sequence[str], nulls: bool = Fal
     With `nulls` also fields that are null, which an update takes away.
     """
     properties: dict[str, object] = {}
-    wanted = _wanted(tuple(fields))
-    for field, given in payload.items():
-        if field in wanted:
-            value = small(given, EXCERPT if field in EXCERPTS else MAX_TEXT_CHARS)
+    for field in _wanted(tuple(fields)):
+        if field in payload:
+            value = small(payload[field], EXCERPT if field in EXCERPTS else MAX_TEXT_CHARS)
             if value is None:
                 if nulls:
                     properties[field] = None
@@ -35,8 +34,8 @@ def kept(payload: Mapping[str, object], fields: Sequence[str], nulls: bool = Fal
 
 
 @lru_cache(maxsize=256)
-def _wanted(fields: tuple[str, ...]) -> frozenset[str]:
-    return frozenset((*fields, *COMMON))
+def _wanted(fields: tuple[str, ...]) -> tuple[str, ...]:
+    return (*fields, *COMMON)
 
 
 def small(value: object, max_chars: int = MAX_TEXT_CHARS) -> object:

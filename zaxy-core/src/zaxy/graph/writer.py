@@ -6,6 +6,7 @@ Which rows open and end is decided by `zaxy.api.versions`: here they are fetched
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from typing import Any
 
 from zaxy.api.models import Closing, Edge, Entity, Event, ExtractedEvent
@@ -57,20 +58,23 @@ COUNTS = (
 class Lines:
     """The versions of one kind, each in the line of its thing or edge; the last of each line is remembered."""
 
-    def __init__(self, versions: str, end: str) -> None:
+    def __init__(self, versions: str, end: str, place: Callable[[Any], tuple[object, ...]]) -> None:
         self.last: dict[Any, Version | None] = {}
         self.end = end
+        self.place = place
+        """By what the index finds the line of a key."""
         self.without_end = 0
         """How many more rows have no end than before the batch."""
         self._last_of, self._by, self._later = (f"{versions} {which}" for which in (LAST, BY, LATER))
 
-    def fetch_last(self, db: sqlite3.Connection, key: object, values: tuple[object, ...]) -> Version | None:
-        found = db.execute(self._last_of, values).fetchone()
+    def fetch_last(self, db: sqlite3.Connection, key: Any) -> Version | None:
+        found = db.execute(self._last_of, self.place(key)).fetchone()
         version = self.last[key] = _version(found) if found else None
         return version
 
-    def around(self, db: sqlite3.Connection, values: tuple[object, ...], moment: str, later: int) -> list[Version]:
+    def around(self, db: sqlite3.Connection, key: Any, moment: str, later: int) -> list[Version]:
         """The last version that begins by a moment, and the first `later` ones that begin after it."""
+        values = self.place(key)
         found = db.execute(self._by, (*values, moment)).fetchall()
         return [_version(row) for row in (*found, *db.execute(self._later, (*values, moment, later)))]
 
@@ -87,8 +91,8 @@ class GraphWriter:
         self._session = session
         self._refs: dict[tuple[str, str], tuple[int, str | None]] = {}
         self._things: dict[tuple[str, str], tuple[int, str]] = {}
-        self._entities = Lines(ENTITY, END_ENTITY)
-        self._edges = Lines(EDGE, END_EDGE)
+        self._entities = Lines(ENTITY, END_ENTITY, lambda thing: (thing,))
+        self._edges = Lines(EDGE, END_EDGE, _place)
         self._new_things: set[int] = set()
         """Things that were not there before, so that of their rows none is there that is not remembered."""
         self._writes: dict[str, list[tuple[object, ...]]] = {of: [] for of in WRITES}
@@ -132,9 +136,9 @@ class GraphWriter:
         if closing.entity is not None:
             known = self._known((closing.entity.entity_type, folded_name(closing.entity.name)))
             if known:
-                around = self._around(self._entities, known[0], (known[0],), event.time, ALL)
+                around = self._around(self._entities, known[0], event.time, ALL)
                 for version in end_versions(around, closing, event):
-                    self._end(self._entities, known[0], (known[0],), version)
+                    self._end(self._entities, known[0], version)
             return
         self._flush()
         found = self._db.execute(EVENT, (self._session, closing.seq)).fetchone()
@@ -142,20 +146,20 @@ class GraphWriter:
             return
         for thing, *row in self._db.execute(ENTITIES_OF_EVENT, found[:2]).fetchall():
             for version in end_versions((_version(row),), closing, event):
-                self._end(self._entities, thing, (thing,), version)
+                self._end(self._entities, thing, version)
         for source, target, relation, *row in self._db.execute(EDGES_OF_EVENT, found[2:]).fetchall():
             for version in end_versions((_version(row),), closing, event):
-                join = (source, target, relation)
-                self._end(self._edges, join, _place(join), version)
+                self._end(self._edges, (source, target, relation), version)
         self._flush()  # the lines of these rows may not be remembered
 
     def _take_entity(self, event: Event, entity: Entity) -> None:
         thing, spelled = self._thing((entity.entity_type, entity.name))
         row = self._last_entity + 1
-        around = self._around_row(self._entities, thing, (thing,), entity, event)
+        is_new = thing in self._new_things and thing not in self._entities.last
+        around = () if is_new else self._around(self._entities, thing, beginning(entity, event), ONE)
         opened, ended = open_version(around, entity, event, row)
         for version in ended:
-            self._end(self._entities, thing, (thing,), version)
+            self._end(self._entities, thing, version)
         if opened is None:
             return
         self._last_entity = row
@@ -167,11 +171,12 @@ class GraphWriter:
     def _take_edge(self, event: Event, edge: Edge) -> None:
         (source, source_spelled), (target, target_spelled) = self._thing(edge.source), self._thing(edge.target)
         join = (source, target, edge.relation_type)
-        place = _place(join)
         row = self._last_edge + 1
-        opened, ended = open_version(self._around_row(self._edges, join, place, edge, event), edge, event, row)
+        is_new = (source in self._new_things or target in self._new_things) and join not in self._edges.last
+        around = () if is_new else self._around(self._edges, join, beginning(edge, event), ONE)
+        opened, ended = open_version(around, edge, event, row)
         for version in ended:
-            self._end(self._edges, join, place, version)
+            self._end(self._edges, join, version)
         if opened is None:
             return
         self._last_edge = row
@@ -180,28 +185,18 @@ class GraphWriter:
         self._writes[NEW_EDGE].append((row, *names, *opened.content, edge.valid_from, *window))
         self._open(self._edges, join, opened)
 
-    def _around_row(
-        self, lines: Lines, key: Any, values: tuple[object, ...], row: Entity | Edge, event: Event
-    ) -> tuple[Version, ...] | list[Version]:
-        """The versions around a new row; of a thing that is new there are none."""
-        if key not in lines.last and not self._new_things.isdisjoint(values):
-            return ()
-        return self._around(lines, key, values, beginning(row, event), ONE)
-
-    def _around(
-        self, lines: Lines, key: Any, values: tuple[object, ...], moment: str, later: int
-    ) -> tuple[Version, ...] | list[Version]:
+    def _around(self, lines: Lines, key: Any, moment: str, later: int) -> tuple[Version, ...]:
         """The versions of a line around a moment: the last is all there is unless it begins later."""
         if key in lines.last:
             last = lines.last[key]
-        elif not self._new_things.isdisjoint(values):
+        elif not self._new_things.isdisjoint(lines.place(key)):
             return ()
         else:
-            last = lines.fetch_last(self._db, key, values)
+            last = lines.fetch_last(self._db, key)
         if comes_last(last, moment):
             return (last,) if last else ()
         self._flush()
-        return lines.around(self._db, values, moment, later)
+        return tuple(lines.around(self._db, key, moment, later))
 
     def _open(self, lines: Lines, key: object, version: Version) -> None:
         last = lines.last.get(key)
@@ -212,7 +207,7 @@ class GraphWriter:
         if last is None or comes_last(last, version.valid_from):
             lines.last[key] = version
 
-    def _end(self, lines: Lines, key: object, values: tuple[object, ...], version: Version) -> None:
+    def _end(self, lines: Lines, key: object, version: Version) -> None:
         self._writes[lines.end].append((version.valid_to, version.closed_seq, earlier_text(version), version.number))
         lines.without_end -= not version.moved
         last = lines.last.get(key)
@@ -220,7 +215,7 @@ class GraphWriter:
             lines.last[key] = version
             if version.is_void:  # then another is the last
                 self._flush()
-                lines.fetch_last(self._db, key, values)
+                lines.fetch_last(self._db, key)
 
     def _thing(self, ref: tuple[str, str]) -> tuple[int, str | None]:
         """The id of a thing, given to it when it is first heard of, and its name if that is spelled otherwise."""

@@ -92,9 +92,10 @@ def entity_row(held: Version, names: list[Any], event_hash: str) -> EntityRow:
 
 def edge_row(held: Version, names: list[Any], event_hash: str, depth: int) -> EdgeRow:
     source, target, relation, valid_from = names
-    *content, valid_to = held.content
-    values: list[Any] = [*content, valid_from, valid_to]
-    edge = Edge(EntityRef(*source), EntityRef(*target), relation, *values)
+    content: Any = held.content
+    confidence, inferred, method, evidence, valid_to = content
+    ends = (EntityRef(*source), EntityRef(*target))
+    edge = Edge(*ends, relation, confidence, inferred, method, evidence, valid_from, valid_to)
     return EdgeRow(edge, held.valid_from, held.valid_to, held.opened_seq, held.closed_seq, event_hash, depth)
 
 
