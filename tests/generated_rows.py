@@ -20,7 +20,7 @@ def random_events(seed: int, count: int) -> list[ExtractedEvent]:
     rnd = random.Random(seed)
     events = []
     for seq in range(1, count + 1):
-        event = sample_event("graph", seq, "note.taken", "tester", {"text": str(seq)})
+        event = sample_event("graph", seq, event_type="note.taken", actor="tester", payload={"text": str(seq)})
         entities = tuple(random_entity(rnd) for _ in range(rnd.randint(0, 3)))
         edges = tuple(random_edge(rnd) for _ in range(rnd.randint(0, 3)))
         closings: list[Closing] = []
@@ -76,7 +76,7 @@ def answers(backend: ProjectionBackend, count: int, moments: list[AsOf]) -> dict
             found[f"entities {as_of} {limit}"] = list(backend.entities("graph", NAMES, as_of, limit))
             found[f"current {as_of} {limit}"] = list(backend.current("graph", TYPES, as_of, limit))
             for relations, depth in (([], 1), ([], 3), (["made"], 2)):
-                edges = backend.neighbours("graph", start, relations, depth, as_of, limit)
+                edges = backend.neighbours("graph", start, relations=relations, depth=depth, as_of=as_of, limit=limit)
                 found[f"neighbours {relations} {depth} {as_of} {limit}"] = list(edges)
         for seqs in ([1, 5, count], range(count + 2)):
             found[f"rows {len(seqs)} {as_of}"] = list(backend.rows_of_events("graph", seqs, as_of))

@@ -30,7 +30,7 @@ class Index:
 
     def take(self, event_type: str, actor: str = "Ada", **payload: object) -> Event:
         self.seq += 1
-        event = sample_event(SESSION, self.seq, event_type, actor, payload)
+        event = sample_event(SESSION, self.seq, event_type=event_type, actor=actor, payload=payload)
         self.events.append(event)
         self.apply(event)
         return event

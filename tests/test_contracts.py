@@ -282,3 +282,13 @@ def test_a_contract_that_cannot_be_written_is_no_defect(zaxy: Zaxy, tmp_path: Pa
 def test_everything_that_the_api_exports_is_in_the_contract() -> None:
     described = {name.split()[-1].split(".")[0] for name in API}
     assert set(dir(zaxy.api)) <= described
+
+
+def test_a_required_field_breaks_only_where_files_can_already_have_its_object() -> None:
+    required = {"side": "plugin", "stability": "experimental", "since": "0.1", "required": True}
+    optional = {**required, "required": False}
+    known = {"field settings": optional, "field settings[].env": required}
+    in_a_known_list = {**known, "field settings[].unit": required}
+    in_a_new_list = {**known, "field clients": optional, "field clients[].name": required}
+    assert [change.verdict for change in compare(known, in_a_known_list)] == [BREAKING]
+    assert {change.verdict for change in compare(known, in_a_new_list)} == {ADDITIVE}

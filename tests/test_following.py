@@ -75,7 +75,7 @@ def notes(numbers: range) -> list[Draft]:
 
 
 def loop_of(store: JsonlStore, tmp_path: Path, **followers: Noted) -> Loop:
-    return Loop(store, dict(followers), Extractors(), tmp_path / "locks")
+    return Loop(store, dict(followers), Extractors(), folder=tmp_path / "locks")
 
 
 def log_of(folder: Path, session: str = SESSION) -> Path:

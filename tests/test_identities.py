@@ -110,7 +110,9 @@ def test_edges_and_closings_mean_the_thing_too(memory: Memory) -> None:
     say(memory, "goal.created", id="G-1", title="No data loss")
     say(memory, "task.proposed", id="T-1", title="Write twice", goal="no data loss")
     memory.follow(SESSION)
-    edges = memory.recall.backend.neighbours(SESSION, [EntityRef("goal", "G-1")], ["has_task"], 1, AsOf(), 5)
+    edges = memory.recall.backend.neighbours(
+        SESSION, [EntityRef("goal", "G-1")], relations=["has_task"], depth=1, as_of=AsOf(), limit=5
+    )
     assert [(edge.edge.source.name, edge.edge.target.name) for edge in edges] == [("G-1", "T-1")]
     say(memory, "task.proposed", id="T-2", title="Write thrice", supersedes="Write twice")
     assert [row.entity.name for row in rows(memory)] == ["T-2"]

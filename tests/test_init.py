@@ -433,7 +433,7 @@ def test_a_record_that_names_another_file_is_not_followed(full: Project) -> None
     precious.write_text("keep me")
     record = full.root / ".eventloom/runtime/init.json"
     kept = json.loads(record.read_text())
-    planted = change_of(str(precious), None, precious.read_bytes(), (), ())
+    planted = change_of(str(precious), None, after=precious.read_bytes(), parts=(), folders=())
     kept["files"].append({**planted._asdict(), "parts": []})
     record.write_text(json.dumps(kept))
     told = full.told("init", "--undo", code=1)
@@ -545,6 +545,6 @@ def test_links_and_folders_are_no_instruction_files(tmp_path: Path) -> None:
 def test_a_change_is_taken_back_exactly_whatever_the_bytes_are(edit: Callable[[bytes], bytes]) -> None:
     before = "caf\u00e9 \u2028 \U0001f600\r\n\ufeff".encode() + b"\x80\x00"
     after = edit(before)
-    change = change_of("f", before, after, (), ())
+    change = change_of("f", before, after=after, parts=(), folders=())
     assert undone(change, after) == before
     assert bytes_of(text_of(after)) == after

@@ -86,7 +86,9 @@ def asked_of_the_graph(memory: Memory) -> Iterator[Any]:
         yield backend.rows_of_events(SESSION, random.sample(range(1, head + 1), 12), as_of)
         yield backend.current(SESSION, random.sample(TYPES, 2), as_of, limit)
         relations = random.choice(((), ("about",), ("made_decision", "said")))
-        yield backend.neighbours(SESSION, starts, relations, random.randint(1, 3), as_of, limit)
+        yield backend.neighbours(
+            SESSION, starts, relations=relations, depth=random.randint(1, 3), as_of=as_of, limit=limit
+        )
     yield [backend.stats(SESSION)]
 
 

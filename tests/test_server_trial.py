@@ -21,7 +21,14 @@ print(json.dumps({"id": json.loads(input())["id"], "result": {}}), flush=True)
 
 def tried(program: str, folder: Path, within: float = 20.0) -> ZaxyError:
     with pytest.raises(ZaxyError) as caught:
-        try_server([sys.executable, "-c", program], str(folder), {}, "memory_capabilities", {}, within)
+        try_server(
+            [sys.executable, "-c", program],
+            str(folder),
+            env={},
+            tool="memory_capabilities",
+            arguments={},
+            within=within,
+        )
     return caught.value
 
 
@@ -57,7 +64,7 @@ def test_what_a_program_wrote_before_it_ended_is_told_even_when_nothing_can_be_s
 
 def test_a_program_that_is_not_there_is_told_of(tmp_path: Path) -> None:
     with pytest.raises(ZaxyError, match="cannot be started"):
-        try_server([str(tmp_path / "gone")], str(tmp_path), {}, "memory_capabilities", {})
+        try_server([str(tmp_path / "gone")], str(tmp_path), env={}, tool="memory_capabilities", arguments={})
 
 
 def test_a_program_that_hangs_is_given_up_and_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

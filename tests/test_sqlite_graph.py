@@ -183,14 +183,16 @@ def test_the_steps_that_an_event_costs_do_not_grow_with_the_graph(graph: SqliteG
         costs[at] = steps_of(graph, lambda at=at: follow(graph, events[at : at + 500], batch_size=500))
     assert costs[5500] < 1.2 * costs[500], costs
     hub = EntityRef("session", "s")
-    near = steps_of(graph, lambda: graph.neighbours("s", [hub], [], 2, AsOf(), 20))
-    narrow = steps_of(graph, lambda: graph.neighbours("s", [hub], ["works_in"], 2, AsOf(), 20))
+    near = steps_of(graph, lambda: graph.neighbours("s", [hub], relations=[], depth=2, as_of=AsOf(), limit=20))
+    narrow = steps_of(
+        graph, lambda: graph.neighbours("s", [hub], relations=["works_in"], depth=2, as_of=AsOf(), limit=20)
+    )
     assert near < 200 and narrow < 200, "6,000 edges lead to the session"
 
 
 def turn(seq: int) -> ExtractedEvent:
     """A new thing, two edges to it, and an actor, a session and an edge that are always the same."""
-    event = sample_event("s", 1, "transcript.turn", "ada", {})
+    event = sample_event("s", 1, event_type="transcript.turn", actor="ada", payload={})
     event = type(event)(**{**{name: getattr(event, name) for name in event.__slots__}, "seq": seq})
     said, ada, session = (
         EntityRef("turn", f"t{seq * 7919 % 10007}"),

@@ -118,7 +118,11 @@ def test_a_long_document_is_cut_into_passages_that_know_their_lines() -> None:
     lines = [f"Line {number} tells of subject {number}." for number in range(1, 301)]
     lines[100:100] = [""] * 3000  # a passage has words: what is between them is in none
     event = sample_event(
-        SESSION, 1, "document.indexed", "Ada", {"path": "docs/a.md", "source": "repo", "content": "\n".join(lines)}
+        SESSION,
+        1,
+        event_type="document.indexed",
+        actor="Ada",
+        payload={"path": "docs/a.md", "source": "repo", "content": "\n".join(lines)},
     )
     parts = list(passages(event, extract(event)))
     assert len(parts) > 5
@@ -137,7 +141,7 @@ def test_a_long_document_is_cut_into_passages_that_know_their_lines() -> None:
 
 def test_a_part_of_a_document_counts_its_lines_from_where_it_begins() -> None:
     payload: dict[str, object] = {"path": "a.md", "content": "one\ntwo\nthree\n", "start_line": 40, "end_line": 42}
-    event = sample_event(SESSION, 1, "document.indexed", "Ada", payload)
+    event = sample_event(SESSION, 1, event_type="document.indexed", actor="Ada", payload=payload)
     (part,) = passages(event, extract(event))
     assert (part.metadata["start_line"], part.metadata["end_line"]) == (40, 42)
 

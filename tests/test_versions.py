@@ -36,7 +36,7 @@ ADA = EntityRef("person", "ada")
 
 
 def event(seq: int) -> Event:
-    return sample_event("graph", seq, "note.taken", "tester", {"text": str(seq)})
+    return sample_event("graph", seq, event_type="note.taken", actor="tester", payload={"text": str(seq)})
 
 
 def person(summary: str, begins: int | None = None, **more: object) -> Entity:
@@ -302,6 +302,6 @@ def test_a_graph_says_what_was_painted_and_says_so_for_ever(seed: int, tmp_path:
             starts = [EntityRef(*end) for key in plain for end in key[:2] if isinstance(end, tuple)]  # type: ignore[index]
             found |= {
                 _key(row.edge): (str(row.opened_seq), (row.edge.confidence, row.edge.evidence, row.edge.valid_to))
-                for row in backend.neighbours("graph", starts, [], 1, as_of, 1000)
+                for row in backend.neighbours("graph", starts, relations=[], depth=1, as_of=as_of, limit=1000)
             }
             assert found == {key: cell[1:] for key, cell in wanted.items() if cell}, (known, minute)

@@ -91,7 +91,9 @@ def follow(folder: Path, engine: str) -> float:
         memory.append("fact.recorded", {"fact": "All that is made at first use is there now."}, session="before")
         memory.follow("before")
         recall = memory.recall
-        loop = Loop(recall.store, {"graph": recall.backend}, recall.extractors, folder / ".eventloom" / "bench-locks")
+        loop = Loop(
+            recall.store, {"graph": recall.backend}, recall.extractors, folder=folder / ".eventloom" / "bench-locks"
+        )
         began = time.perf_counter()
         states = loop.catch_up(SESSION)
         spent = time.perf_counter() - began

@@ -41,7 +41,7 @@ def test_the_fields_of_both_events_are_the_ones_that_are_written(tmp_path: Path)
     loom = Eventloom(workspace.eventloom)
     try:
         missing = missing_records(loom, "s", workspace.root)
-        lines = record(loom, "s", workspace, missing, Identity("demo", "sqlite"))
+        lines = record(loom, "s", workspace=workspace, missing=missing, identity=Identity("demo", "sqlite"))
     finally:
         loom.close()
     written = {line.record["type"]: line.record["payload"] for line in lines}

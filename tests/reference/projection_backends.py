@@ -103,8 +103,9 @@ class FlatProperties(Backend):
 
 
 class CertainEdges(Backend):
-    def neighbours(self, *asked: Any) -> Sequence[EdgeRow]:
-        return [replace(row, edge=replace(row.edge, confidence=1.0)) for row in super().neighbours(*asked)]
+    def neighbours(self, session: str, start: Any, **asked: Any) -> Sequence[EdgeRow]:
+        found = super().neighbours(session, start, **asked)
+        return [replace(row, edge=replace(row.edge, confidence=1.0)) for row in found]
 
 
 class AlwaysFromTheEvent(Backend):
@@ -279,31 +280,31 @@ class FoldsTypes(Backend):
 
 
 class OneWay(Backend):
-    def neighbours(self, session: str, start: Sequence[Any], *asked: Any) -> Sequence[EdgeRow]:
+    def neighbours(self, session: str, start: Sequence[Any], **asked: Any) -> Sequence[EdgeRow]:
         origins = {node(ref) for ref in start}
-        return [row for row in super().neighbours(session, start, *asked) if node(row.edge.source) in origins]
+        return [row for row in super().neighbours(session, start, **asked) if node(row.edge.source) in origins]
 
 
 class EveryRelation(Backend):
-    def neighbours(self, session: str, start: Any, relations: Any, *asked: Any) -> Sequence[EdgeRow]:
-        return super().neighbours(session, start, [], *asked)
+    def neighbours(self, session: str, start: Any, *, relations: Any, **asked: Any) -> Sequence[EdgeRow]:
+        return super().neighbours(session, start, relations=[], **asked)
 
 
 class OneStepMore(Backend):
-    def neighbours(self, session: str, start: Any, relations: Any, depth: int, *asked: Any) -> Sequence[EdgeRow]:
-        return super().neighbours(session, start, relations, depth + 1, *asked)
+    def neighbours(self, session: str, start: Any, *, depth: int, **asked: Any) -> Sequence[EdgeRow]:
+        return super().neighbours(session, start, depth=depth + 1, **asked)
 
 
 class NewestEdgesFirst(Backend):
-    def neighbours(self, *asked: Any) -> Sequence[EdgeRow]:
-        return sorted(super().neighbours(*asked), key=lambda row: -row.opened_seq)
+    def neighbours(self, session: str, start: Any, **asked: Any) -> Sequence[EdgeRow]:
+        return sorted(super().neighbours(session, start, **asked), key=lambda row: -row.opened_seq)
 
 
 class EdgesOpenNow(Backend):
     def neighbours(
         self, session: str, start: Any, relations: Any, depth: int, as_of: AsOf, limit: int
     ) -> Sequence[EdgeRow]:
-        return super().neighbours(session, start, relations, depth, AsOf(), limit)
+        return super().neighbours(session, start, relations=relations, depth=depth, as_of=AsOf(), limit=limit)
 
 
 class CountsOpenRows(Backend):

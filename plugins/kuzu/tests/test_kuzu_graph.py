@@ -116,10 +116,14 @@ def test_what_was_read_before_and_has_not_changed_asks_nothing_of_the_engine(
         asked.clear()
         ada = [EntityRef("actor", "ada")]
         rows: list[object] = [*graph.entities("graph", ["ada", "nobody"], AsOf(), 9)]
-        return [*rows, *graph.neighbours("graph", ada, [], 1, AsOf(), 9), *graph.rows_of_events("graph", [1], AsOf())]
+        return [
+            *rows,
+            *graph.neighbours("graph", ada, relations=[], depth=1, as_of=AsOf(), limit=9),
+            *graph.rows_of_events("graph", [1], AsOf()),
+        ]
 
     def sample(seq: int, name: str) -> ExtractedEvent:
-        event = sample_event("graph", seq, "note.taken", "tester", {})
+        event = sample_event("graph", seq, event_type="note.taken", actor="tester", payload={})
         edge = Edge(EntityRef("actor", name), EntityRef("task", f"task of {name}"), "made")
         return ExtractedEvent(event, Extraction((Entity(name, "actor", f"told by {seq}"),), (edge,)))
 
@@ -136,7 +140,10 @@ def test_what_was_read_before_and_has_not_changed_asks_nothing_of_the_engine(
 
 
 def test_events_of_which_nothing_is_told_have_no_rows(bench: Workbench) -> None:
-    silent = [ExtractedEvent(sample_event("graph", seq, "note.taken", "tester", {}), Extraction()) for seq in (1, 2)]
+    silent = [
+        ExtractedEvent(sample_event("graph", seq, event_type="note.taken", actor="tester", payload={}), Extraction())
+        for seq in (1, 2)
+    ]
     with closing(bench.make(CASE)) as graph:
         follow(graph, silent)
         assert not graph.rows_of_events("graph", [1, 2, 3], AsOf())
@@ -146,12 +153,12 @@ def test_events_of_which_nothing_is_told_have_no_rows(bench: Workbench) -> None:
 def test_what_is_told_is_never_part_of_a_query(bench: Workbench) -> None:
     entity = Entity(HOSTILE, HOSTILE, HOSTILE, {HOSTILE: HOSTILE})
     edge = Edge(EntityRef(HOSTILE, HOSTILE), EntityRef("person", HOSTILE), HOSTILE, evidence=HOSTILE)
-    event = sample_event("graph", 1, "note.taken", "tester", {})
+    event = sample_event("graph", 1, event_type="note.taken", actor="tester", payload={})
     with closing(bench.make(CASE)) as graph:
         follow(graph, [ExtractedEvent(event, Extraction((entity,), (edge,)))])
         (row,) = graph.entities("graph", [HOSTILE], AsOf(), 9)
         (same,) = graph.current("graph", [HOSTILE], AsOf(), 9)
-        (walked,) = graph.neighbours("graph", [edge.target], [HOSTILE], 1, AsOf(), 9)
+        (walked,) = graph.neighbours("graph", [edge.target], relations=[HOSTILE], depth=1, as_of=AsOf(), limit=9)
     assert row == same and row.entity == entity
     assert walked.edge == edge
 

@@ -88,11 +88,11 @@ def test_an_event_with_more_rows_than_are_asked_for_is_put_in_order_whole(
     hub = EntityRef("hub", "hub")
     entities = tuple(Entity(name, "thing", "one of many") for name in reversed(many))
     edges = tuple(Edge(hub, EntityRef("thing", name), "has") for name in reversed(many))
-    event = sample_event("graph", 1, "note.taken", "tester", {})
+    event = sample_event("graph", 1, event_type="note.taken", actor="tester", payload={})
     with closing(bench.make(case)) as graph:
         follow(graph, [ExtractedEvent(event, Extraction(entities, edges))])
         assert [row.entity.name for row in graph.current("graph", ["thing"], AsOf(), 3)] == many[:3]
-        walked = graph.neighbours("graph", [hub], [], 2, AsOf(), 3)
+        walked = graph.neighbours("graph", [hub], relations=[], depth=2, as_of=AsOf(), limit=3)
     assert [row.edge.target.name for row in walked] == many[:3]
 
 
@@ -100,12 +100,12 @@ def test_what_is_told_is_never_part_of_a_query(bench: Workbench, case: Projectio
     long = "n" * 20_000  # more than an index of the server takes
     entity = Entity(HOSTILE + long, HOSTILE, HOSTILE, {HOSTILE: HOSTILE})
     edge = Edge(EntityRef(HOSTILE, HOSTILE + long), EntityRef("person", HOSTILE), HOSTILE + long, evidence=HOSTILE)
-    event = sample_event("graph", 1, "note.taken", "tester", {})
+    event = sample_event("graph", 1, event_type="note.taken", actor="tester", payload={})
     with closing(bench.make(case)) as graph:
         follow(graph, [ExtractedEvent(event, Extraction((entity,), (edge,)))])
         (row,) = graph.entities("graph", [HOSTILE + long], AsOf(), 9)
         (same,) = graph.current("graph", [HOSTILE], AsOf(), 9)
-        (walked,) = graph.neighbours("graph", [edge.target], [HOSTILE + long], 1, AsOf(), 9)
+        (walked,) = graph.neighbours("graph", [edge.target], relations=[HOSTILE + long], depth=1, as_of=AsOf(), limit=9)
     assert row == same and row.entity == entity
     assert walked.edge == edge
 
@@ -427,8 +427,8 @@ def test_each_question_takes_one_round_trip_and_a_walk_one_for_each_step(
             "rows_of_events": lambda: graph.rows_of_events("graph", range(20, 32), AsOf()),
             "current": lambda: graph.current("graph", ["actor", "topic"], AsOf(), 50),
             "stats": lambda: graph.stats("graph"),
-            "one step": lambda: graph.neighbours("graph", ada, [], 1, AsOf(), 20),
-            "two steps": lambda: graph.neighbours("graph", ada, [], 2, AsOf(), 100),
+            "one step": lambda: graph.neighbours("graph", ada, relations=[], depth=1, as_of=AsOf(), limit=20),
+            "two steps": lambda: graph.neighbours("graph", ada, relations=[], depth=2, as_of=AsOf(), limit=100),
         }
         trips = {}
         for question, ask in questions.items():

@@ -79,11 +79,12 @@ def observations_of(
     else:
         skipped[text_within(kind, 64) or "no type"] += 1
         return []
-    return [_observation(record, place, part, *happening) for part, happening in enumerate(happenings)]
+    return [_observation(record, place, part, happening) for part, happening in enumerate(happenings)]
 
 
-Happenings = Iterator[tuple[str, str, dict[str, object]]]
+Happening = tuple[str, str, dict[str, object]]
 """Actor, event type, payload."""
+Happenings = Iterator[Happening]
 
 
 def _of_assistant(record: Record, skipped: Counter[str]) -> Happenings:
@@ -185,9 +186,8 @@ def _blocks(record: Record) -> list[Record]:
     return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
 
 
-def _observation(
-    record: Record, place: Place, part: int, actor: str, event_type: str, payload: dict[str, object]
-) -> Observation:
+def _observation(record: Record, place: Place, part: int, happening: Happening) -> Observation:
+    actor, event_type, payload = happening
     origin = record.get("forkedFrom")
     forked: Record = origin if isinstance(origin, dict) else {}
     session = _named(forked.get("sessionId"), record.get("sessionId")) or place.session

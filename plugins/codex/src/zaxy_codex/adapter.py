@@ -64,9 +64,11 @@ class CodexSessions:
             return Reading((), mark, done=True)
         if source.id not in self._open and not begins_a_line(path, state.offset):
             state = State()
-        return self._read(source, path, file, state, limit)
+        return self._read(source, path, file=file, state=state, limit=limit)
 
-    def _read(self, source: CodexSource, path: Path, file: tuple[int, int] | None, state: State, limit: int) -> Reading:
+    def _read(
+        self, source: CodexSource, path: Path, *, file: tuple[int, int] | None, state: State, limit: int
+    ) -> Reading:
         observations: list[Observation] = []
         skipped: Counter[str] = Counter()
         within: dict[str, bool] = {}
@@ -90,7 +92,9 @@ class CodexSessions:
             room = limit - len(observations)
             fresh = found[state.given : state.given + room]
             observations += [
-                _observation(one, source, line.offset, state.given + number, record, after.folder)
+                _observation(
+                    one, source, offset=line.offset, number=state.given + number, record=record, folder=after.folder
+                )
                 for number, one in enumerate(fresh)
             ]
             if state.given + len(fresh) < len(found):
@@ -176,7 +180,7 @@ class CodexSessions:
 
 
 def _observation(
-    observed: Observed, source: Source, offset: int, number: int, record: Mapping[str, Any], folder: str
+    observed: Observed, source: Source, *, offset: int, number: int, record: Mapping[str, Any], folder: str
 ) -> Observation:
     place = f"{source.id}:{offset}"
     return Observation(

@@ -52,7 +52,7 @@ def observed_edit(edit: Edit, folder: str, workspace: str) -> Observed:
 
 
 def observed_call(
-    tool: str, failed: bool, arguments: Mapping[str, Any], result: object, duration: object = None
+    tool: str, failed: bool, *, arguments: Mapping[str, Any], result: object, duration: object = None
 ) -> Observed:
     payload = {
         "tool_name": clean(tool)[:256],

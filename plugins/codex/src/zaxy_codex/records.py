@@ -102,7 +102,7 @@ def _response_item(kind: object, body: Mapping[str, Any], state: State, session:
     if kind in ("function_call_output", "custom_tool_call_output"):
         place = state.place_of(call)
         return (
-            _result(call, session.call_at(place), body.get("output"), state, session)
+            _result(call, session.call_at(place), output=body.get("output"), state=state, session=session)
             if place is not None
             else (Meaning(state, []))
         )
@@ -111,7 +111,7 @@ def _response_item(kind: object, body: Mapping[str, Any], state: State, session:
     return Meaning(state, [], f"response_item {kind}"[:60])
 
 
-def _result(call: str, asked: Mapping[str, Any], output: object, state: State, session: Session) -> Meaning:
+def _result(call: str, asked: Mapping[str, Any], *, output: object, state: State, session: Session) -> Meaning:
     """A call and what came back."""
     name = _text(asked.get("name")) or ("local_shell" if asked.get("type") == "local_shell_call" else "")
     place, done = state.place_of(call) or 0, state.finish(call)
@@ -130,7 +130,9 @@ def _result(call: str, asked: Mapping[str, Any], output: object, state: State, s
     if name.startswith(MEMORYS_OWN):
         return Meaning(done, [])
     arguments = decoded(asked.get("arguments"))
-    found = observed.observed_call(name or "unknown", _looks_failed(output), arguments, text_of(output))
+    found = observed.observed_call(
+        name or "unknown", _looks_failed(output), arguments=arguments, result=text_of(output)
+    )
     return Meaning(done, [found])
 
 
@@ -162,7 +164,7 @@ def _patch_in(name: str, asked: Mapping[str, Any]) -> str:
 
 def _edits(edits: list[Edit], failed: bool, state: State, session: Session) -> list[Observed]:
     if failed or not edits:
-        return [observed.observed_call(PATCH_TOOL, failed, {}, None)]
+        return [observed.observed_call(PATCH_TOOL, failed, arguments={}, result=None)]
     return [observed.observed_edit(edit, state.folder, session.workspace) for edit in edits]
 
 
@@ -182,7 +184,11 @@ def _event(kind: object, body: Mapping[str, Any], state: State, session: Session
         found = _mcp_call(asked if isinstance(asked, dict) else {}, result, body.get("duration"))
         return _once(call, state, lambda done: found)
     if kind == "web_search_end":
-        return _once(call, state, lambda done: [observed.observed_call("web_search", False, {"query": ""}, None)])
+        return _once(
+            call,
+            state,
+            lambda done: [observed.observed_call("web_search", False, arguments={"query": ""}, result=None)],
+        )
     if kind in ("task_complete", "turn_complete", "turn_aborted"):
         return _end_of_turn(state, session)
     if kind == "thread_rolled_back":
@@ -211,7 +217,11 @@ def _item(item: Mapping[str, Any], state: State, session: Session) -> Meaning:
         found = _mcp_call(item, result, item.get("duration_ms", item.get("duration")), item.get("status") == "failed")
         return _once(call, state, lambda done: found)
     if kind == "WebSearch":
-        return _once(call, state, lambda done: [observed.observed_call("web_search", False, {"query": ""}, None)])
+        return _once(
+            call,
+            state,
+            lambda done: [observed.observed_call("web_search", False, arguments={"query": ""}, result=None)],
+        )
     if kind in QUIET_DONE:
         return Meaning(state, [])
     return Meaning(state, [], f"item {kind}"[:60])
@@ -235,7 +245,11 @@ def _mcp_call(asked: Mapping[str, Any], result: object, duration: object, failed
         or (isinstance(result, dict) and "Err" in result)
         or (isinstance(answer, dict) and (answer.get("isError") is True or answer.get("is_error") is True))
     )
-    return [observed.observed_call(name, failed, decoded(asked.get("arguments")), text_of(answer) or None, duration)]
+    return [
+        observed.observed_call(
+            name, failed, arguments=decoded(asked.get("arguments")), result=text_of(answer) or None, duration=duration
+        )
+    ]
 
 
 def _end_of_turn(state: State, session: Session) -> Meaning:

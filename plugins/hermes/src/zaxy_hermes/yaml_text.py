@@ -51,8 +51,8 @@ def put(text: str, path: Path, values: Mapping[str, Any]) -> str:
     section, name = path
     root = parse(text)
     before = _meaning(root, section)
-    for edited in _ways_to_put(text, root, section, name, values):
-        if _says(edited, section, before.others, {**before.entries, name: values}, name):
+    for edited in _ways_to_put(text, root, section=section, name=name, values=values):
+        if _says(edited, section, others=before.others, entries={**before.entries, name: values}, new=name):
             return edited
     raise _by_hand(section)
 
@@ -72,7 +72,7 @@ def replace(text: str, path: Path, values: Mapping[str, Any]) -> str:
         start = _line_start(text, found.key.start_mark.index)
         indent = _indent(text, found.key, section)
         edited = _spliced(text, start, _content_end(text, found.value), block(name, values, indent, line_end_of(text)))
-    if _says(edited, section, before.others, {**before.entries, name: values}, name):
+    if _says(edited, section, others=before.others, entries={**before.entries, name: values}, new=name):
         return edited
     raise _by_hand(section)
 
@@ -88,7 +88,7 @@ def take_out(text: str, path: Path) -> str:
         return text
     left = {key: value for key, value in before.entries.items() if key != name}
     edited = _taken_out(text, root, servers, found)
-    if edited is None or not _says(edited, section, before.others, left, None):
+    if edited is None or not _says(edited, section, others=before.others, entries=left, new=None):
         raise _by_hand(section)
     return edited
 
@@ -182,13 +182,13 @@ def _is_nothing(node: yaml.Node) -> bool:
 
 
 def _ways_to_put(
-    text: str, root: yaml.MappingNode | None, section: str, name: str, values: Mapping[str, Any]
+    text: str, root: yaml.MappingNode | None, *, section: str, name: str, values: Mapping[str, Any]
 ) -> list[str]:
     """The texts to try, the best first."""
     ending = line_end_of(text)
     found = _section(root, section)
     if found is not None:
-        return [_put_into(text, found, section, name, values, ending)]
+        return [_put_into(text, found, section=section, name=name, values=values, ending=ending)]
     if root is not None and root.flow_style:
         added = f"{_scalar(section)}: {{ {_scalar(name)}: {_inline(values)} }}"
         return [_put_into_braces(text, root, added)]
@@ -199,7 +199,7 @@ def _ways_to_put(
     return [at_the_end, text[:start] + made + ending + text[start:]]
 
 
-def _put_into(text: str, found: Pair, section: str, name: str, values: Mapping[str, Any], ending: str) -> str:
+def _put_into(text: str, found: Pair, *, section: str, name: str, values: Mapping[str, Any], ending: str) -> str:
     node = found.value
     if _is_nothing(node):
         place = text.index(":", found.key.end_mark.index) + 1
@@ -362,7 +362,7 @@ def _hashable(value: Any) -> Any:
     return value if isinstance(value, tuple) else repr(value)
 
 
-def _says(text: str, section: str, others: Nodes, entries: dict[str, Any], new: str | None) -> bool:
+def _says(text: str, section: str, *, others: Nodes, entries: dict[str, Any], new: str | None) -> bool:
     """Whether the text has these other settings and these entries, of which `new` is given by its values."""
     try:
         root, values = _read(text)

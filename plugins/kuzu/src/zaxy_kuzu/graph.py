@@ -135,10 +135,10 @@ class KuzuGraph:
         return reader.current(entity_types, as_of, limit) if reader else []
 
     def neighbours(
-        self, session: str, start: Sequence[EntityRef], relations: Sequence[str], depth: int, as_of: AsOf, limit: int
+        self, session: str, start: Sequence[EntityRef], *, relations: Sequence[str], depth: int, as_of: AsOf, limit: int
     ) -> Sequence[EdgeRow]:
         reader = self._reader(session)
-        return reader.neighbours(start, relations, depth, as_of, limit) if reader else []
+        return reader.neighbours(start, relations, depth=depth, as_of=as_of, limit=limit) if reader else []
 
     def stats(self, session: str) -> GraphStats:
         reader = self._reader(session)

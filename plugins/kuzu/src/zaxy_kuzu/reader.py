@@ -129,7 +129,7 @@ class Reader:
         return _entity_rows(self._versions(ids), as_of)[:limit]
 
     def neighbours(
-        self, start: Sequence[EntityRef], relations: Sequence[str], depth: int, as_of: AsOf, limit: int
+        self, start: Sequence[EntityRef], relations: Sequence[str], *, depth: int, as_of: AsOf, limit: int
     ) -> Sequence[EdgeRow]:
         if limit <= 0:
             return []
@@ -143,7 +143,7 @@ class Reader:
                 met.update((row, opened) for row, opened in newest if row not in rows)
             wanted = limit - len(rows)
             facts = self._lookups.find(FACT, map(str, _newest(met.items(), wanted + self._too_many(as_of))))
-            read = [(int(number), _edge_row(as_of, step, *fact)) for number, rows_of in facts for fact in rows_of]
+            read = [(int(number), _edge_row(as_of, step, fact)) for number, rows_of in facts for fact in rows_of]
             held = [each for each in read if _held(each[1], as_of)]
             found = sorted(held, key=lambda each: _edge_order(each[1]))[:wanted]
             rows.update(found)
@@ -236,7 +236,7 @@ def _newest(rows: Iterable[Sequence[int]], count: int) -> list[int]:
 
 def _entity_rows(rows: Iterable[Sequence[Any]], as_of: AsOf) -> list[EntityRow]:
     """Newest first, then by type, then by name in the form in which names match."""
-    found = (_entity_row(as_of, *row) for row in rows)
+    found = (_entity_row(as_of, row) for row in rows)
     held = [row for row in found if _held(row, as_of)]
     return sorted(held, key=lambda row: (-row.opened_seq, row.entity.entity_type, folded_name(row.entity.name)))
 
@@ -252,14 +252,16 @@ def _begins_after(row: Sequence[Any], as_of: AsOf) -> bool:
     return bool(as_of.valid_at) and not holds(json.loads(row[0])[5], "", as_of.valid_at)
 
 
-def _entity_row(as_of: AsOf, row: str, valid_to: str, closed: int, earlier: str) -> EntityRow:
+def _entity_row(as_of: AsOf, found: Sequence[Any]) -> EntityRow:
+    row, valid_to, closed, earlier = found
     name, kind, summary, properties, observed_at, valid_from, opened, event_hash = json.loads(row)
     ends, closed_seq = as_known(valid_to, closed or None, earlier_ends(earlier), as_of.known_at)
     entity = Entity(name, kind, summary, json.loads(properties), observed_at)
     return EntityRow(entity, valid_from, ends, opened, closed_seq, event_hash)
 
 
-def _edge_row(as_of: AsOf, step: int, row: str, valid_to: str, closed: int, earlier: str) -> EdgeRow:
+def _edge_row(as_of: AsOf, step: int, found: Sequence[Any]) -> EdgeRow:
+    row, valid_to, closed, earlier = found
     source_type, source, target_type, target, *content, valid_from, opened, event_hash = json.loads(row)
     ends, closed_seq = as_known(valid_to, closed or None, earlier_ends(earlier), as_of.known_at)
     edge = Edge(EntityRef(source_type, source), EntityRef(target_type, target), *content)

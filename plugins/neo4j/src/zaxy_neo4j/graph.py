@@ -166,9 +166,9 @@ class Neo4jGraph:
         return self._reader(session).current(entity_types, as_of, limit)
 
     def neighbours(
-        self, session: str, start: Sequence[EntityRef], relations: Sequence[str], depth: int, as_of: AsOf, limit: int
+        self, session: str, start: Sequence[EntityRef], *, relations: Sequence[str], depth: int, as_of: AsOf, limit: int
     ) -> Sequence[EdgeRow]:
-        return self._reader(session).neighbours(start, relations, depth, as_of, limit)
+        return self._reader(session).neighbours(start, relations, depth=depth, as_of=as_of, limit=limit)
 
     def stats(self, session: str) -> GraphStats:
         found = self._connection.read(STATS, space=self._owner(session).space)

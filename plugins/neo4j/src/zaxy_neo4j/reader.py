@@ -117,7 +117,7 @@ class Reader:
         return _first(limit, some, lambda rows: rows[:limit])
 
     def neighbours(
-        self, start: Sequence[EntityRef], relations: Sequence[str], depth: int, as_of: AsOf, limit: int
+        self, start: Sequence[EntityRef], relations: Sequence[str], *, depth: int, as_of: AsOf, limit: int
     ) -> list[EdgeRow]:
         outermost = {thing_key(self._space, ref.entity_type, folded_name(ref.name)) for ref in start}
         reached: set[str] = set()
@@ -126,13 +126,13 @@ class Reader:
             if not outermost or len(rows) >= limit:  # what is farther comes later
                 break
             reached |= outermost
-            found = self._around(sorted(outermost), relations, as_of, limit, rows)
+            found = self._around(sorted(outermost), relations, as_of=as_of, limit=limit, known=rows)
             rows.update((row[0], _edge_row(row, as_of, step)) for row in found)
             outermost = {end for row in found for end in row[1:3]} - reached
         return list(rows.values())
 
     def _around(
-        self, keys: list[str], relations: Sequence[str], as_of: AsOf, limit: int, known: dict[int, EdgeRow]
+        self, keys: list[str], relations: Sequence[str], *, as_of: AsOf, limit: int, known: dict[int, EdgeRow]
     ) -> list[list[Any]]:
         """The next edges in their order around some things, without those that are known."""
         values = {"keys": keys, "relations": list(relations) or None}

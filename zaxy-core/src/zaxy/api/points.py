@@ -88,6 +88,7 @@ class ProjectionBackend(Follower, Protocol):
         self,
         session: str,
         start: Sequence[EntityRef],
+        *,
         relations: Sequence[str],
         depth: int,
         as_of: AsOf,

@@ -87,7 +87,7 @@ def plan_entry(
     if "path" in given:
         path = Path(os.path.abspath(os.path.expanduser(given["path"])))
     else:
-        path = target_of(client, scope, root or Path(os.getcwd()), home_folder(environ), environ)
+        path = target_of(client, scope, workspace=root or Path(os.getcwd()), home=home_folder(environ), environ=environ)
     trust = clients.option(name, "trust")
     refusal = _not_trusted(client.title, path, trust) if trust and scope == PROJECT and "trust" not in given else None
     return PlannedEntry(installed, server, client.render(server), path, root, refusal, notices)

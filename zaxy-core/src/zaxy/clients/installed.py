@@ -79,7 +79,7 @@ def open_clients(stored: Mapping[str, object]) -> Iterator[Clients]:
         yield Clients(PluginHost(load_roster(settings), settings, Path(scratch), "clients"))
 
 
-def target_of(client: Client, scope: str, workspace: Path, home: Path | None, environ: Mapping[str, str]) -> Path:
+def target_of(client: Client, scope: str, *, workspace: Path, home: Path | None, environ: Mapping[str, str]) -> Path:
     """The file of a scope; a home folder that is not known is an error only where it is needed."""
     nowhere = Path("~")
     target = Path(client.target(scope, workspace, home or nowhere, environ))

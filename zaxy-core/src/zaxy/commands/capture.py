@@ -84,7 +84,9 @@ def codex_capture(
         return
     capture = Capture(found, session, ("codex",))
     try:
-        passes = watch(capture, seconds, iterations if watching else 1, _follow(found) if graph else None)
+        passes = watch(
+            capture, seconds, iterations=iterations if watching else 1, follow=_follow(found) if graph else None
+        )
     finally:
         capture.close()
     reply = {"session_id": capture.session, **passes._asdict()}
@@ -104,7 +106,9 @@ def _watch(
             typer.echo(json.dumps(captured._asdict()) if as_json else f"captured {_counts(captured.new)}")
 
     with watcher_of(workspace, graph, interval) as watcher:
-        watch(capture, interval, None, _follow(workspace) if graph else None, watcher, tell)
+        watch(
+            capture, interval, iterations=None, follow=_follow(workspace) if graph else None, watcher=watcher, tell=tell
+        )
     capture.close()
 
 

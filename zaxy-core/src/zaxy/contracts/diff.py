@@ -41,10 +41,15 @@ def compare(old: Items, new: Items) -> list[ContractChange]:
 
 
 def _added(name: str, item: Item, old: Items) -> ContractChange:
-    """A new method breaks those who implement its Protocol already; a required field, those who write such files."""
+    """A new method breaks those who implement its Protocol already; a required field, those who write such files.
+
+    A field of the objects in a list that is new itself breaks nobody: no file has such objects yet.
+    """
     family = name.partition(".")[0] + "."
     implemented = "method " in family and any(known.startswith(family) for known in old)
-    demanded = item["side"] == "plugin" and (implemented or item.get("required", False))
+    holder, nested, _ = name.rpartition("[].")
+    written = item.get("required", False) and (not nested or holder in old)
+    demanded = item["side"] == "plugin" and (implemented or written)
     return ContractChange(name, BREAKING if demanded else ADDITIVE, "added", item["stability"])
 
 

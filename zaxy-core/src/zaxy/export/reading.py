@@ -109,7 +109,7 @@ def parse(text: bytes) -> Any:
 
 def read_parts(file: BinaryIO) -> Iterator[Part]:
     """The parts of a bundle in a file, in their order."""
-    text = _Text(file)
+    text = _TextReader(file)
     text.expect(b"{")
     names: set[str] = set()
     while text.next_byte() != b"}" or names:
@@ -139,7 +139,7 @@ def read_parts(file: BinaryIO) -> Iterator[Part]:
     text.expect_end()
 
 
-class _Text:
+class _TextReader:
     """A JSON text that is read only as far as needed."""
 
     def __init__(self, file: BinaryIO) -> None:

@@ -41,13 +41,13 @@ def artifact(own: Own) -> Extraction:
         ref = EntityRef("synthesis_answer_candidate", name)
         entities.append(Entity(name, ref.entity_type, candidate_text(candidate), kept(candidate, CANDIDATE), own.since))
         edges.append(edge(own.ref, "artifact_has_answer_candidate", ref, own.since))
-        _support(ref, candidate, group_of, own.since, entities, edges)
+        _support(ref, candidate, group_of=group_of, since=own.since, entities=entities, edges=edges)
     for position, row in enumerate(rows, 1):
         name = part_name(own.ref.name, "row", row.get("fact_id")) or part_name(own.ref.name, "row", position)
         ref = EntityRef("synthesis_ledger_row", name)
         entities.append(Entity(name, ref.entity_type, row_text(row), kept(row, ROW), own.since))
         edges.append(edge(own.ref, "artifact_has_ledger_row", ref, own.since))
-        _cite(ref, row, own.since, entities, edges)
+        _cite(ref, row, since=own.since, entities=entities, edges=edges)
     return Extraction(once(entities), tuple(dict.fromkeys(edges)))
 
 
@@ -60,14 +60,14 @@ def candidate_outcome(own: Own) -> Extraction:
     if whole:
         ref = EntityRef("synthesis_artifact", whole)
         edges.append(edge(ref, "artifact_has_answer_candidate", own.ref, own.since))
-    _support(own.ref, candidate, {}, own.since, entities, edges)
+    _support(own.ref, candidate, group_of={}, since=own.since, entities=entities, edges=edges)
     return Extraction(once(entities), tuple(edges))
 
 
 def evidence(own: Own) -> Extraction:
     entities: list[Entity] = []
     edges: list[Edge] = []
-    _cite(own.ref, _row(own.payload), own.since, entities, edges)
+    _cite(own.ref, _row(own.payload), since=own.since, entities=entities, edges=edges)
     return Extraction(tuple(entities), tuple(edges))
 
 
@@ -132,6 +132,7 @@ def _row(payload: JsonObject) -> JsonObject:
 def _support(
     ref: EntityRef,
     candidate: JsonObject,
+    *,
     group_of: Mapping[str, str],
     since: str,
     entities: list[Entity],
@@ -144,7 +145,7 @@ def _support(
         edges.append(edge(ref, "candidate_supported_by_source_group", EntityRef("source_group", group), since))
 
 
-def _cite(ref: EntityRef, row: JsonObject, since: str, entities: list[Entity], edges: list[Edge]) -> None:
+def _cite(ref: EntityRef, row: JsonObject, *, since: str, entities: list[Entity], edges: list[Edge]) -> None:
     if group := entity_name(first_text(row, ("source_group",))):
         entities.append(bare("source_group", group))
         edges.append(edge(ref, "cites_source_group", EntityRef("source_group", group), since))

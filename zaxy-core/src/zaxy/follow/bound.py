@@ -49,12 +49,14 @@ class BoundBackend(BoundFollower):
         self,
         session: str,
         start: Sequence[EntityRef],
+        *,
         relations: Sequence[str],
         depth: int,
         as_of: AsOf,
         limit: int,
     ) -> Sequence[EdgeRow]:
-        return cast(Sequence[EdgeRow], self._read("neighbours", session, start, relations, depth, as_of, limit))
+        asked = {"relations": relations, "depth": depth, "as_of": as_of, "limit": limit}
+        return cast(Sequence[EdgeRow], self._read("neighbours", session, start, **asked))
 
     def current(self, session: str, entity_types: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
         return cast(Sequence[EntityRow], self._read("current", session, entity_types, as_of, limit))
@@ -62,5 +64,5 @@ class BoundBackend(BoundFollower):
     def stats(self, session: str) -> GraphStats:
         return cast(GraphStats, self._read("stats", session))
 
-    def _read(self, method: str, *arguments: object) -> object:
-        return self._provider.call(method, *arguments, budget=SECONDS_TO_READ)
+    def _read(self, method: str, *arguments: object, **named: object) -> object:
+        return self._provider.call(method, *arguments, budget=SECONDS_TO_READ, **named)

@@ -79,6 +79,7 @@ class Loop:
         store: EventStore,
         followers: dict[str, Follower],
         extractors: Extractors,
+        *,
         folder: Path,
         resolver: Resolver | None = None,
     ) -> None:

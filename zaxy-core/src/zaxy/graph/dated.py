@@ -66,10 +66,12 @@ class DatedGraph:
         return self._backend.current(session, entity_types, self._dated(session, as_of), limit)
 
     def neighbours(
-        self, session: str, start: Sequence[EntityRef], relations: Sequence[str], depth: int, as_of: AsOf, limit: int
+        self, session: str, start: Sequence[EntityRef], *, relations: Sequence[str], depth: int, as_of: AsOf, limit: int
     ) -> Sequence[EdgeRow]:
         meant = [self._identities.ref(session, ref, as_of.known_at) for ref in start]
-        return self._backend.neighbours(session, meant, relations, depth, self._dated(session, as_of), limit)
+        return self._backend.neighbours(
+            session, meant, relations=relations, depth=depth, as_of=self._dated(session, as_of), limit=limit
+        )
 
     def stats(self, session: str) -> GraphStats:
         return self._backend.stats(session)

@@ -130,7 +130,7 @@ class Identities:
                 living = [entity for entity in rows.entities if entity.ids or entity.titles]
                 if living or event.seq in late or _names_living(rows):
                     names = Names(db, own, event.seq)
-                    rows = _resolved(names, extracted, living, late.get(event.seq, ""), is_new)
+                    rows = _resolved(names, extracted, living=living, begins=late.get(event.seq, ""), is_new=is_new)
                     extracted = ExtractedEvent(event, rows)
                 resolved.append(extracted)
             if cursor.seq > taken:
@@ -191,7 +191,7 @@ def _ends(events: Sequence[ExtractedEvent]) -> tuple[int, int]:
 
 
 def _resolved(
-    names: Names, extracted: ExtractedEvent, living: Sequence[Entity], begins: str, is_new: bool
+    names: Names, extracted: ExtractedEvent, *, living: Sequence[Entity], begins: str, is_new: bool
 ) -> Extraction:
     """The rows with resolved names. They begin at `begins`, if it is given, instead of at the event's time."""
     event, rows = extracted.event, extracted.rows

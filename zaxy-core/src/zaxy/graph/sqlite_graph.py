@@ -215,7 +215,7 @@ class SqliteGraph:
         return _entity_rows(self._ask(session, as_of, ask) if limit > 0 else [])[: max(limit, 0)]
 
     def neighbours(
-        self, session: str, start: Sequence[EntityRef], relations: Sequence[str], depth: int, as_of: AsOf, limit: int
+        self, session: str, start: Sequence[EntityRef], *, relations: Sequence[str], depth: int, as_of: AsOf, limit: int
     ) -> Sequence[EdgeRow]:
         def walk(db: sqlite3.Connection, own: int, values: Values) -> list[EdgeRow]:
             values["limit"] = limit

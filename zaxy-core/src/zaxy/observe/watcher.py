@@ -185,6 +185,7 @@ class Passes(NamedTuple):
 def watch(
     capture: Capture,
     interval: float,
+    *,
     iterations: int | None = None,
     follow: Follow | None = None,
     watcher: Watcher | None = None,

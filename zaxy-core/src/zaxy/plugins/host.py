@@ -258,10 +258,14 @@ class BoundProvider:
     def name(self) -> str:
         return self.provider.name
 
-    def call(self, method: str, *arguments: object, budget: float | None = None) -> Any:
+    def call(self, method: str, *arguments: object, budget: float | None = None, **named: object) -> Any:
         """Call one method of the point's Protocol within a budget of seconds."""
         what = f"{self.provider.name}.{method}()"
-        return self._host.run(self.row, "call", what, lambda: getattr(self.instance, method)(*arguments), budget=budget)
+
+        def made() -> Any:
+            return getattr(self.instance, method)(*arguments, **named)
+
+        return self._host.run(self.row, "call", what, made, budget=budget)
 
     def value(self, attribute: str) -> Any:
         """An attribute of the point's Protocol, which may be a property."""

@@ -11,7 +11,7 @@ from zaxy.api.names import folded_name
 from zaxy.api.points import ProjectionBackend
 from zaxy.text.tokens import STOP_WORDS
 
-MAX_NAME_CHARS = 6
+MAX_NAME_WORDS = 6
 """Words of a question that are tried together as a name."""
 MAX_NAMES = 60
 MAX_ROWS = 50
@@ -41,7 +41,7 @@ def entities_named(backend: ProjectionBackend, session: str, question: str, as_o
     words = [word.strip(".'’") for word in _WORDS.findall(question)][:64]
     plain = [word.casefold() for word in words]
     names: dict[str, int] = {}
-    for length in range(min(MAX_NAME_CHARS, len(words)), 0, -1):
+    for length in range(min(MAX_NAME_WORDS, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
             ends = {plain[start], plain[start + length - 1]}
             if length < len(words) and not ends.isdisjoint(STOP_WORDS):
@@ -75,7 +75,7 @@ def traversal(
         return []
     best: dict[int, float] = {}
     # One step only: the second leads through people and sessions, to whom everything is related.
-    for row in backend.neighbours(session, list(worth), [], 1, as_of, MAX_EDGES):
+    for row in backend.neighbours(session, list(worth), relations=[], depth=1, as_of=as_of, limit=MAX_EDGES):
         start = max(worth.get(_matched(end), 0.0) for end in (row.edge.source, row.edge.target))
         best[row.opened_seq] = max(row.edge.confidence * start, best.get(row.opened_seq, 0.0))
     return [LaneHit(seq, score) for seq, score in best.items()]

@@ -170,7 +170,7 @@ class Recall:
 
     def _loop_of(self, followers: dict[str, Follower]) -> Loop:
         folder = Path(self.workspace.eventloom) / "followers" / "locks"
-        return Loop(self.store, followers, self.extractors, folder, self.identities)
+        return Loop(self.store, followers, self.extractors, folder=folder, resolver=self.identities)
 
     @cached_property
     def retriever(self) -> Retriever:

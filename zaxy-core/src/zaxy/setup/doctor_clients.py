@@ -35,11 +35,11 @@ def check_server(context: DoctorContext) -> list[Finding]:
     command = (*command_line(), "serve")
     if context.has_memory:
         env = {"EVENTLOOM_PATH": context.eventloom}
-        trial = try_server(command, context.workspace.root, env, "memory_capabilities", {})
+        trial = try_server(command, context.workspace.root, env=env, tool="memory_capabilities", arguments={})
     else:
         with tempfile.TemporaryDirectory(prefix="zaxy-doctor-") as folder:
             env = {"EVENTLOOM_PATH": os.path.join(folder, ".eventloom")}
-            trial = try_server(command, folder, env, "memory_capabilities", {})
+            trial = try_server(command, folder, env=env, tool="memory_capabilities", arguments={})
     return [Finding("server", OK, f"'{' '.join(command)}' started and answered in {trial.seconds:.1f} seconds")]
 
 
@@ -103,7 +103,7 @@ def _configured(context: DoctorContext, clients: Clients, rows: list[Finding]) -
     for installed in clients.all():
         for scope in installed.client.scopes:
             try:
-                path = target_of(installed.client, scope, root, context.home, context.environ)
+                path = target_of(installed.client, scope, workspace=root, home=context.home, environ=context.environ)
             except ZaxyError:
                 continue  # there is no home folder, and so no file in it
             try:

@@ -90,7 +90,7 @@ def missing_records(loom: Eventloom, session: str, root: str) -> Missing:
     return Missing(not begun, found if changed else None)
 
 
-def record(loom: Eventloom, session: str, workspace: Workspace, missing: Missing, identity: Identity) -> list[Line]:
+def record(loom: Eventloom, session: str, *, workspace: Workspace, missing: Missing, identity: Identity) -> list[Line]:
     """Append what is missing, all at once."""
     entries = []
     name = os.path.basename(workspace.root) or identity.domain

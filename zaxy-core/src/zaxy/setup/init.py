@@ -131,7 +131,7 @@ def make_plan(workspace: Workspace, options: InitOptions, environ: Mapping[str, 
     domain = _domain(workspace, options) or f"ws-{_identity_so_far(workspace)[:8]}"
     session = check_session_id(Settings(stored=stored).eventloom_thread or f"{domain}-default")
     with open_clients(stored) as known:
-        clients = chosen_clients(known, options.preset, options.clients, workspace, environ)
+        clients = chosen_clients(known, options.preset, named=options.clients, workspace=workspace, environ=environ)
         watched = will_be_watched(known, workspace, clients)
         target = Target(workspace, session, domain, environ, known, watched)
         plans = [(found.name, plan_client(found.name, target)) for found in clients]
@@ -276,7 +276,7 @@ def _recorded(plan: Plan) -> tuple[Event, ...]:
         return ()
     loom = Eventloom(plan.workspace.eventloom)
     try:
-        lines = record(loom, plan.session, plan.workspace, plan.missing, plan.identity)
+        lines = record(loom, plan.session, workspace=plan.workspace, missing=plan.missing, identity=plan.identity)
     finally:
         loom.close()
     return tuple(map(event_of, lines))
@@ -287,7 +287,7 @@ def _written(workspace: Workspace, kept: Record, file: PlannedFile) -> Record:
     after = bytes_of(file.after)
     root = workspace.root
     folders = tuple(kept_path(folder, root) for folder in _missing_folders(file.path))
-    change = change_of(kept_path(file.path, root), file.read.content, after, file.parts, folders)
+    change = change_of(kept_path(file.path, root), file.read.content, after=after, parts=file.parts, folders=folders)
     longer = kept._replace(files=(*kept.files, change))
     write_record(workspace, longer)
     write_file(file.read, file.after, keep_backup=False)
@@ -305,7 +305,7 @@ def try_plan(plan: Plan, checkout: bool) -> tuple[Trial | None, ZaxyError | None
     tool, arguments = ("memory_checkout", {"query": QUESTION}) if checkout else ("memory_capabilities", {})
     try:
         command = (server.command, *server.args)
-        return try_server(command, plan.workspace.root, server.env, tool, arguments), None
+        return try_server(command, plan.workspace.root, env=server.env, tool=tool, arguments=arguments), None
     except ZaxyError as error:
         return None, error
 

@@ -95,7 +95,7 @@ def home_of(environ: Mapping[str, str]) -> Path | None:
 
 
 def chosen_clients(
-    clients: Clients, preset: str, named: tuple[str, ...], workspace: Workspace, environ: Mapping[str, str]
+    clients: Clients, preset: str, *, named: tuple[str, ...], workspace: Workspace, environ: Mapping[str, str]
 ) -> tuple[DetectedClient, ...]:
     """Those that were named; where none was, those that are there."""
     presets = clients.presets
@@ -178,7 +178,7 @@ def _server_edit(installed: InstalledClient, target: Target) -> FileEdit:
         raise InvalidRequest(
             f"the configuration of {name} is printed, never written", f"Paste what it prints: zaxy ide-config {name}"
         )
-    path = target_of(client, next(iter(client.scopes)), target.root, target.home, target.environ)
+    path = target_of(client, next(iter(client.scopes)), workspace=target.root, home=target.home, environ=target.environ)
     entry = server_of(target, client)
     fix = f"zaxy ide-config {name} --install --force"
     other = Conflict(f"{path} has another server named {NAME}", f"To replace just that one: {fix}")

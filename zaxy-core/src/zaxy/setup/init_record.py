@@ -59,7 +59,7 @@ class Record(NamedTuple):
 
 
 def change_of(
-    path: str, before: bytes | None, after: bytes, parts: tuple[Part, ...], folders: tuple[str, ...]
+    path: str, before: bytes | None, *, after: bytes, parts: tuple[Part, ...], folders: tuple[str, ...]
 ) -> FileChange:
     """The change from one text to the other, as the shortest piece that was put in place of another."""
     old, new = text_of(before or b""), text_of(after)

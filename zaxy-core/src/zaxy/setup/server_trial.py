@@ -35,6 +35,7 @@ class Trial(NamedTuple):
 def try_server(
     command: Sequence[str],
     folder: str,
+    *,
     env: Mapping[str, str],
     tool: str,
     arguments: Mapping[str, Any],

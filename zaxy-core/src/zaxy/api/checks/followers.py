@@ -33,7 +33,7 @@ def moment(minute: int) -> str:
     return f"2026-03-01T{minute // 60:02d}:{minute % 60:02d}:00.000000Z"
 
 
-def sample_event(session: str, seq: int, event_type: str, actor: str, payload: dict[str, object]) -> Event:
+def sample_event(session: str, seq: int, *, event_type: str, actor: str, payload: dict[str, object]) -> Event:
     """An event as a log would hold it, the same every time. Its hash depends on its place, not on its content."""
     before, own = (hashlib.sha256(f"{session}/{place}".encode()).hexdigest() for place in (seq - 1, seq))
     return Event(
@@ -61,7 +61,9 @@ def history(session: str, count: int, about: str = "the lighthouse") -> tuple[Ex
 def _turn(session: str, seq: int, about: str) -> ExtractedEvent:
     speaker = SPEAKERS[seq % len(SPEAKERS)]
     text = f"Remark {seq} on {about}."
-    event = sample_event(session, seq, "transcript.turn", speaker, {"role": "user", "content": text})
+    event = sample_event(
+        session, seq, event_type="transcript.turn", actor=speaker, payload={"role": "user", "content": text}
+    )
     turn = Entity(f"turn {seq} on {about}", "transcript_turn", text, {"role": "user", "turn_index": seq})
     person = Entity(speaker, "actor", speaker)
     topic = Entity(about, "topic", f"{about}, revision {seq // 3}")

@@ -41,7 +41,7 @@ def sample(seq: int, *rows: Entity | Edge, closings: Sequence[Closing] = (), ses
     """The event `seq`, of the time `moment(seq)`, and what was extracted from it."""
     entities = tuple(row for row in rows if isinstance(row, Entity))
     edges = tuple(row for row in rows if isinstance(row, Edge))
-    event = sample_event(session, seq, "note.taken", "tester", {"text": f"note {seq}"})
+    event = sample_event(session, seq, event_type="note.taken", actor="tester", payload={"text": f"note {seq}"})
     return ExtractedEvent(event, Extraction(entities, edges, tuple(closings)))
 
 
@@ -126,7 +126,7 @@ def an_edge_carries_what_its_event_says(case: ProjectionBackendCase, bench: Work
     event = sample(3, edge)
     with closing(bench.make(case)) as backend:
         feed(backend, event)
-        row = only(backend.neighbours(SESSION, [ADA], [], 1, NOW, 10), "the one of event 3")
+        row = only(backend.neighbours(SESSION, [ADA], relations=[], depth=1, as_of=NOW, limit=10), "the one of event 3")
     fields = ("source", "target", "relation_type", "confidence", "inferred", "inference_method", "evidence")
     found, wanted = ([getattr(of, name) for name in fields] for of in (row.edge, edge))
     expect(found == wanted, f"the edge was {wanted} and came back as {found}")
@@ -143,11 +143,15 @@ def a_row_begins_when_it_is_said_to_have_begun(case: ProjectionBackendCase, benc
         feed(backend, sample(9, person("ada", observed_at=moment(2)), past))
         row = only(backend.entities(SESSION, ["ada"], NOW, 10), "the one of event 3")
         expect(row.valid_from == moment(2), f"valid_from must be observed_at, {moment(2)}, and is {row.valid_from}")
-        found = [steps(backend.neighbours(SESSION, [ADA], [], 1, AsOf(moment(t)), 10)) for t in (1, 2, 3, 4)]
+        found = [
+            steps(backend.neighbours(SESSION, [ADA], relations=[], depth=1, as_of=AsOf(moment(t)), limit=10))
+            for t in (1, 2, 3, 4)
+        ]
         held = [(1, "ada-bob")]
         expect(found == [[], held, held, []], f"the edge must hold in minutes 2 and 3 of 1 to 4, and gave {found}")
         expect(
-            not backend.neighbours(SESSION, [ADA], [], 1, NOW, 10), "an edge with an end must not hold after all times"
+            not backend.neighbours(SESSION, [ADA], relations=[], depth=1, as_of=NOW, limit=10),
+            "an edge with an end must not hold after all times",
         )
 
 
@@ -223,7 +227,7 @@ def a_new_version_copies_no_edges(case: ProjectionBackendCase, bench: Workbench)
         expect(
             (stats.edges, stats.open_edges) == (2, 2), f"there were 2 edges, and after new versions there are {stats}"
         )
-        found = sorted(steps(backend.neighbours(SESSION, [ADA], [], 1, NOW, 10)))
+        found = sorted(steps(backend.neighbours(SESSION, [ADA], relations=[], depth=1, as_of=NOW, limit=10)))
         expect(found == [(1, "ada-bob"), (1, "eve-ada")], f"both edges must still be there, and there are {found}")
 
 
@@ -232,7 +236,10 @@ def an_edge_with_other_content_closes_the_old_one(case: ProjectionBackendCase, b
     """Treat edges like entities: the same ends and relation with other content are a new version of one edge."""
     with closing(bench.make(case)) as backend:
         feed(backend, sample(1, link("ada", "bob", evidence="old")), sample(5, link("ada", "bob", evidence="new")))
-        found = {t: backend.neighbours(SESSION, [ADA], [], 1, AsOf(moment(t)), 10) for t in (4, 5)}
+        found = {
+            t: backend.neighbours(SESSION, [ADA], relations=[], depth=1, as_of=AsOf(moment(t)), limit=10)
+            for t in (4, 5)
+        }
         evidence = {t: [row.edge.evidence for row in rows] for t, rows in found.items()}
         expect(
             evidence == {4: ["old"], 5: ["new"]}, f"'old' until minute 5 and then 'new' was expected, not {evidence}"
@@ -300,7 +307,7 @@ def a_closing_of_an_entity_leaves_its_edges(case: ProjectionBackendCase, bench: 
         feed(
             backend, sample(1, person("ada"), link("ada", "bob")), sample(2, closings=[Closing(moment(2), entity=ADA)])
         )
-        found = steps(backend.neighbours(SESSION, [ADA], [], 1, NOW, 10))
+        found = steps(backend.neighbours(SESSION, [ADA], relations=[], depth=1, as_of=NOW, limit=10))
     expect(found == [(1, "ada-bob")], f"the closed entity's edge must still be open, and there is {found}")
 
 
@@ -317,7 +324,11 @@ def a_closing_of_an_event_closes_the_rows_it_opened(case: ProjectionBackendCase,
         )
         before = AsOf(moment(3))
         closed = [*backend.entities(SESSION, ["ada", "bob"], before, 10)]
-        edges = [r for r in backend.neighbours(SESSION, [ADA], [], 1, before, 10) if r.opened_seq == 1]
+        edges = [
+            r
+            for r in backend.neighbours(SESSION, [ADA], relations=[], depth=1, as_of=before, limit=10)
+            if r.opened_seq == 1
+        ]
         expect((len(closed), len(edges)) == (2, 1), f"before the closing its rows held, and there are {closed} {edges}")
         windows = {(r.valid_to, r.closed_seq) for r in (*closed, *edges)}
         expect(windows == {(moment(4), 6)}, f"(valid_to, closed_seq) must be {(moment(4), 6)}, and is {windows}")
@@ -405,7 +416,10 @@ def a_moved_end_of_an_edge_is_seen_too(case: ProjectionBackendCase, bench: Workb
     with closing(bench.make(case)) as backend:
         feed(backend, *[sample(seq, edge) for seq, edge in zip((2, 6, 9), edges, strict=True)])
         asked = [AsOf(moment(5), 5), AsOf(moment(5), 8), AsOf(moment(5), 9), AsOf(moment(6), 8)]
-        found = [[r.edge.evidence for r in backend.neighbours(SESSION, [ADA], [], 1, of, 10)] for of in asked]
+        found = [
+            [r.edge.evidence for r in backend.neighbours(SESSION, [ADA], relations=[], depth=1, as_of=of, limit=10)]
+            for of in asked
+        ]
     wanted = [["2"], ["2"], ["4"], ["6"]]
     expect(found == wanted, f"at {asked} the edges must be {wanted}, and are {found}")
 
@@ -422,7 +436,12 @@ def a_row_of_the_future_holds_only_then(case: ProjectionBackendCase, bench: Work
                 *summaries(backend.entities(SESSION, ["ada"], as_of, 10)),
                 *summaries(backend.current(SESSION, ["person"], as_of, 10)),
                 *summaries(backend.rows_of_events(SESSION, [1, 3], as_of)),
-                *(name for _, name in steps(backend.neighbours(SESSION, [ADA], ["knows"], 1, as_of, 1))),
+                *(
+                    name
+                    for _, name in steps(
+                        backend.neighbours(SESSION, [ADA], relations=["knows"], depth=1, as_of=as_of, limit=1)
+                    )
+                ),
             ]
             for as_of in (AsOf(moment(29)), AsOf(moment(29), 9), AsOf(moment(30)), NOW)
         ]
@@ -486,7 +505,10 @@ def a_limit_keeps_the_first_rows(case: ProjectionBackendCase, bench: Workbench) 
             "entities": names(backend.entities(SESSION, people, NOW, 2)),
             "current": names(backend.current(SESSION, ["person"], NOW, 2)),
             "neighbours": [
-                row.edge.target.name for row in backend.neighbours(SESSION, [EntityRef("person", "hub")], [], 1, NOW, 2)
+                row.edge.target.name
+                for row in backend.neighbours(
+                    SESSION, [EntityRef("person", "hub")], relations=[], depth=1, as_of=NOW, limit=2
+                )
             ],
         }
     for read, rows in found.items():
@@ -522,7 +544,11 @@ def neighbours_are_found_either_way_along_an_edge(case: ProjectionBackendCase, b
     """Follow edges from source to target and from target to source, and compare names folded here too."""
     with closing(bench.make(case)) as backend:
         feed(backend, sample(1, link("ada", "bob"), link("eve", "ada"), link("eve", "bob")))
-        found = sorted(steps(backend.neighbours(SESSION, [EntityRef("person", " ADA ")], [], 1, NOW, 10)))
+        found = sorted(
+            steps(
+                backend.neighbours(SESSION, [EntityRef("person", " ADA ")], relations=[], depth=1, as_of=NOW, limit=10)
+            )
+        )
     wanted = [(1, "ada-bob"), (1, "eve-ada")]
     expect(found == wanted, f"the edges of 'ada' are {wanted}, and {found} came")
 
@@ -534,7 +560,10 @@ def neighbours_keep_to_the_relations_asked_for(case: ProjectionBackendCase, benc
     with closing(bench.make(case)) as backend:
         feed(backend, sample(1, *edges))
         asked: list[list[str]] = [["hired"], ["knows"], ["hired", "knows"], ["met"], []]
-        found = {" ".join(of): len(backend.neighbours(SESSION, [ADA], of, 2, NOW, 10)) for of in asked}
+        found = {
+            " ".join(of): len(backend.neighbours(SESSION, [ADA], relations=of, depth=2, as_of=NOW, limit=10))
+            for of in asked
+        }
     wanted = {"hired": 1, "knows": 2, "hired knows": 4, "met": 0, "": 4}
     expect(found == wanted, f"the edges by relation are {wanted}, and {found} came")
 
@@ -546,7 +575,10 @@ def neighbours_reach_as_far_as_the_depth(case: ProjectionBackendCase, bench: Wor
     start = [EntityRef("person", "a")]
     with closing(bench.make(case)) as backend:
         feed(backend, sample(1, *chain))
-        found = {depth: steps(backend.neighbours(SESSION, start, [], depth, NOW, 10)) for depth in (1, 2, 3)}
+        found = {
+            depth: steps(backend.neighbours(SESSION, start, relations=[], depth=depth, as_of=NOW, limit=10))
+            for depth in (1, 2, 3)
+        }
     whole = [(1, "a-b"), (2, "b-c"), (3, "c-d")]
     wanted = {depth: whole[:depth] for depth in (1, 2, 3)}
     expect(found == wanted, f"by depth {wanted} was expected, and {found} came")
@@ -563,7 +595,9 @@ def neighbours_come_nearest_first_and_once(case: ProjectionBackendCase, bench: W
     ]
     with closing(bench.make(case)) as backend:
         feed(backend, *events)
-        found = steps(backend.neighbours(SESSION, [EntityRef("person", "a")], [], 4, NOW, 10))
+        found = steps(
+            backend.neighbours(SESSION, [EntityRef("person", "a")], relations=[], depth=4, as_of=NOW, limit=10)
+        )
     wanted = [(1, "c-a"), (1, "a-b"), (2, "b-d"), (2, "b-c")]
     expect(found == wanted, f"{wanted} was expected, nearest first, and {found} came")
 
@@ -575,7 +609,10 @@ def neighbours_hold_at_the_moment_asked_for(case: ProjectionBackendCase, bench: 
     with closing(bench.make(case)) as backend:
         feed(backend, sample(2, link("ada", "bob")), sample(3, link("bob", "eve")), ends)
         asked = [NOW, AsOf(moment(4)), AsOf(moment(2)), AsOf(known_at=4), AsOf(known_at=2)]
-        found = [[name for _, name in steps(backend.neighbours(SESSION, [ADA], [], 2, of, 10))] for of in asked]
+        found = [
+            [name for _, name in steps(backend.neighbours(SESSION, [ADA], relations=[], depth=2, as_of=of, limit=10))]
+            for of in asked
+        ]
     both = ["ada-bob", "bob-eve"]
     wanted = [[], both, both[:1], both, both[:1]]
     expect(found == wanted, f"at {asked} the edges must be {wanted}, and are {found}")
@@ -601,7 +638,7 @@ def reads_see_only_their_own_session(case: ProjectionBackendCase, bench: Workben
             *backend.entities(SESSION, ["ada"], NOW, 10),
             *backend.rows_of_events(SESSION, [1], NOW),
             *backend.current(SESSION, ["person"], NOW, 10),
-            *backend.neighbours(SESSION, [ADA], [], 2, NOW, 10),
+            *backend.neighbours(SESSION, [ADA], relations=[], depth=2, as_of=NOW, limit=10),
         ]
         stats = backend.stats(SESSION)
     expect(not found, f"a session without events has no rows, and {found} came from another one")

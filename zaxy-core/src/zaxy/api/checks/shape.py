@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from types import FunctionType
 
@@ -47,13 +47,20 @@ def _misfits(protocol: type, provider: object) -> Iterator[str]:
         if not callable(actual):
             yield f"{owner}.{name} must be a method"
             continue
-        wanted = list(inspect.signature(promised).parameters)[1:]
+        wanted = list(inspect.signature(promised).parameters.values())[1:]
+        by_name = {each.name: each for each in wanted if each.kind is each.KEYWORD_ONLY}
         try:
-            inspect.signature(actual).bind(*wanted)
+            inspect.signature(actual).bind(*(each for each in wanted if each.name not in by_name), **by_name)
         except TypeError:
-            yield f"{owner}.{name}{inspect.signature(actual)} cannot be called with ({', '.join(wanted)})"
+            yield f"{owner}.{name}{inspect.signature(actual)} cannot be called with {_call(wanted)}"
         except ValueError:
             continue  # a function in C has no signature: a call will show
+
+
+def _call(parameters: Sequence[inspect.Parameter]) -> str:
+    """How a call with these parameters is written."""
+    named = (f"{each.name}={each.name}" if each.kind is each.KEYWORD_ONLY else each.name for each in parameters)
+    return f"({', '.join(named)})"
 
 
 def _members(protocol: type) -> Iterator[tuple[str, property | FunctionType]]:

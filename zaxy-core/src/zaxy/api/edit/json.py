@@ -93,7 +93,7 @@ def put(text: str, path: Path, value: Any) -> str:
     line_end = line_end_of(text)
     if root is None:
         begin = text_start(text)
-        made = _wrapped(path, value, "", "  ", line_end) + line_end
+        made = _wrapped(path, value, indent="", unit="  ", line_end=line_end) + line_end
         return _judged(text[:begin] + made + text[begin:], _value_with({}, path, value))
     container, done = _deepest(root, path, text)
     left = path[done:]
@@ -108,7 +108,8 @@ def put(text: str, path: Path, value: Any) -> str:
         added = f"{label}{_wrapped_in_line(left[1:], value)}, "
         return _judged(_spliced(text, first.start, first.start, added), wanted)
     indent = indent_of(text, first.start)
-    added = f"{line_end}{indent}{label}{_wrapped(left[1:], value, indent, unit_of(text, root), line_end)},"
+    wrapped = _wrapped(left[1:], value, indent=indent, unit=unit_of(text, root), line_end=line_end)
+    added = f"{line_end}{indent}{label}{wrapped},"
     return _judged(_spliced(text, place, place, added), wanted)
 
 
@@ -337,7 +338,7 @@ def _spliced(text: str, start: int, end: int, added: str) -> str:
 
 def rendered(path: Path, value: Any) -> str:
     """A text that holds the value at a path and nothing else."""
-    return _wrapped(path, value, "", "  ", "\n") + "\n"
+    return _wrapped(path, value, indent="", unit="  ", line_end="\n") + "\n"
 
 
 def _label(key: str | int) -> str:
@@ -348,13 +349,13 @@ def _dumped(value: Any, indent: str, unit: str, line_end: str) -> str:
     return json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", line_end + indent)
 
 
-def _wrapped(path: Path, value: Any, indent: str, unit: str, line_end: str) -> str:
+def _wrapped(path: Path, value: Any, *, indent: str, unit: str, line_end: str) -> str:
     """The value inside the containers that a path names, each element on a line of its own."""
     if not path:
         return _dumped(value, indent, unit, line_end)
     inner = indent + unit
     opening, closing = "{}" if isinstance(path[0], str) else "[]"
-    content = _label(path[0]) + _wrapped(path[1:], value, inner, unit, line_end)
+    content = _label(path[0]) + _wrapped(path[1:], value, indent=inner, unit=unit, line_end=line_end)
     return f"{opening}{line_end}{inner}{content}{line_end}{indent}{closing}"
 
 

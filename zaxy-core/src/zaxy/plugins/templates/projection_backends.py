@@ -167,21 +167,23 @@ class Backend:
         self._db.close()
 
     def entities(self, session: str, names: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
-        return self._entities(session, "subject", [folded(name) for name in names], as_of, limit)
+        return self._entities(session, "subject", wanted=[folded(name) for name in names], as_of=as_of, limit=limit)
 
     def rows_of_events(self, session: str, seqs: Sequence[int], as_of: AsOf) -> Sequence[EntityRow]:
-        return self._entities(session, "opened", seqs, as_of, limit=sys.maxsize)
+        return self._entities(session, "opened", wanted=seqs, as_of=as_of, limit=sys.maxsize)
 
     def current(self, session: str, entity_types: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
-        return self._entities(session, "type", entity_types, as_of, limit)
+        return self._entities(session, "type", wanted=entity_types, as_of=as_of, limit=limit)
 
-    def _entities(self, session: str, column: str, wanted: Sequence[Any], as_of: AsOf, limit: int) -> list[EntityRow]:
+    def _entities(
+        self, session: str, column: str, *, wanted: Sequence[Any], as_of: AsOf, limit: int
+    ) -> list[EntityRow]:
         which = f"kind = 'entity' AND {among(column, 'wanted')} ORDER BY opened DESC, type, subject"
         rows = islice(self._rows(session, which, as_of, wanted=wanted), max(limit, 0))
         return [entity_row(*row) for row in rows]
 
     def neighbours(
-        self, session: str, start: Sequence[EntityRef], relations: Sequence[str], depth: int, as_of: AsOf, limit: int
+        self, session: str, start: Sequence[EntityRef], *, relations: Sequence[str], depth: int, as_of: AsOf, limit: int
     ) -> Sequence[EdgeRow]:
         which = f"kind = 'edge' AND ({among('subject', 'nodes')} OR {among('object', 'nodes')})"
         if relations:
