@@ -187,7 +187,7 @@ def test_each_client_keeps_its_own_session_and_profile(start: Start, folder: Pat
     assert ended(folder, "one") is None
 
 
-def wait_for(look: Callable[[], Any], within: float = 5.0) -> Any:
+def wait_for(look: Callable[[], Any], within: float = 60.0) -> Any:
     deadline = time.monotonic() + within
     while not (found := look()) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -401,7 +401,31 @@ def test_a_held_lock_without_a_socket_is_reported_and_not_stolen(start: Start, f
             holder.kill()
 
 
-def test_an_owner_that_hangs_is_told_of_within_10_seconds_and_keeps_its_place(start: Start, folder: Path) -> None:
+SLOW_START = """
+import sys
+import time
+
+
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "zaxy.serve.owner_socket":
+            sys.meta_path.remove(self)
+            time.sleep(9)
+
+
+sys.meta_path.insert(0, Slow())
+"""
+
+
+def test_an_owner_that_is_slow_to_start_is_waited_for(folder: Path, tmp_path: Path) -> None:
+    """As on a busy machine: the silence is longer than one that is put up with once it serves."""
+    (tmp_path / "sitecustomize.py").write_text(SLOW_START, encoding="utf-8")
+    with Server(folder, LEGACY, tmp_path, **KUZU) as slow:
+        assert json.loads(runtime(folder, "json").read_text(encoding="utf-8"))["state"] == owning.SERVING
+        assert slow.call("memory_append", **fact("patience"))["seq"]
+
+
+def test_an_owner_that_hangs_is_reported_within_seconds_and_keeps_its_place(start: Start, folder: Path) -> None:
     owner, other = start(), start()
     if owner_pid(folder) != owner.process.pid:
         owner, other = other, owner
@@ -410,13 +434,14 @@ def test_an_owner_that_hangs_is_told_of_within_10_seconds_and_keeps_its_place(st
     try:
         began = time.monotonic()
         error = other.call("memory_query", query="before")["error"]
-        assert time.monotonic() - began < 10
+        first = time.monotonic() - began
+        assert first < 30
         assert error["code"] == "unavailable"
         assert f"process {owner.process.pid}" in error["message"]
         assert f"kill -9 {owner.process.pid}" in error["remediation"]
         began = time.monotonic()
         assert other.call("memory_append", **fact("never sent"))["error"] == error
-        assert time.monotonic() - began < 1, "it is known by now"
+        assert time.monotonic() - began < first / 2, "it is known by now"
         asked = other.request("tools/list", {})["error"]["data"]["error"]
         assert asked == error
         refused = command(folder, "query", "before")
@@ -590,7 +615,7 @@ def test_a_command_may_do_through_the_owner_what_it_may_do_without_one(
     application.close(5)
     assert not ended.failed, ended.content
     with Memory.open(tmp_path) as memory:
-        types = [event.type for event in memory.replay("demo-default", housekeeping=True)]
+        types = [event.type for event in memory.replay("demo-default", include_housekeeping=True)]
     assert types.count("tool.call.completed") == 1, "the client's own"
 
 

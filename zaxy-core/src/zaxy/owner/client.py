@@ -19,7 +19,7 @@ from zaxy.follow.loop import FOREVER, Progress, State
 from zaxy.memory import Memory
 from zaxy.owner.handshake import PING, Caller
 from zaxy.owner.lines import Connection, Lost
-from zaxy.owner.owner import connect, needs_owner, owner_record, silent
+from zaxy.owner.owner import connect, needs_owner, owner_record, silence_allowed, silent
 from zaxy.workspace import Workspace
 
 SECONDS_TO_ANSWER_A_PING = 5.0
@@ -133,7 +133,7 @@ def owner_answers(workspace: Workspace) -> bool:
     if (opened := connect(workspace)) is None:
         return False
     opened.close()
-    next(_answers(workspace, PING, SECONDS_TO_ANSWER_A_PING))
+    next(_answers(workspace, PING, silence_allowed(workspace, SECONDS_TO_ANSWER_A_PING)))
     return True
 
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from zaxy.workspace import Workspace
 
-    Serve = Callable[[socket.socket, Event], None]
-    """Serves all that connect to a listening socket, until the event is set."""
+    Serve = Callable[[socket.socket, Event, Callable[[], None]], None]
+    """Serves all that connect to a listening socket until the event is set; calls the function when it begins."""
 
 FOLDER = "runtime"
 NAME = "zaxy-embedded-owner"
@@ -38,6 +38,11 @@ MAX_PATH_CHARS = 103
 WAITING_TO_BE_ACCEPTED = 128
 
 
+STARTING, SERVING = "starting", "serving"
+SECONDS_TO_START = 60.0
+"""That an owner may be silent while it imports and opens what it serves: on a busy machine that takes its time."""
+
+
 class OwnerRecord(NamedTuple):
     """Who owns a workspace's graph, as `zaxy-embedded-owner.json` tells it. Only a held lock makes it true."""
 
@@ -45,6 +50,7 @@ class OwnerRecord(NamedTuple):
     started: str
     socket: str
     version: str
+    state: str = SERVING
 
 
 def needs_owner(workspace: Workspace) -> bool:
@@ -63,10 +69,17 @@ def owner_record(workspace: Workspace) -> OwnerRecord | None:
     return _read_record(runtime_folder(workspace))
 
 
+def silence_allowed(workspace: Workspace, seconds: float) -> float:
+    """How long the owner may leave a question unanswered: so long, or until it has had its time to start."""
+    record = owner_record(workspace)
+    return seconds if record is None or record.state == SERVING else SECONDS_TO_START
+
+
 def _read_record(folder: str) -> OwnerRecord | None:
     try:
         with open(_file(folder, "json"), encoding="utf-8") as file:
             fields = json.load(file)
+        fields = {"state": SERVING, **fields}  # a record of an older version has none
         return OwnerRecord(int(fields["pid"]), *(str(fields[name]) for name in OwnerRecord._fields[1:]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -115,11 +128,14 @@ class Owner:
 
     def _work(self) -> None:
         try:
-            self._serve(self._listener, self._stop)
+            self._serve(self._listener, self._stop, self._note_serving)
         except BaseException as error:  # the servers that wait for this owner say why, also after an exit
             self.failure = error
         finally:
             self._listener.close()
+
+    def _note_serving(self) -> None:
+        _write_record(self._folder, self._listener.getsockname(), SERVING)
 
 
 def try_to_own(workspace: Workspace, serve: Serve) -> Owner | None:
@@ -132,7 +148,7 @@ def try_to_own(workspace: Workspace, serve: Serve) -> Owner | None:
             _clear(folder)
             listener = _listen(folder)
             held.callback(listener.close)
-            _write_record(folder, listener.getsockname())
+            _write_record(folder, listener.getsockname(), STARTING)
         except OSError as error:
             raise unusable_folder(folder, error) from None
         return Owner(folder, held.pop_all(), listener, serve)
@@ -237,10 +253,10 @@ def _short_path() -> str:
     )
 
 
-def _write_record(folder: str, path: str) -> None:
+def _write_record(folder: str, path: str, state: str) -> None:
     from time import gmtime, strftime
 
-    record = OwnerRecord(os.getpid(), strftime("%Y-%m-%dT%H:%M:%SZ", gmtime()), path, __version__)
+    record = OwnerRecord(os.getpid(), strftime("%Y-%m-%dT%H:%M:%SZ", gmtime()), path, __version__, state)
     atomic_write(_file(folder, "json"), json.dumps(record._asdict()).encode())
 
 

@@ -14,7 +14,7 @@ from time import monotonic
 from zaxy.errors import ZaxyError
 from zaxy.owner.handshake import PING, Caller
 from zaxy.owner.lines import ClientLines, Connection, Lost
-from zaxy.owner.owner import Owner, connect, silent, try_to_own, unreachable
+from zaxy.owner.owner import Owner, connect, silence_allowed, silent, try_to_own, unreachable
 from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -272,7 +272,7 @@ class Pump:
             self._give_up(silent(self._workspace), now)
 
     def _is_silent(self) -> bool:
-        return self._pinged > 0 and monotonic() - self._pinged > UNANSWERED
+        return self._pinged > 0 and monotonic() - self._pinged > silence_allowed(self._workspace, UNANSWERED)
 
     def _ask_for_life(self, now: float) -> None:
         self._pinged = self._pinged or now

@@ -6,6 +6,7 @@ import asyncio
 import socket
 import sys
 import traceback
+from collections.abc import Callable
 from threading import Event
 from typing import Any
 
@@ -28,10 +29,13 @@ SECONDS_TO_CLOSE = 1.0
 Broken = (anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError, anyio.DelimiterNotFound)
 
 
-def serve_socket(workspace: Workspace, profile: str, listener: socket.socket, stop: Event) -> None:
-    """Serve all that connect until `stop` is set; then let go of memory."""
+Ready = Callable[[], None]
+
+
+def serve_socket(listener: socket.socket, stop: Event, *, ready: Ready, workspace: Workspace, profile: str) -> None:
+    """Serve all that connect until `stop` is set; then let go of memory. `ready` is called when that begins."""
     log_to_stderr()
-    _serve_until(stop, Application(workspace, profile), "", listener)
+    _serve_until(stop, Application(workspace, profile), listener=listener, ready=ready)
 
 
 def own_graph(application: Application) -> Owner | None:
@@ -41,9 +45,11 @@ def own_graph(application: Application) -> Owner | None:
     """
     if not needs_owner(application.workspace):
         return None
-    owner = try_to_own(
-        application.workspace, lambda listener, stop: _serve_until(stop, application, "shutdown", listener)
-    )
+
+    def serve(listener: socket.socket, stop: Event, ready: Ready) -> None:
+        _serve_until(stop, application, listener=listener, ready=ready, reason="shutdown")
+
+    owner = try_to_own(application.workspace, serve)
     if owner is not None:
         return owner
     record = owner_record(application.workspace)
@@ -53,14 +59,17 @@ def own_graph(application: Application) -> Owner | None:
     )
 
 
-def _serve_until(stop: Event, application: Application, reason: str, listener: socket.socket) -> None:
-    anyio.run(_serve, application, listener, stop)
+def _serve_until(
+    stop: Event, application: Application, *, listener: socket.socket, ready: Ready, reason: str = ""
+) -> None:
+    anyio.run(_serve, application, listener, stop, ready)
     application.close(SECONDS_TO_CLOSE, reason)
 
 
-async def _serve(application: Application, listener: socket.socket, stop: Event) -> None:
+async def _serve(application: Application, listener: socket.socket, stop: Event, ready: Ready) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_accept, application, listener, tasks)
+        ready()
         await anyio.to_thread.run_sync(stop.wait, abandon_on_cancel=True)
         tasks.cancel_scope.cancel()
     listener.close()  # who comes now looks for the next owner

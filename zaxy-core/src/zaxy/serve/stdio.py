@@ -7,6 +7,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from socket import socket
     from threading import Event
 
@@ -62,10 +63,10 @@ def serve_through_owner(workspace: Workspace, profile: str, read: int, write: in
     profile = profile or Settings(stored=workspace.stored_settings()).tool_profile
     Catalog(()).listed(profile)  # an unknown one is refused at the start
 
-    def serve(listener: socket, stop: Event) -> None:
+    def serve(listener: socket, stop: Event, ready: Callable[[], None]) -> None:
         from zaxy.serve.owner_socket import serve_socket
 
-        serve_socket(workspace, profile, listener, stop)
+        serve_socket(listener, stop, ready=ready, workspace=workspace, profile=profile)
 
     caller = Caller(os.urandom(8).hex(), default_session(workspace), profile)
     Pump(workspace, caller, client_in=read, client_out=write, serve=serve).run()
