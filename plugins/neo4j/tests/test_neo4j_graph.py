@@ -123,16 +123,17 @@ def marked(events: list[ExtractedEvent], mark: str) -> list[ExtractedEvent]:
     return marks
 
 
-def generated_question(rnd: random.Random) -> tuple[str, tuple[Any, ...]]:
+def generated_question(rnd: random.Random) -> tuple[str, dict[str, Any]]:
     as_of = AsOf(rnd.choice(["", moment(rnd.randint(0, 62))]), rnd.choice([None, rnd.randint(0, 62)]))
     refs = [EntityRef(rnd.choice(TYPES), rnd.choice(NAMES)) for _ in range(rnd.randint(1, 3))]
     limit = rnd.randint(1, 60)
+    relations, depth = rnd.choice([[], [rnd.choice(RELATIONS)]]), rnd.randint(1, 3)
     return rnd.choice(
         [
-            ("entities", (rnd.sample(NAMES, 3), as_of, limit)),
-            ("current", (rnd.sample(TYPES, 2), as_of, limit)),
-            ("rows_of_events", ([rnd.randint(1, 60) for _ in range(8)], as_of)),
-            ("neighbours", (refs, rnd.choice([[], [rnd.choice(RELATIONS)]]), rnd.randint(1, 3), as_of, limit)),
+            ("entities", {"names": rnd.sample(NAMES, 3), "as_of": as_of, "limit": limit}),
+            ("current", {"entity_types": rnd.sample(TYPES, 2), "as_of": as_of, "limit": limit}),
+            ("rows_of_events", {"seqs": [rnd.randint(1, 60) for _ in range(8)], "as_of": as_of}),
+            ("neighbours", {"start": refs, "relations": relations, "depth": depth, "as_of": as_of, "limit": limit}),
         ]
     )
 
@@ -154,8 +155,8 @@ def test_two_workspaces_in_one_database_never_show_a_row_of_the_other(
         seen = 0
         for number in range(200):
             method, arguments = generated_question(rnd)
-            found = list(getattr(ours, method)("graph", *arguments))
-            assert found == list(getattr(alone, method)("graph", *arguments)), f"{number}: {method}{arguments}"
+            found = list(getattr(ours, method)("graph", **arguments))
+            assert found == list(getattr(alone, method)("graph", **arguments)), f"{number}: {method}{arguments}"
             assert "of theirs" not in repr(found)
             seen += len(found)
         assert seen > 1000, "the questions must have answers"
