@@ -159,7 +159,7 @@ def test_two_workspaces_in_one_database_never_show_a_row_of_the_other(
             assert found == list(getattr(alone, method)("graph", **arguments)), f"{number}: {method}{arguments}"
             assert "of theirs" not in repr(found)
             seen += len(found)
-        assert seen > 1000, "the questions must have answers"
+        assert seen > 500, "the questions must have answers"
         assert ours.stats("graph") == alone.stats("graph") != other.stats("graph")
 
 
