@@ -516,7 +516,7 @@ def test_a_second_run_is_refused_and_changes_nothing(project: Path, capsys: pyte
     assert zaxy("claude-code", "--output", "s.json") == 0
     before = Path("s.json").read_bytes()
     assert zaxy("claude-code", "--output", "s.json") == 1
-    assert "there are handlers of Zaxy's already" in capsys.readouterr().err
+    assert "there are hooks of Zaxy already" in capsys.readouterr().err
     assert Path("s.json").read_bytes() == before
     assert zaxy("claude-code", "--output", "s.json", "--force") == 0
     assert Path("s.json").read_bytes() == before

@@ -178,7 +178,7 @@ def test_an_unknown_tool_is_told_in_the_documented_words(server: Server, name: s
         ("memory_ingest", {"events": [{}] * 1001}, "too_large", "events must be a list of at most 1,000"),
         ("memory_feedback", {"entity_name": "a", "entity_type": "b", "feedback": "ok"}, "invalid_request", "feedback"),
         ("memory_skill", {"action": "juggle", "skill_id": "s"}, "invalid_request", "juggle"),
-        ("memory_invalidate", {"entity_name": "no", "entity_type": "fact"}, "not_found", "holds nothing open"),
+        ("memory_invalidate", {"entity_name": "no", "entity_type": "fact"}, "not_found", "has no open"),
     ],
 )
 def test_a_violation_is_told_by_its_name_and_what_was_expected(

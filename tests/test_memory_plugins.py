@@ -168,7 +168,7 @@ def test_a_backend_that_is_missing_is_named_with_what_to_install(
             memory.query("lamp", SESSION)
     assert refused.value.code == "not_found"
     assert "'tarn'" in refused.value.message and "sqlite" in refused.value.message
-    assert "nstall the package that brings it" in refused.value.remediation
+    assert "nstall the package that provides it" in refused.value.remediation
 
 
 def test_a_backend_that_is_broken_is_named_and_no_other_takes_its_place(

@@ -291,7 +291,7 @@ def test_commands_change_the_graph_through_the_owner(start: Start, folder: Path)
     done = command(folder, "invalidate", "paint", "--type", "decision")
     assert (done.returncode, done.stdout.startswith("eventloom://demo-default/events/")) == (0, True)
     gone = command(folder, "invalidate", "paint", "--type", "decision")
-    assert (gone.returncode, "holds nothing open" in gone.stderr) == (1, True)
+    assert (gone.returncode, "has no open" in gone.stderr) == (1, True)
     erased = command(folder, "forget", secret, "--hard")
     assert (erased.returncode, erased.stderr) == (0, "")
     assert server.call("memory_query", query="4711-zulu")["results"] == []

@@ -246,7 +246,7 @@ class Memory:
         rows = self.recall.versions(session, EntityRef(entity_type, entity_name), AsOf())
         if not rows:
             raise NotFound(
-                f"{session} holds nothing open of the {entity_type} {entity_name!r:.80}",
+                f"{session} has no open {entity_type} {entity_name!r:.80}",
                 "Name the entity as a query shows it; its type counts too.",
             )
         if at and at < rows[0].valid_from:

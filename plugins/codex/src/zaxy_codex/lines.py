@@ -123,4 +123,4 @@ def _decompressed(file: BinaryIO) -> BinaryIO:
 
 def _unreadable(path: Path, error: Exception) -> ZaxyError:
     reason = getattr(error, "strerror", None) or str(error)
-    return Unavailable(f"{path.name} cannot be read: {reason}", "See that it is there and readable.")
+    return Unavailable(f"{path.name} cannot be read: {reason}", "Check that it exists and can be read.")

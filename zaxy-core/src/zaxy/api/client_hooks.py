@@ -112,7 +112,7 @@ class JsonHooks:
         if self.find(text):
             if not force:
                 raise Conflict(
-                    "there are handlers of Zaxy's already",
+                    "there are hooks of Zaxy already",
                     "Pass --force to replace those and nothing else, or --remove to take them out.",
                 )
             text = self.remove(text)

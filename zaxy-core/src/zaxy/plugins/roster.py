@@ -27,8 +27,8 @@ def install_advice(name: str) -> str:
     with open(os.path.join(os.path.dirname(__file__), "published.json"), encoding="utf-8") as file:
         published = json.load(file)
     if name in published:
-        return f"Install the package that brings it: pip install {published[name]}"
-    return "Check the spelling, or install the package that brings it."
+        return f"Install the package that provides it: pip install {published[name]}"
+    return "Check the spelling, or install the package that provides it."
 
 
 class InstalledPlugin(NamedTuple):

@@ -87,7 +87,7 @@ def check_modes(context: DoctorContext) -> list[Finding]:
         first = os.path.relpath(found[0], context.workspace.root)
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
         action = f"chmod -R go-rwx {quote(context.eventloom)}"
-        return [Finding("file_modes", WARNING, f"{first}{more} has a mode for others than you", action)]
+        return [Finding("file_modes", WARNING, f"{first}{more} can be read or written by other users", action)]
     return [Finding("file_modes", OK, "only you can read the memory")]
 
 
@@ -130,7 +130,7 @@ def check_log(context: DoctorContext) -> list[Finding]:
         return [Finding("log_chain", OK, "nothing is recorded yet")]
     events = sum(report.events for _, report in states)
     sessions = f"{len(states)} sessions" if len(states) > 1 else "1 session"
-    return [Finding("log_chain", OK, f"{events:,} events in {sessions}: every byte, hash and link proven")]
+    return [Finding("log_chain", OK, f"{events:,} events in {sessions}: every byte, hash and link checked")]
 
 
 def _wrong_log(context: DoctorContext, state: str, report: Report) -> Finding | None:

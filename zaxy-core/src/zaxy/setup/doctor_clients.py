@@ -186,7 +186,7 @@ def check_servers(context: DoctorContext) -> list[Finding]:
         return [Finding(name, OK, "no client runs more than one server here")]
     client, pids = next(iter(twice.items()))
     message = f"the client with process {client} runs {len(pids)} servers here: {', '.join(map(str, pids))}"
-    fix = "Keep one entry named zaxy in its configuration and start it again; docs/troubleshooting.md tells more."
+    fix = "Keep one entry named zaxy in its configuration and start it again (see docs/troubleshooting.md)."
     return [Finding(name, WARNING, message, fix)]
 
 

@@ -188,7 +188,7 @@ def _steps(reply: Reply) -> Iterable[tuple[str, str]]:
         cited = reply["current_facts"][0]["citation"]
         yield "See the event behind a fact:", command_line("zaxy", "show", cited)
     for payload in guidance.get("feedback", {}).get("payloads", [])[:1]:
-        yield "If it was of use, say so:", _feedback(payload)
+        yield "If it helped, say so:", _feedback(payload)
 
 
 def _feedback(payload: Mapping[str, str]) -> str:

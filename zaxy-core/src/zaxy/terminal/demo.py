@@ -104,7 +104,7 @@ def _recorded(events: list[Event]) -> Step:
 def _asked(memory: Memory) -> Step:
     reply = memory.checkout(QUESTION).as_dict()
     ok = _answers(reply, REDIS) and _resolves(memory, reply)
-    return Step("asked", "Memory is asked, and says who said so", f'zaxy checkout "{QUESTION}"', _shown(reply), ok)
+    return Step("asked", "Memory is asked, and cites who said it", f'zaxy checkout "{QUESTION}"', _shown(reply), ok)
 
 
 def _corrected(event: Event) -> Step:
@@ -136,14 +136,18 @@ def _asked_the_unknown(memory: Memory) -> Step:
     reply = memory.checkout(UNKNOWN).as_dict()
     ok = reply["quality"]["answerability"] == ASK and not reply["current_facts"]
     return Step(
-        "unknown", "Asked what nobody recorded, it invents nothing", f'zaxy checkout "{UNKNOWN}"', _shown(reply), ok
+        "unknown",
+        "Asked about something that nobody recorded, it invents nothing",
+        f'zaxy checkout "{UNKNOWN}"',
+        _shown(reply),
+        ok,
     )
 
 
 def _verified(memory: Memory) -> Step:
     report = memory.recall.loom.verify(memory.session)
     notes = report.events - len(PROJECT) - 1
-    summary = f"{report.events} events ({notes} note the checkouts), every byte, hash and link proven"
+    summary = f"{report.events} events ({notes} note the checkouts): every byte, hash and link checked"
     shown = Shown(summary, f"head {report.head}")
     ok = report.ok and report.events == memory.head()
     return Step("verified", "The log is verified", "zaxy verify", (shown,), ok)

@@ -48,18 +48,18 @@ def done_lines(plan: Plan, done: Done, terminal: Terminal) -> list[str]:
         said = [f"{written} written" if written else "", f"{len(done.events)} recorded" if done.events else ""]
         lines += ["", terminal.painted(f"Done: {', '.join(filter(None, said)) or 'cleared'}.", BOLD, GREEN)]
     else:
-        lines += ["", "Everything is as it should be: nothing was changed."]
+        lines += ["", "Everything is in place already. Nothing was changed."]
     if done.failure is not None:
         lines.append(terminal.painted(f"But the server does not work: {plain(done.failure.message)}", RED))
         return [*lines, f"  {plain(done.failure.remediation)}"]
     if done.trial is not None:
         lines += trial_lines(done.trial)
-    steps = (*plan.next_steps, "zaxy doctor looks at everything whenever something seems wrong.")
+    steps = (*plan.next_steps, "If something seems wrong, run zaxy doctor.")
     return [*lines, "", terminal.painted("Next", BOLD), *(f"  {step}" for step in steps)]
 
 
 def trial_lines(trial: Trial) -> list[str]:
-    lines = [f"The server starts as clients start it, and answered after {trial.seconds:.1f} seconds."]
+    lines = [f"Started the way clients start it, the server answered after {trial.seconds:.1f} seconds."]
     facts = trial.reply.get("current_facts") or []
     return [*lines, f"  It cites {facts[0]['citation']}"] if facts else lines
 

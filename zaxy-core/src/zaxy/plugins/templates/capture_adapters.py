@@ -49,7 +49,7 @@ def _complete_lines(path: Path, offset: int) -> Iterator[bytes]:
             file.seek(offset)
             yield from (line for line in file if line.endswith(b"\n"))
     except OSError as error:
-        raise Unavailable(f"{path.name} cannot be read: {error.strerror}", "See that it is there.") from error
+        raise Unavailable(f"{path.name} cannot be read: {error.strerror}", "Check that it exists.") from error
 
 
 def _parsed(line: bytes) -> Mapping[str, object]:
