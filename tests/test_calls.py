@@ -10,8 +10,6 @@ import pytest
 from test_words import shown, sources
 
 MAX_POSITIONAL = 4
-COMMANDS = "commands"
-"""Typer calls the functions of commands, by name."""
 
 
 def positional(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
@@ -19,7 +17,7 @@ def positional(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
     return names[1:] if names[:1] in (["self"], ["cls"], ["mcs"]) else names
 
 
-@pytest.mark.parametrize("path", [path for path in sources() if COMMANDS not in path.parts], ids=shown)
+@pytest.mark.parametrize("path", sources(), ids=shown)
 def test_no_function_takes_more_than_four_parameters_by_position(path: Path) -> None:
     many = [
         f"{shown(path)}:{node.lineno}: {node.name}({', '.join(positional(node))})"

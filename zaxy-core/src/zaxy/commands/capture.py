@@ -33,6 +33,7 @@ MAX_LINE_CHARS = 200
 def start(
     session_id: SessionId = None,
     graph: Graph = False,
+    *,
     interval: Interval = None,
     foreground: Foreground = False,
     workspace: WorkspaceFolder = None,
@@ -44,7 +45,7 @@ def start(
     config = read_capture_config(Path(found.root)) or DEFAULT
     graph, seconds = graph or config.graph, checked_interval(config.interval if interval is None else interval)
     if foreground:
-        _watch(found, session, (), graph, seconds, as_json)
+        _watch(found, session, adapters=(), graph=graph, interval=seconds, as_json=as_json)
         return
     status = start_watcher(found, session, graph, seconds)
     done = "already watching" if status.get("already_running") else "watching"
@@ -67,6 +68,7 @@ def stop(workspace: WorkspaceFolder = None, eventloom_path: EventloomPath = None
 def codex_capture(
     watching: Watch = False,
     iterations: Iterations = None,
+    *,
     interval: Interval = None,
     session_id: SessionId = None,
     graph: Graph = False,
@@ -80,7 +82,7 @@ def codex_capture(
     if iterations is not None and iterations < 1:
         raise InvalidRequest("--watch-iterations must be at least 1", "Give how many passes are wanted.")
     if watching and iterations is None:
-        _watch(found, session, ("codex",), graph, seconds, as_json)
+        _watch(found, session, adapters=("codex",), graph=graph, interval=seconds, as_json=as_json)
         return
     capture = Capture(found, session, ("codex",))
     try:
@@ -95,7 +97,7 @@ def codex_capture(
 
 
 def _watch(
-    workspace: Workspace, session: str, adapters: Sequence[str], graph: bool, interval: float, as_json: bool
+    workspace: Workspace, session: str, *, adapters: Sequence[str], graph: bool, interval: float, as_json: bool
 ) -> None:
     """Watch in this process until it is asked to end."""
     capture = Capture(workspace, session, adapters)

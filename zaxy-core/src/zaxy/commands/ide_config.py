@@ -71,6 +71,7 @@ def _type(option: ClientOption) -> Any:
 def ide_config(
     client: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}.")],
     install: Annotated[bool, typer.Option("--install", help="Put the entry into the client's file.")] = False,
+    *,
     remove: Annotated[bool, typer.Option("--remove", help="Take the entry out of the client's file.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an entry that is there, and just it.")] = False,
     workspace: WorkspaceFolder = None,

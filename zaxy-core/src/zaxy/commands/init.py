@@ -38,6 +38,7 @@ def init(
     client: Annotated[
         list[str] | None, typer.Option("--client", help="A client; may be given again. Default: those that are found.")
     ] = None,
+    *,
     backend: Annotated[str, typer.Option("--backend", help=f"The graph store: {', '.join(BACKENDS)}.")] = "",
     domain: Annotated[str, typer.Option("--domain", help="What this project's sessions are named after.")] = "",
     workspace: WorkspaceFolder = None,
