@@ -11,7 +11,7 @@ before it. Otherwise what was written last would be filed behind what it changes
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -23,6 +23,8 @@ from zaxy.eventloom.disposable_database import DisposableDatabase
 from zaxy.extract.rules import LIVING_TYPES
 
 T = TypeVar("T")
+Alias = tuple[str, str, int]
+"""A type, a folded name of a thing of that type, and the kind of that name."""
 FORMAT = 1
 SCHEMA = """
 CREATE TABLE sessions (
@@ -58,10 +60,15 @@ class Names(NamedTuple):
     db: sqlite3.Connection
     session: int
     seq: int
+    known: dict[Alias, str]
+    """What was asked before, as long as it is still so."""
 
     def name(self, entity_type: str, alias: str, kind: int) -> str:
-        found = self.db.execute(NAME, (self.session, folded_name(alias), entity_type, kind, self.seq)).fetchone()
-        return str(found[0]) if found else ""
+        key = (entity_type, folded_name(alias), kind)
+        if key not in self.known:
+            found = self.db.execute(NAME, (self.session, key[1], entity_type, kind, self.seq)).fetchone()
+            self.known[key] = str(found[0]) if found else ""
+        return self.known[key]
 
     def of(self, entity: Entity) -> str:
         """The name of the thing that an entity is: of a known id, or of a title whose thing has no other id."""
@@ -81,16 +88,17 @@ class Names(NamedTuple):
         """The thing that a name alone means: the one with that id, else the one last known by that title."""
         return self.name(entity_type, name, ID) or self.name(entity_type, name, TITLE)
 
-    def learn(self, entity: Entity, name: str) -> None:
-        """Remember by which names an entity was called; only what is new is written."""
+    def learn(self, entity: Entity, name: str) -> Iterator[tuple[Alias, str]]:
+        """Write down by which names an entity was called, as far as that is new. It counts for later events."""
         kinds = [(alias, ID) for alias in entity.ids] + [(alias, TITLE) for alias in entity.titles]
         if entity.ids:
             kinds.append((name, HAS_ID))
         for alias, kind in kinds:
             known = self.name(entity.entity_type, alias, kind)
             if known != name and not (known and kind == ID):  # an id means one thing for ever
-                place = (self.session, folded_name(alias), entity.entity_type, kind, self.seq)
-                self.db.execute(TEACH, (*place, name))
+                key = (entity.entity_type, folded_name(alias), kind)
+                self.db.execute(TEACH, (self.session, key[1], key[0], kind, self.seq, name))
+                yield key, name
 
 
 class Identities:
@@ -119,6 +127,7 @@ class Identities:
                 )
             resolved: list[ExtractedEvent] = []
             late = dict(db.execute(LATE, (own, *_ends(events))))
+            latest: dict[Alias, str] = {}
             for extracted in events:
                 event, rows = extracted.event, extracted.rows
                 is_new = event.seq > taken
@@ -129,7 +138,7 @@ class Identities:
                     newest = event.time
                 living = [entity for entity in rows.entities if entity.ids or entity.titles]
                 if living or event.seq in late or _names_living(rows):
-                    names = Names(db, own, event.seq)
+                    names = Names(db, own, event.seq, latest if is_new else {})
                     rows = _resolved(names, extracted, living=living, begins=late.get(event.seq, ""), is_new=is_new)
                     extracted = ExtractedEvent(event, rows)
                 resolved.append(extracted)
@@ -181,7 +190,9 @@ class Identities:
     def _ask(self, session: str, known_at: int | None, ask: Callable[[Names], T], otherwise: T) -> T:
         def answer(db: sqlite3.Connection) -> T:
             own = db.execute(SESSION, (session,)).fetchone()
-            return ask(Names(db, own[0], AFTER_ALL_EVENTS if known_at is None else known_at + 1)) if own else otherwise
+            return (
+                ask(Names(db, own[0], AFTER_ALL_EVENTS if known_at is None else known_at + 1, {})) if own else otherwise
+            )
 
         return self._file.read(answer)
 
@@ -196,19 +207,22 @@ def _resolved(
     """The rows with resolved names. They begin at `begins`, if it is given, instead of at the event's time."""
     event, rows = extracted.event, extracted.rows
     own = {_key(entity.entity_type, entity.name): names.of(entity) for entity in living}
+    learned = dict[Alias, str]()
     if is_new:
         for entity in living:
-            names.learn(entity, own[_key(entity.entity_type, entity.name)])
+            learned.update(names.learn(entity, own[_key(entity.entity_type, entity.name)]))
 
     def meant(ref: EntityRef) -> EntityRef:
         known = own.get(_key(*ref))
         return _spelled(ref, known) if known else _meant(names, ref)
 
-    return Extraction(
+    resolved = Extraction(
         tuple(_entity(entity, own, begins) for entity in rows.entities),
         tuple(_edge(edge, meant, begins) for edge in rows.edges),
         tuple(_closing(closing, meant, event, begins) for closing in rows.closings),
     )
+    names.known.update(learned)
+    return resolved
 
 
 def _names_living(rows: Extraction) -> bool:

@@ -60,6 +60,8 @@ class Lines:
 
     def __init__(self, versions: str, end: str, place: Callable[[Any], tuple[object, ...]]) -> None:
         self.last: dict[Any, Version | None] = {}
+        self.unsure: set[Any] = set()
+        """Lines whose remembered last version came to hold at no time: another may be the last now."""
         self.end = end
         self.place = place
         """By what the index finds the line of a key."""
@@ -70,6 +72,7 @@ class Lines:
     def fetch_last(self, db: sqlite3.Connection, key: Any) -> Version | None:
         found = db.execute(self._last_of, self.place(key)).fetchone()
         version = self.last[key] = _version(found) if found else None
+        self.unsure.discard(key)
         return version
 
     def around(self, db: sqlite3.Connection, key: Any, moment: str, later: int) -> list[Version]:
@@ -187,7 +190,10 @@ class GraphWriter:
 
     def _around(self, lines: Lines, key: Any, moment: str, later: int) -> tuple[Version, ...]:
         """The versions of a line around a moment: the last is all there is unless it begins later."""
-        if key in lines.last:
+        if key in lines.unsure:
+            self._flush()
+            last = lines.fetch_last(self._db, key)
+        elif key in lines.last:
             last = lines.last[key]
         elif not self._new_things.isdisjoint(lines.place(key)):
             return ()
@@ -206,6 +212,7 @@ class GraphWriter:
             return
         if last is None or comes_last(last, version.valid_from):
             lines.last[key] = version
+            lines.unsure.discard(key)
 
     def _end(self, lines: Lines, key: object, version: Version) -> None:
         self._writes[lines.end].append((version.valid_to, version.closed_seq, earlier_text(version), version.number))
@@ -213,9 +220,8 @@ class GraphWriter:
         last = lines.last.get(key)
         if last is not None and last.number == version.number:
             lines.last[key] = version
-            if version.is_void:  # then another is the last
-                self._flush()
-                lines.fetch_last(self._db, key)
+            if version.is_void:
+                lines.unsure.add(key)
 
     def _thing(self, ref: tuple[str, str]) -> tuple[int, str | None]:
         """The id of a thing, given to it when it is first heard of, and its name if that is spelled otherwise."""
