@@ -111,7 +111,7 @@ def test_invalidate_ends_an_entity_by_the_name_that_a_query_shows(zaxy: Zaxy, ap
     assert set(json.loads(done.stdout)) == {"seq", "id", "hash", "citation", "session_id"}
     assert not [r for r in asked(zaxy, "query", "Postgres")["results"] if r["event_type"] == "decision.made"]
     again = zaxy("invalidate", row["entity_name"], "--type", "decision")
-    assert (again.returncode, "nothing open" in again.stderr) == (1, True)
+    assert (again.returncode, "has no open" in again.stderr) == (1, True)
     assert "its type counts too" in again.stderr
 
 
