@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,6 +25,7 @@ from zaxy.observe.capture_config import (
     read_capture_config,
 )
 from zaxy.observe.watcher import MAX_LOG, Watcher, files_of, is_running, watching
+from zaxy.observe.watcher_process import start_watcher
 from zaxy.workspace import Workspace, find_workspace
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and process groups")
@@ -124,6 +126,17 @@ def test_of_many_starts_at_once_one_watcher_comes(zaxy: Zaxy, here: Path) -> Non
     replies = [json.loads(process.communicate(timeout=120)[0]) for process in starting]
     assert len({reply["pid"] for reply in replies}) == 1
     assert sum("already_running" not in reply for reply in replies) == 1
+
+
+def test_a_start_waits_for_the_record_of_a_watcher_that_has_only_its_lock_yet(tmp_path: Path) -> None:
+    workspace = find_workspace(str(tmp_path))
+    Watcher.begin(workspace, False, 1.0)
+    record = Path(files_of(workspace).record)
+    kept = record.read_bytes()
+    record.unlink()
+    threading.Timer(0.5, lambda: record.write_bytes(kept)).start()
+    status = start_watcher(workspace, "", False, 1.0)
+    assert (status["pid"], status["already_running"]) == (os.getpid(), True)
 
 
 @posix

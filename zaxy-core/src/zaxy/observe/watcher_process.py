@@ -24,7 +24,7 @@ POLL = 0.05
 def start_watcher(workspace: Workspace, session: str, graph: bool, interval: float) -> dict[str, Any]:
     """Start the watcher unless one runs, and return its status when it watches."""
     if is_running(workspace):
-        return {**watcher_status(workspace), "already_running": True}
+        return _already_running(workspace)
     files = files_of(workspace)
     capture_folder(workspace.eventloom)
     child = _spawn(_command(workspace, session, graph, interval), workspace, files)
@@ -36,12 +36,20 @@ def start_watcher(workspace: Workspace, session: str, graph: bool, interval: flo
             return watcher_status(workspace)
         if child.poll() is not None:
             if is_running(workspace):  # somebody else started one in the same moment
-                return {**watcher_status(workspace), "already_running": True}
+                return _already_running(workspace)
             raise _did_not_start(f"it ended with {child.returncode}", files)
         time.sleep(POLL)
     child.terminate()
     child.wait()
     raise _did_not_start(f"it did not watch within {SECONDS_TO_START:g} s, and was ended", files)
+
+
+def _already_running(workspace: Workspace) -> dict[str, Any]:
+    """The status of a watcher that somebody else started. It holds its lock a moment before it has its record."""
+    until = time.monotonic() + SECONDS_TO_START
+    while watcher_record(workspace) is None and is_running(workspace) and time.monotonic() < until:
+        time.sleep(POLL)
+    return {**watcher_status(workspace), "already_running": True}
 
 
 def stop_watcher(workspace: Workspace) -> dict[str, Any]:
