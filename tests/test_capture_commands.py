@@ -191,7 +191,7 @@ def test_a_watcher_ends_at_a_signal_and_says_so(zaxy: Zaxy, here: Path) -> None:
     pid = told(zaxy("capture", "start", "--json"))["pid"]
     os.kill(pid, signal.SIGTERM)
     until(lambda: not is_alive(pid), "it ends")
-    assert "ended: it was told to" in Path(files_of(workspace_in(here)).log).read_text()
+    assert "ended: it was asked to" in Path(files_of(workspace_in(here)).log).read_text()
     assert not Path(files_of(workspace_in(here)).record).exists()
 
 

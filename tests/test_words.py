@@ -68,12 +68,10 @@ def identifiers(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def prose(path: Path, tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Docstrings, the texts under constants and fields, and comments."""
+    """Docstrings, messages, help and comments. A text of one word is a name that others rely on, such as a JSON field."""
     for node in ast.walk(tree):
-        for statement in getattr(node, "body", []) if not isinstance(node, ast.Lambda | ast.IfExp) else []:
-            value = getattr(statement, "value", None)
-            if isinstance(statement, ast.Expr) and isinstance(value, ast.Constant) and isinstance(value.value, str):
-                yield statement.lineno, value.value
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip():
+            yield node.lineno, node.value
     for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline):
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string

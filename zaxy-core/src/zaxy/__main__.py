@@ -30,7 +30,7 @@ CHECKOUT = "Get what is true now on a question, cited, and whether it is enough 
 COMMANDS = (
     Command("demo", "Show in a temporary folder what memory does; nothing of yours is touched.", "zaxy.commands.demo"),
     Command("init", "Set up a project: clients, hooks, capture; or take it out again.", "zaxy.commands.init"),
-    Command("doctor", "Look at everything that memory needs, and mend it.", "zaxy.commands.doctor"),
+    Command("doctor", "Check everything that memory needs, and fix it.", "zaxy.commands.doctor"),
     Command("append", "Append one event to a session's log.", "zaxy.commands.log"),
     Command("replay", "Print a session's events from its log, or from a log file.", "zaxy.commands.log"),
     Command("tail", "Print the last events of a session, and new ones as they come.", "zaxy.commands.log"),
@@ -74,7 +74,7 @@ COMMANDS = (
     Command("verify-export-subset", "Prove the entries that were disclosed of a bundle.", "zaxy.commands.export"),
     Command("import", "Append a bundle's events; each keeps the citation that it had.", "zaxy.commands.export"),
     Command("export-keygen", "Make a key pair to sign exports with.", "zaxy.commands.export_keys"),
-    Command("export-keys show", "Print the public key in a file, for whoever verifies.", "zaxy.commands.export_keys"),
+    Command("export-keys show", "Print the public key in a file, for those who verify.", "zaxy.commands.export_keys"),
     Command("refs list", "List the refs of a session.", "zaxy.commands.refs"),
     Command("refs update", "Make a ref name an event.", "zaxy.commands.refs"),
     Command("refs resolve", "Print the event that a ref names.", "zaxy.commands.refs"),
@@ -84,7 +84,7 @@ COMMANDS = (
         "zaxy.commands.plugins_list",
         hot=True,
     ),
-    Command("plugins show", "Show one plugin: what it provides, needs and can be told.", "zaxy.commands.plugins"),
+    Command("plugins show", "Show one plugin: what it provides, what it needs, and its settings.", "zaxy.commands.plugins"),
     Command(
         "plugins check",
         "Import plugins and prove that they do what their manifests say.",

@@ -253,7 +253,7 @@ def watcher_of(workspace: Workspace, graph: bool, interval: float) -> Iterator[W
     """This process as the watcher; why it ended is in its log."""
     watcher = Watcher.begin(workspace, graph, interval)
     _let_go_of(files_of(workspace).startup)
-    reason = "it was told to"
+    reason = "it was asked to"
     try:
         yield watcher
     except BaseException as error:
