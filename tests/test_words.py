@@ -68,7 +68,7 @@ def identifiers(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def prose(path: Path, tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Docstrings, messages, help and comments. A text of one word is a name that others rely on, such as a JSON field."""
+    """Docstrings, messages, help and comments. A text of one word is a name, such as a JSON field."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip():
             yield node.lineno, node.value

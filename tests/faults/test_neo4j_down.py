@@ -17,7 +17,7 @@ import pytest
 from servers.neo4j_server import Address, Neo4jServer, new_server
 from varied_history import record
 from zaxy.follow import loop
-from zaxy.follow.loop import State
+from zaxy.follow.loop import FollowerState
 from zaxy.memory import Memory
 
 pytestmark = [
@@ -75,7 +75,7 @@ def memory(server: Neo4jServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         yield opened
 
 
-def graph_of(states: list[State]) -> State:
+def graph_of(states: list[FollowerState]) -> FollowerState:
     return next(state for state in states if state.follower == "graph")
 
 
@@ -105,10 +105,10 @@ def digest_of_graph(memory: Memory) -> str:
     return memory.follower_digests(SESSION)["graph"]
 
 
-def kill_amid(memory: Memory, server: Neo4jServer, delay: float) -> State:
+def kill_amid(memory: Memory, server: Neo4jServer, delay: float) -> FollowerState:
     """Kill the server while this very process follows; where that stopped."""
     before = graph_of(memory.followers_status(SESSION)).seq
-    states: list[State] = []
+    states: list[FollowerState] = []
     following = Thread(target=lambda: states.extend(memory.follow(SESSION)))
     following.start()
     deadline = time.monotonic() + TO_RESUME

@@ -32,11 +32,9 @@ if TYPE_CHECKING:
         UnknownTool as UnknownTool,
         ZaxyError as ZaxyError,
     )
-    from zaxy.follow.loop import State as _State
+    from zaxy.follow.loop import FollowerState as FollowerState
     from zaxy.memory import Memory as Memory
     from zaxy.retrieve.results import Answer as Answer, Result as Result
-
-    FollowerState = _State
 
 
 _HOMES = {
@@ -46,11 +44,11 @@ _HOMES = {
     "zaxy.assemble.replies": "Bootstrap Capabilities Context Erasure RecordedTurn SubagentCleanup",
     "zaxy.errors": "Conflict Forbidden InternalError InvalidRequest NotFound TooLarge Unavailable UnknownTool "
     "ZaxyError",
+    "zaxy.follow.loop": "FollowerState",
     "zaxy.memory": "Memory",
     "zaxy.retrieve.results": "Answer Result",
 }
-_HOME_OF = {name: (home, name) for home, names in _HOMES.items() for name in names.split()}
-_HOME_OF["FollowerState"] = ("zaxy.follow.loop", "State")
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:
@@ -58,8 +56,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"zaxy has no {name!r}")
     from importlib import import_module
 
-    module, own_name = _HOME_OF[name]
-    return getattr(import_module(module), own_name)
+    return getattr(import_module(_HOME_OF[name]), name)
 
 
 def __dir__() -> list[str]:

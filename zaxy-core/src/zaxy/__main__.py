@@ -84,7 +84,7 @@ COMMANDS = (
         "zaxy.commands.plugins_list",
         hot=True,
     ),
-    Command("plugins show", "Show one plugin: what it provides, what it needs, and its settings.", "zaxy.commands.plugins"),
+    Command("plugins show", "Show one plugin: what it provides and needs, and its settings.", "zaxy.commands.plugins"),
     Command(
         "plugins check",
         "Import plugins and prove that they do what their manifests say.",

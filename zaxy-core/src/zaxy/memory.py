@@ -44,7 +44,7 @@ from zaxy.extract.housekeeping import is_housekeeping
 from zaxy.extract.times import utc_text
 from zaxy.follow.background import Background
 from zaxy.follow.forgetting import drop_unused, ended_by
-from zaxy.follow.loop import FOREVER, Progress, State as FollowerState
+from zaxy.follow.loop import FOREVER, FollowerState, Progress
 from zaxy.retrieve.recall import Recall, warnings
 from zaxy.retrieve.results import Answer, Result
 from zaxy.retrieve.retriever import Question

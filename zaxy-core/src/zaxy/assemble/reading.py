@@ -10,7 +10,7 @@ from zaxy.assemble.citations_in_text import only_real_citations
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.citation import Citation, parse_citation
 from zaxy.extract.housekeeping import is_housekeeping
-from zaxy.follow.loop import State
+from zaxy.follow.loop import FollowerState
 from zaxy.retrieve.recall import GRAPH, Recall, reached
 from zaxy.retrieve.results import Answer
 from zaxy.retrieve.retriever import UNBOUNDED, Question
@@ -31,7 +31,7 @@ class MemoryReader:
     """What the first `head` events of a session say."""
 
     def __init__(
-        self, recall: Recall, session: str, *, head: int, states: Sequence[State], target: int | None = None
+        self, recall: Recall, session: str, *, head: int, states: Sequence[FollowerState], target: int | None = None
     ) -> None:
         """`states`: how far the followers have come. `target`: the event that a ref names, if one was given."""
         self.session = session

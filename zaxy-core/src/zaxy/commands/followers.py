@@ -11,7 +11,7 @@ import typer
 from zaxy.commands import command, new_app
 from zaxy.commands.events import AsJson, EventloomPath, SessionId, WorkspaceFolder, existing_session, open_memory
 from zaxy.errors import InvalidRequest
-from zaxy.follow.loop import State
+from zaxy.follow.loop import FollowerState
 from zaxy.memory import Memory
 
 app = new_app("followers")
@@ -80,7 +80,7 @@ def _sessions(memory: Memory, named: str | None, every: bool) -> Sequence[str]:
     return memory.sessions() if every else [existing_session(named, memory.workspace, memory.sessions())]
 
 
-def _tell(states: Sequence[State], as_json: bool) -> None:
+def _tell(states: Sequence[FollowerState], as_json: bool) -> None:
     """Print how far the followers are; exit with 1 if one of them does not go on."""
     if as_json:
         typer.echo(json.dumps({"followers": [_row(state) for state in states]}, indent=2))
@@ -91,7 +91,7 @@ def _tell(states: Sequence[State], as_json: bool) -> None:
     raise typer.Exit(1 if any(state.problem for state in states) else 0)
 
 
-def _row(state: State) -> dict[str, Any]:
+def _row(state: FollowerState) -> dict[str, Any]:
     kind = "frozen" if state.frozen else "failed" if state.problem else "behind" if state.behind else "current"
     return {
         "session_id": state.session,

@@ -30,7 +30,7 @@ Progress = Callable[[int, int], None]
 """Called with the number of events that were followed, and of all events."""
 
 
-class State(NamedTuple):
+class FollowerState(NamedTuple):
     """How far a follower has come with a session."""
 
     follower: str
@@ -53,7 +53,7 @@ class State(NamedTuple):
             return f"{self.follower} of {self.session} stands at event {self.seq}: {self.problem}"
         return f"{self.follower} of {self.session} is {self.behind} events behind the log" if self.behind else ""
 
-    def kept_by(self, error: ZaxyError) -> State:
+    def kept_by(self, error: ZaxyError) -> FollowerState:
         """The same, with what keeps it from going on."""
         return self._replace(problem=error.message, remediation=error.remediation)
 
@@ -90,7 +90,7 @@ class Loop:
         self._folder = str(folder)
         self._locks: dict[str, SessionLock] = {}
 
-    def catch_up(self, session: str, budget: float = FOREVER, progress: Progress | None = None) -> list[State]:
+    def catch_up(self, session: str, budget: float = FOREVER, progress: Progress | None = None) -> list[FollowerState]:
         """Bring every follower to the durable end as it is now, or as far as the budget of seconds allows."""
         deadline = time.monotonic() + budget
         head = self._store.head(session)
@@ -104,7 +104,7 @@ class Loop:
                 states |= {name: state.kept_by(error) for name, state in behind.items()}
         return list(states.values())
 
-    def rebuild(self, session: str, names: Sequence[str] = (), progress: Progress | None = None) -> list[State]:
+    def rebuild(self, session: str, names: Sequence[str] = (), progress: Progress | None = None) -> list[FollowerState]:
         """Forget what the followers hold of a session and follow its log, as it is now, from the start."""
         head = self._store.head(session)
         problems = {}
@@ -122,7 +122,7 @@ class Loop:
                 states = self.status(session)
         return [state._replace(problem=problems.get(state.follower, state.problem)) for state in states]
 
-    def forget(self, session: str) -> list[State]:
+    def forget(self, session: str) -> list[FollowerState]:
         """After an erasure: every follower that has begun with the session is built again from what is left."""
         begun = [name for name in self._followers if self._has_begun(name, session)]
         return self.rebuild(session, begun) if begun else []
@@ -134,7 +134,7 @@ class Loop:
         except ZaxyError:
             return True
 
-    def status(self, session: str) -> list[State]:
+    def status(self, session: str) -> list[FollowerState]:
         """How far each follower is, without moving any."""
         head = self._store.head(session)
         return [self._state(name, session, head) for name in self._followers]
@@ -159,24 +159,24 @@ class Loop:
         if self._resolver:
             self._resolver.close()
 
-    def _state(self, name: str, session: str, head: Cursor | None) -> State:
+    def _state(self, name: str, session: str, head: Cursor | None) -> FollowerState:
         end = head.seq if head else 0
         try:
             cursor = self._followers[name].cursor(session)
         except ZaxyError as error:
-            return State(name, session, 0, end).kept_by(error)
+            return FollowerState(name, session, 0, end).kept_by(error)
         if cursor is None:
-            return State(name, session, 0, end)
+            return FollowerState(name, session, 0, end)
         behind = max(end - cursor.seq, 0)
         try:
             known = self._is_known(session, cursor, head)
         except ZaxyError as error:
-            return State(name, session, cursor.seq, behind, cursor=cursor).kept_by(error)
+            return FollowerState(name, session, cursor.seq, behind, cursor=cursor).kept_by(error)
         if not known:
-            return State(name, session, cursor.seq, 0, CUT_BACK, frozen=True, cursor=cursor)
+            return FollowerState(name, session, cursor.seq, 0, CUT_BACK, frozen=True, cursor=cursor)
         if _fed_by(cursor) != self._extractors.fed_by:  # other rules made its rows, so all of them are made again
-            return State(name, session, 0, end, cursor=cursor)
-        return State(name, session, cursor.seq, behind, cursor=cursor)
+            return FollowerState(name, session, 0, end, cursor=cursor)
+        return FollowerState(name, session, cursor.seq, behind, cursor=cursor)
 
     def _is_known(self, session: str, cursor: Cursor, head: Cursor | None) -> bool:
         """Whether the event up to which a follower has come is still in the log, in its place."""
@@ -185,7 +185,9 @@ class Loop:
         event = self._store.get(session, cursor.seq)
         return event is not None and event.hash == cursor.hash
 
-    def _follow(self, session: str, head: Cursor, deadline: float, progress: Progress | None) -> dict[str, State]:
+    def _follow(
+        self, session: str, head: Cursor, deadline: float, progress: Progress | None
+    ) -> dict[str, FollowerState]:
         """Under the lock: follow to the head. Those that stand at the same place share the reading."""
         states = {name: self._state(name, session, head) for name in self._followers}
         places: dict[Cursor | None, list[str]] = defaultdict(list)
@@ -211,7 +213,7 @@ class Loop:
         known = self._resolver.cursor(session) if self._resolver else head
         return (known.seq if known else 0) < head.seq
 
-    def _place(self, name: str, session: str, state: State) -> Cursor | None:
+    def _place(self, name: str, session: str, state: FollowerState) -> Cursor | None:
         """Where a follower goes on; one that begins again forgets what it had."""
         follower = self._followers[name]
         cursor = follower.cursor(session)
@@ -274,7 +276,7 @@ class _Run:
 
     def follow(
         self, followers: dict[str, Follower], deadline: float, progress: Progress | None
-    ) -> Iterator[tuple[str, State]]:
+    ) -> Iterator[tuple[str, FollowerState]]:
         """The state of each follower where it stopped: at the end, at the deadline, or at a problem of its own."""
         followers = dict(followers)
         count = BATCH
@@ -359,9 +361,9 @@ class _Run:
     def _seq(self) -> int:
         return self._cursor.seq if self._cursor else 0
 
-    def _state(self, name: str) -> State:
+    def _state(self, name: str) -> FollowerState:
         behind = max(self._head.seq - self._seq, 0)
-        return State(name, self._session, self._seq, behind, cursor=self._cursor)
+        return FollowerState(name, self._session, self._seq, behind, cursor=self._cursor)
 
 
 def _fields(cursor: Cursor) -> tuple[int, str, int]:

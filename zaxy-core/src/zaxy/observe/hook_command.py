@@ -146,9 +146,9 @@ def _defect(error: BaseException) -> ZaxyError:
 
 
 def note_error(folder: str, trigger: str, error: ZaxyError) -> None:
-    """One line in the hook error log: time, trigger, code, message. A log that is full makes room for a new one."""
-    from zaxy.eventloom.disk import DISK
+    """One line in the hook error log: time, trigger, code, message."""
     from zaxy.eventloom.log import utc_now
+    from zaxy.observe.line_log import add_line
     from zaxy.security.paths import own_folder
 
     path = os.path.join(own_folder(folder, create=True), ERROR_LOG)
@@ -157,15 +157,7 @@ def note_error(folder: str, trigger: str, error: ZaxyError) -> None:
     message = _without_secrets(error.message)
     plain = "".join(character if character.isprintable() else " " for character in message)
     line = f"{utc_now()} {shown} {error.code} {hook_events.excerpt(plain)}\n".encode("utf-8", "replace")
-    fd = DISK.open(path, create=True)
-    try:
-        if DISK.size(fd) + len(line) > MAX_ERROR_LOG:
-            DISK.close(fd)
-            DISK.replace(path, f"{path}.1")
-            fd = DISK.open(path, create=True)
-        DISK.write(fd, line)
-    finally:
-        DISK.close(fd)
+    add_line(path, line, MAX_ERROR_LOG)
 
 
 def _without_secrets(message: str) -> str:

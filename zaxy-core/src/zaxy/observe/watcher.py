@@ -25,6 +25,7 @@ from zaxy.eventloom.lock import SessionLock
 from zaxy.eventloom.log import utc_now
 from zaxy.observe.capture import FOLDER, Capture, Captured, capture_folder, without_secrets
 from zaxy.observe.capture_config import read_capture_config
+from zaxy.observe.line_log import add_line
 from zaxy.observe.readiness import Watching
 from zaxy.security.paths import unusable_folder
 from zaxy.workspace import Workspace
@@ -145,18 +146,10 @@ class Watcher:
         self._keep()
 
     def note(self, message: str) -> None:
-        """A line in the log. A log that is full makes room for a new one. No log is worth failing for."""
+        """A line in the log. No log is worth failing for."""
         line = f"{utc_now()} {without_secrets(message)}\n".encode("utf-8", "replace")
         with suppress(OSError, ZaxyError):
-            fd = DISK.open(self._files.log, create=True)
-            try:
-                if DISK.size(fd) + len(line) > MAX_LOG:
-                    DISK.close(fd)
-                    DISK.replace(self._files.log, f"{self._files.log}.1")
-                    fd = DISK.open(self._files.log, create=True)
-                DISK.write(fd, line)
-            finally:
-                DISK.close(fd)
+            add_line(self._files.log, line, MAX_LOG)
 
     def end(self, reason: str) -> None:
         self.note(f"ended: {reason}")

@@ -15,7 +15,7 @@ from typing import Any
 from zaxy import __version__
 from zaxy.assemble.replies import Erasure
 from zaxy.errors import InternalError, Unavailable, ZaxyError, error_of
-from zaxy.follow.loop import FOREVER, Progress, State
+from zaxy.follow.loop import FOREVER, FollowerState, Progress
 from zaxy.memory import Memory
 from zaxy.owner.handshake import PING, Caller
 from zaxy.owner.lines import Connection, Lost
@@ -72,22 +72,22 @@ class MemoryOfOwner(Memory):
         reply = self._call(ERASE, self._bound("forget", arguments, named))
         return Erasure(reply["erased"], self.resolve(reply["citation"]), tuple(reply["warnings"]))
 
-    def follow(self, session: str = "") -> list[State]:
+    def follow(self, session: str = "") -> list[FollowerState]:
         return self._states("follow", session)
 
-    def followers_status(self, session: str = "") -> list[State]:
+    def followers_status(self, session: str = "") -> list[FollowerState]:
         return self._states("status", session)
 
-    def rebuild_followers(self, session: str = "", names: Sequence[str] = ()) -> list[State]:
+    def rebuild_followers(self, session: str = "", names: Sequence[str] = ()) -> list[FollowerState]:
         return self._states("rebuild", session, names)
 
     def follower_digests(self, session: str = "") -> dict[str, str]:
         asked = {"action": "digest", "session_id": session or self.session}
         return dict(self._call(FOLLOWERS, asked)["digests"])
 
-    def _states(self, action: str, session: str, names: Sequence[str] = ()) -> list[State]:
+    def _states(self, action: str, session: str, names: Sequence[str] = ()) -> list[FollowerState]:
         asked = {"action": action, "session_id": session or self.session, "followers": list(names)}
-        return [State(**row) for row in self._call(FOLLOWERS, asked)["states"]]
+        return [FollowerState(**row) for row in self._call(FOLLOWERS, asked)["states"]]
 
     def _read(self, method: str, tool: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """Ask once the followers are there: a server's own reads wait for them only briefly."""

@@ -16,7 +16,7 @@ from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.store import JsonlStore, event_of
 from zaxy.follow.bound import BoundBackend, BoundFollower
 from zaxy.follow.extraction import Extractors
-from zaxy.follow.loop import Loop, Progress, State
+from zaxy.follow.loop import FollowerState, Loop, Progress
 from zaxy.graph.dated import DatedGraph
 from zaxy.graph.identities import Identities
 from zaxy.plugins.host import BoundProvider, PluginHost
@@ -69,11 +69,13 @@ class Recall:
             raise Unavailable(f"not all of {session} can be searched yet: {behind[0]}", "Try again.")
         return list(dict.fromkeys(hit.text.seq for hit in hits if hit.words or hit.named))[:limit]
 
-    def ask(self, session: str, ask: Callable[[int, list[State]], T]) -> tuple[T, list[State]]:
+    def ask(self, session: str, ask: Callable[[int, list[FollowerState]], T]) -> tuple[T, list[FollowerState]]:
         """Ask when the followers have caught up; the states are those that the answer rests on."""
         return self._ask(session, self.loop, ask)
 
-    def _ask(self, session: str, loop: Loop, ask: Callable[[int, list[State]], T]) -> tuple[T, list[State]]:
+    def _ask(
+        self, session: str, loop: Loop, ask: Callable[[int, list[FollowerState]], T]
+    ) -> tuple[T, list[FollowerState]]:
         """Ask again if a follower was rebuilt meanwhile, as after an erasure."""
         for _ in range(ATTEMPTS):
             states = loop.catch_up(session, self.patience, self.progress)
@@ -83,14 +85,14 @@ class Recall:
                 break
         return answer, states
 
-    def _with_doubts(self, answer: Answer, session: str, states: Sequence[State]) -> Answer:
+    def _with_doubts(self, answer: Answer, session: str, states: Sequence[FollowerState]) -> Answer:
         results = answer.results
         if any(state.frozen for state in states):
             results = tuple(result for result in results if self._still_says(session, result))
         notices = dict.fromkeys((*answer.notices, *self.notices))
         return replace(answer, results=results, warnings=tuple(self.doubts(session, states)), notices=tuple(notices))
 
-    def doubts(self, session: str, states: Iterable[State]) -> list[str]:
+    def doubts(self, session: str, states: Iterable[FollowerState]) -> list[str]:
         """Why an answer may not be trusted: followers that are not up to the log, and a log that is damaged."""
         damaged = self.loom.state(session) == "damaged"
         damage = f"the log of {session} is damaged: 'zaxy verify {session}' tells where"
@@ -183,17 +185,17 @@ class Recall:
         self.loom.close()
 
 
-def reached(states: Iterable[State], follower: str) -> int:
+def reached(states: Iterable[FollowerState], follower: str) -> int:
     """The event that a follower has come to."""
     return next(state.seq for state in states if state.follower == follower)
 
 
-def warnings(states: Iterable[State]) -> list[str]:
+def warnings(states: Iterable[FollowerState]) -> list[str]:
     """What keeps followers from being up to the log."""
     return [state.warning for state in states if state.warning]
 
 
-def _goes_on(state: State, *cursors: Cursor | None) -> bool:
+def _goes_on(state: FollowerState, *cursors: Cursor | None) -> bool:
     """Whether a follower has not gone back behind where it was, nor begun again, by what its cursors say."""
     fed_by = {cursor.fed_by for cursor in cursors if cursor}
     return bool(state.problem) or (
