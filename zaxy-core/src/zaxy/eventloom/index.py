@@ -1,11 +1,12 @@
 """A small index of one session's log: where events begin, which keys were used, which refs were set.
 
 It is a follower like any other: derived from the log, checked against it whenever it is used, and built again when it
-is missing, stale or broken. Every 64th event's offset is kept, so it stays small.
+is missing, stale or broken. Every 16th event's offset is kept, so it stays small.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,12 @@ from zaxy.eventloom.record import Damaged, NewerFormat
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from zaxy.eventloom.reader import Reader
 
-FORMAT = 2
-EVERY = 64
+FORMAT = 3
+EVERY = 16
 REF = b'"type":"memory.ref.updated"'
 KEY = b'"idempotency_key":"'
 SCHEMA = """
@@ -42,12 +43,14 @@ class LogIndex:
         if self._file.read(lambda db: self._place(db, reader)[2]) < reader.size:
             self._file.write(lambda db: self._follow(db, reader))
 
-    def seek(self, reader: Reader, seq: int) -> tuple[int, int]:
-        """An event at or before `seq`, and the offset at which it begins."""
+    def seek(self, reader: Reader, seqs: Sequence[int]) -> dict[int, tuple[int, int]]:
+        """For each number an event at or before it, and the offset at which that one begins."""
         self.catch_up(reader)
-        query = "SELECT seq, offset FROM offsets WHERE seq <= ? ORDER BY seq DESC LIMIT 1"
-        _, rows = self._ask(reader, query, seq)
-        return rows[0] if rows else (1, 0)
+        places = {seq: seq - (seq - 1) % EVERY for seq in seqs}
+        query = "SELECT seq, offset FROM offsets WHERE seq IN (SELECT value FROM json_each(?))"
+        _, rows = self._ask(reader, query, json.dumps(sorted(set(places.values()))))
+        known: dict[int, int] = dict(rows)
+        return {seq: (place, known[place]) if place in known else (1, 0) for seq, place in places.items()}
 
     def find_key(self, reader: Reader, key: str) -> tuple[int, int | None]:
         """The size up to which the index speaks for this log, and where the event of a key begins, if it is within."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from zaxy.eventloom.record import Entry, Line
     from zaxy.eventloom.tail import Tail
     from zaxy.eventloom.verify import Report
+    from zaxy.eventloom.view import LogView
 
     T = TypeVar("T")
 
@@ -146,7 +147,7 @@ class Eventloom:
             expected, before = max(from_seq, 1), None
             if expected > reader.size:
                 return  # an event has more than one byte
-            for offset, data in lines_from(reader, self._seek(session, reader, expected), expected):
+            for offset, data in lines_from(reader, self._seek(session, reader, (expected,))[expected], expected):
                 if to_seq is not None and expected > to_seq:
                     return
                 try:
@@ -183,11 +184,23 @@ class Eventloom:
                 yield line
             time.sleep(poll)
 
-    def _seek(self, session: str, reader: Reader, seq: int) -> tuple[int, int]:
-        if seq == 1 or not reader.size:
-            return (1, 0)
+    def view(self, session: str) -> LogView:
+        """One state of a session's log: what is durable now, whatever is written or erased later."""
+        from zaxy.eventloom.file_log import FileLog
+        from zaxy.eventloom.view import LogView
+
+        reader = self._log(session).reader()
+        stored = FileLog(reader, lambda seqs: self._seek(session, reader, seqs))
+        return LogView(
+            session, stored, lambda seq, reason: self._damaged(session, seq, stored.offsets.get(seq, 0), reason)
+        )
+
+    def _seek(self, session: str, reader: Reader, seqs: Sequence[int]) -> dict[int, tuple[int, int]]:
+        start = dict.fromkeys(seqs, (1, 0))
+        if not reader.size or all(seq <= 1 for seq in seqs):
+            return start
         index = self._index(session)
-        return self._unless_broken(lambda: index.seek(reader, seq), (1, 0))
+        return self._unless_broken(lambda: index.seek(reader, seqs), start)
 
     def _unless_broken(self, use: Callable[[], T], otherwise: T) -> T:
         """Use the index, or do without it: if it fails, the log is read from the start."""

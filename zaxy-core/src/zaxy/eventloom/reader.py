@@ -84,9 +84,9 @@ class Reader:
     def size(self) -> int:
         return self.tail.size
 
-    def lines(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
+    def lines(self, start: int = 0, chunk_bytes: int = FIRST_CHUNK) -> Iterator[tuple[int, bytes]]:
         """The raw lines from an offset to the durable end, each with its offset. The chunks it reads grow."""
-        pending, position, size = b"", start, FIRST_CHUNK
+        pending, position, size = b"", start, chunk_bytes
         while start < self.size and self._fd is not None:
             chunk = self._disk.read(self._fd, min(size, self.size - start), start)
             if not chunk:

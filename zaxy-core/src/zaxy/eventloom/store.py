@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from zaxy.api.models import Cursor, Draft, Event, Page
 from zaxy.api.provider import ProviderContext
@@ -86,7 +87,10 @@ class JsonlStore:
 
 
 def event_of(line: Line) -> Event:
-    record = line.record
+    return event_of_record(line.record)
+
+
+def event_of_record(record: dict[str, Any]) -> Event:
     return Event(
         record["thread"],
         record["seq"],
