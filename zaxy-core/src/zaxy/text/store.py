@@ -62,6 +62,10 @@ class Text(NamedTuple):
     """The event's own entity, as JSON: its type and its folded name."""
     words: str
     """Its stems, each with a space before it and one after it, so that the same word twice is counted twice."""
+    part: int
+    """Which of the event's passages it is, from 0."""
+    hash: str
+    """The event's."""
 
 
 class Content(NamedTuple):
