@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,11 +17,14 @@ from zaxy.errors import ZaxyError
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
 from zaxy.eventloom.view import LogView
+from zaxy.extract.housekeeping import is_inert
 from zaxy.follow.extraction import Extractors, ended_by_erased
 from zaxy.security.paths import own_folder, unusable_folder
 from zaxy.security.session_ids import check_session_id
 
 BATCH, MAX_BATCH = 500, 2000
+MAX_MARKS = 32
+"""Events of bookkeeping that may wait until something else comes."""
 QUICK = 0.5
 """Seconds. After a batch that took no longer the next one may be larger, which costs less for each event."""
 FOREVER = 3600.0
@@ -111,6 +114,8 @@ class Loop:
         deadline = time.monotonic() + budget
         head = log.head if log else self._store.head(session)
         states = {name: self._state(name, session, head, log) for name in self._followers}
+        if log is not None and self._only_marks_are_new(session, log, states.values()):
+            return [state._replace(seq=log.end, behind=0) for state in states.values()]
         if head is not None and (any(state.behind for state in states.values()) or self._misses_names(session, head)):
             try:
                 with self._alone(session, max(budget, 0.001)):
@@ -119,6 +124,19 @@ class Loop:
                 behind = {name: state for name, state in states.items() if state.behind}
                 states |= {name: state.kept_by(error) for name, state in behind.items()}
         return list(states.values())
+
+    def _only_marks_are_new(self, session: str, log: LogView, states: Iterable[FollowerState]) -> bool:
+        """Whether nothing but a little bookkeeping has come since: it adds nothing to any follower.
+
+        Each checkout leaves a mark in the log, and the next one need not take it in first.
+        """
+        if any(state.problem or state.cursor is None or state.cursor.seq != state.seq for state in states):
+            return False
+        known = self._resolver.cursor(session) if self._resolver else None
+        first = min([state.seq for state in states] + ([known.seq if known else 0] if self._resolver else []))
+        if not 0 < log.end - first <= MAX_MARKS:
+            return False
+        return all(map(is_inert, log.events(range(first + 1, log.end + 1)).values()))
 
     def rebuild(self, session: str, names: Sequence[str] = (), progress: Progress | None = None) -> list[FollowerState]:
         """Forget what the followers hold of a session and follow its log, as it is now, from the start."""

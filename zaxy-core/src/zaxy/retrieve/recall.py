@@ -234,6 +234,7 @@ def warnings(states: Iterable[FollowerState]) -> list[str]:
 def _goes_on(state: FollowerState, *cursors: Cursor | None) -> bool:
     """Whether a follower has not gone back behind where it was, nor begun again, by what its cursors say."""
     fed_by = {cursor.fed_by for cursor in cursors if cursor}
+    committed = state.cursor.seq if state.cursor else 0
     return bool(state.problem) or (
-        len(fed_by) < 2 and all((cursor.seq if cursor else 0) >= state.seq for cursor in cursors)
+        len(fed_by) < 2 and all((cursor.seq if cursor else 0) >= committed for cursor in cursors)
     )
