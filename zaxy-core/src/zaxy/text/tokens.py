@@ -187,3 +187,11 @@ def _months(question: str) -> Iterator[str]:
 def match_any(tokens: Iterable[str], column: str) -> str:
     """An FTS5 expression for documents that have any of the tokens; tokens have no character that means anything."""
     return " OR ".join(f'{column}:"{token}"' for token in tokens)
+
+
+def match_phrase(phrase: str) -> str:
+    """An FTS5 expression for documents that may have a phrase; empty where it has stop words only."""
+    stems = words(phrase)
+    if _PICTURES.search(phrase):  # they stand behind the words
+        return " AND ".join(f'words:"{stem}"' for stem in dict.fromkeys(stems))
+    return f'words:"{" ".join(stems)}"' if stems else ""
