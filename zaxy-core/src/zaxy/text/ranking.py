@@ -7,15 +7,14 @@ the sum. What each is worth is measured by the recall bench.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from operator import add
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from zaxy.text import bm25
-from zaxy.text.bm25 import Term, terms_of
+from zaxy.text.bm25 import terms_of
 from zaxy.text.candidates import Candidates, candidates
-from zaxy.text.store import Reach, Text, TextStore
-from zaxy.text.tokens import Wanted, folded, identifiers, words
+from zaxy.text.store import PLACE_BITS, Reach, Text, TextStore
+from zaxy.text.tokens import Wanted, folded, identifiers, stems_of
 
 NEIGHBOUR, NEXT_NEIGHBOUR = 0.4, 0.16
 EPISODE = 0.4
@@ -57,18 +56,19 @@ def rank(store: TextStore, wanted: Wanted, last_seq: int, by: str = "") -> list[
     reach = store.reach(last_seq)
     if not reach.last:
         return []
-    terms = terms_of(wanted.words, store.counts(wanted.words, reach), reach.last)
-    chosen = candidates(store, wanted, terms=terms, reach=reach, by=by)
+    chosen = candidates(store, wanted, reach, by=by)
     found = {text.id: text for text in store.texts(chosen.passages)} if chosen.passages else {}
     if not found:
         return []
-    counts = _counts(found.values(), terms)
-    own = _own(found.values(), counts=counts, terms=terms, average=reach.words / reach.last)
+    weights = [term.weight for term in chosen.terms]
+    times = _times(found.values(), chosen)
+    own = _own(found.values(), times=times, weights=weights, average=reach.words / reach.last)
     named = _named(store, found, wanted, chosen) if wanted.identifiers or wanted.phrases else {}
-    for text in _beside(store, found, own, reach.last):
-        found.setdefault(text.id, text)
-    episodes = _episodes(store, found.values(), counts=counts, terms=terms, reach=reach)
-    return _best(found, wanted, own=own, named=named, episodes=episodes)
+    at = {text.episode << PLACE_BITS | text.place: own[key] for key, text in found.items()}
+    for text in store.at(_places_beside(found, own) - at.keys(), reach.last):
+        found[text.id] = text
+    episodes = _episodes(store, found.values(), times=times, weights=weights, reach=reach)
+    return _best(found, wanted, own=own, at=at, named=named, episodes=episodes)
 
 
 def weights(store: TextStore, asked: Sequence[str], last_seq: int) -> Weights:
@@ -78,18 +78,23 @@ def weights(store: TextStore, asked: Sequence[str], last_seq: int) -> Weights:
     return Weights(known, bm25.weight(0, reach.last))
 
 
-def _counts(texts: Iterable[Text], terms: Iterable[Term]) -> dict[int, list[int]]:
-    """How often each of the terms occurs in each text."""
-    spaced = [term.spaced for term in terms]
-    return {text.id: list(map(text.words.count, spaced)) for text in texts}
+def _times(texts: Iterable[Text], chosen: Candidates) -> dict[int, list[tuple[int, int]]]:
+    """How often each of the terms occurs in each text, where it does."""
+    spaced = [term.spaced for term in chosen.terms]
+    times = {}
+    for text in texts:
+        words = text.words
+        times[text.id] = [
+            (number, count) for number in chosen.passages[text.id] if (count := words.count(spaced[number]))
+        ]
+    return times
 
 
 def _own(
-    texts: Iterable[Text], *, counts: dict[int, list[int]], terms: Iterable[Term], average: float
+    texts: Iterable[Text], *, times: Mapping[int, list[tuple[int, int]]], weights: Sequence[float], average: float
 ) -> dict[int, float]:
     """How well the words of each text fit, 1 for the best."""
-    weights = [term.weight for term in terms]
-    scores = {text.id: bm25.score(counts[text.id], text.length / average, weights) for text in texts}
+    scores = {text.id: bm25.score(times[text.id], text.length / average, weights) for text in texts}
     best = max(scores.values()) or 1.0
     return {key: score / best for key, score in scores.items()}
 
@@ -107,69 +112,66 @@ def _named(store: TextStore, found: Iterable[int], wanted: Wanted, chosen: Candi
     return {key: count / asked for key, count in sure.items()}
 
 
-def _beside(store: TextStore, texts: dict[int, Text], scores: dict[int, float], last: int) -> list[Text]:
-    """The best, and those around them."""
+def _places_beside(texts: Mapping[int, Text], scores: Mapping[int, float]) -> set[int]:
+    """The two places before and the two after each of the best."""
     best = sorted(zip(scores.values(), scores, strict=True), reverse=True)[:WIDENED]
-    return store.around([(texts[key].episode, texts[key].place) for _, key in best], last)
+    places = [texts[key].episode << PLACE_BITS | texts[key].place for _, key in best]
+    return {place + step for place in places for step in (-2, -1, 1, 2)}
 
 
 def _episodes(
-    store: TextStore, texts: Iterable[Text], *, counts: dict[int, list[int]], terms: Sequence[Term], reach: Reach
+    store: TextStore,
+    texts: Iterable[Text],
+    *,
+    times: Mapping[int, list[tuple[int, int]]],
+    weights: Sequence[float],
+    reach: Reach,
 ) -> dict[int, float]:
     """How well each episode as a whole fits, 1 for the best: its found passages taken for one text."""
-    together: dict[int, list[int]] = {}
+    together: dict[int, dict[int, int]] = {}
     for text in texts:
-        more = counts.get(text.id)
-        before = together.get(text.episode)
-        if before is None:
-            together[text.episode] = more or [0] * len(terms)
-        elif more:
-            together[text.episode] = list(map(add, before, more))
+        of_episode = together.setdefault(text.episode, {})
+        for number, count in times.get(text.id, ()):
+            of_episode[number] = of_episode.get(number, 0) + count
     totals = store.episodes(together, reach)
     average = sum([total.words for total in totals.values()]) / len(totals)
-    weights = [term.weight for term in terms]
     scores = {
-        episode: bm25.score(times, totals[episode].words / average, weights) for episode, times in together.items()
+        episode: bm25.score(counts.items(), totals[episode].words / average, weights)
+        for episode, counts in together.items()
     }
     best = max(scores.values()) or 1.0
     return {episode: score / best for episode, score in scores.items()}
 
 
 def _best(
-    found: dict[int, Text],
+    found: Mapping[int, Text],
     wanted: Wanted,
     *,
-    own: dict[int, float],
-    named: dict[int, float],
-    episodes: dict[int, float],
+    own: Mapping[int, float],
+    at: Mapping[int, float],
+    named: Mapping[int, float],
+    episodes: Mapping[int, float],
 ) -> list[Hit]:
-    """The sums, the highest first."""
-    at = {(found[key].episode, found[key].place): score for key, score in own.items()}
-    speakers = _speakers(found.values(), wanted)
+    """The sums, the highest first; `at` has the words' score of each place."""
+    asked = frozenset(wanted.words)
+    names = {text.speaker for text in found.values()} | {text.actor for text in found.values()}
+    speakers = {name: not asked.isdisjoint(stems_of(name)) for name in names}
     scored = []
     for key, text in found.items():
         words = own.get(key, 0.0)
-        nearby = _nearby(at, text.episode, text.place)
+        nearby = _nearby(at, text.episode << PLACE_BITS | text.place)
         episode = EPISODE * episodes[text.episode]
         speaker = SPEAKER * (speakers[text.speaker] or speakers[text.actor])
         month = MONTH * any([name in text.time[:7] for name in wanted.months]) if wanted.months else 0.0
-        name = NAMED * named.get(key, 0.0)
+        name = NAMED * named[key] if key in named else 0.0
         if score := words + (nearby + episode + speaker + month + name):
             scored.append((score, key, words, nearby, episode, speaker, month, name))
     scored.sort(reverse=True)
-    return [Hit(found[key], score, *parts) for score, key, *parts in scored[:MAX_ANSWERS]]
+    return [Hit(found[row[1]], row[0], *row[2:]) for row in scored[:MAX_ANSWERS]]
 
 
-def _nearby(at: dict[tuple[int, int], float], episode: int, place: int) -> float:
+def _nearby(at: Mapping[int, float], place: int) -> float:
     """What a passage gains from those beside it in its episode."""
     score = at.get
-    return NEIGHBOUR * (score((episode, place - 1), 0.0) + score((episode, place + 1), 0.0)) + NEXT_NEIGHBOUR * (
-        score((episode, place - 2), 0.0) + score((episode, place + 2), 0.0)
-    )
-
-
-def _speakers(texts: Iterable[Text], wanted: Wanted) -> dict[str, bool]:
-    """Of each who speaks whether the question names them."""
-    asked = set(wanted.words)
-    names = {text.speaker for text in texts} | {text.actor for text in texts}
-    return {name: not asked.isdisjoint(words(name)) for name in names}
+    beside = score(place - 1, 0.0) + score(place + 1, 0.0)
+    return NEIGHBOUR * beside + NEXT_NEIGHBOUR * (score(place - 2, 0.0) + score(place + 2, 0.0))

@@ -72,6 +72,8 @@ class Content(NamedTuple):
     text: str
 
 
+PLACE_BITS = 31
+"""Of a place of an episode as one number: the episode, then its place."""
 LONGEST = 255
 """A row of the index ends in the length of its passage, which ranking so knows without looking at the passage."""
 FIELDS = ", ".join(Text._fields)
@@ -154,8 +156,15 @@ class TextStore:
         found = self._db.execute(query, (seq,)).fetchone()
         return Reach(found[0], found[1], bool(found[2]), found[3] * BLOCK) if found else Reach()
 
-    def counts(self, terms: Iterable[str], reach: Reach) -> dict[str, int]:
+    def noted(self, terms: Iterable[str]) -> dict[str, int]:
+        """In how many passages of full blocks each term occurs, where it does in any."""
+        query = "SELECT term, passages FROM terms WHERE term IN (SELECT value FROM json_each(?))"
+        return dict(self._db.execute(query, (json.dumps(list(terms)),)))
+
+    def counts(self, terms: Sequence[str], reach: Reach) -> dict[str, int]:
         """In how many passages each term occurs, where it does in any."""
+        if not terms:
+            return {}
         first, last, sign = reach.noted, reach.last, 1
         if last < first:  # full blocks hold passages that came later: those do not count
             first, last, sign = last, first, -1
@@ -164,7 +173,7 @@ class TextStore:
             " FROM fts WHERE fts MATCH 'words:\"' || asked.value || '\"' AND rowid > ? AND rowid <= ?)"
             " FROM json_each(?) AS asked"
         )
-        found = self._db.execute(query, (first << 8 | LONGEST, last << 8 | LONGEST, json.dumps(list(terms))))
+        found = self._db.execute(query, (first << 8 | LONGEST, last << 8 | LONGEST, json.dumps(terms)))
         return {term: count for term, noted, more in found if (count := noted + sign * more)}
 
     def look_up(self, lookups: Sequence[Lookup], last: int, by: str = "") -> list[list[int]]:
@@ -199,15 +208,14 @@ class TextStore:
         return self._db.execute(query, values).fetchone() is not None
 
     def texts(self, ids: Iterable[int]) -> list[Text]:
-        query = f"SELECT {FIELDS} FROM passages WHERE id IN (SELECT value FROM json_each(?))"
+        query = f"SELECT {FIELDS_OF_PASSAGES} FROM json_each(?) AS asked CROSS JOIN passages ON passages.id = asked.value"
         return list(map(Text._make, self._db.execute(query, (json.dumps(list(ids)),))))
 
-    def around(self, places: Iterable[tuple[int, int]], last: int) -> list[Text]:
-        """The passages at the given places of episodes, with the two before and the two after each."""
+    def at(self, places: Iterable[int], last: int) -> list[Text]:
+        """The passages at the given places of episodes, each as one number: the episode, then `PLACE_BITS` of the place."""
         query = (
             f"SELECT {FIELDS_OF_PASSAGES} FROM json_each(?) AS wanted CROSS JOIN passages "
-            "ON episode = json_extract(wanted.value, '$[0]') AND "
-            "place BETWEEN json_extract(wanted.value, '$[1]') - 2 AND json_extract(wanted.value, '$[1]') + 2 "
+            f"ON episode = wanted.value >> {PLACE_BITS} AND place = wanted.value & {(1 << PLACE_BITS) - 1} "
             "WHERE passages.id <= ?"
         )
         return list(map(Text._make, self._db.execute(query, (json.dumps(list(places)), last))))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import Stemmer  # type: ignore[import-not-found]
@@ -101,6 +101,12 @@ def folded(text: str) -> str:
 def words(text: str) -> list[str]:
     """The stems of a text, in order; stop words leave none."""
     return words_of_folded(folded(text))
+
+
+@lru_cache(8192)
+def stems_of(name: str) -> tuple[str, ...]:
+    """The stems of a name that comes up again and again: of a speaker, a file, a channel."""
+    return tuple(words(name))
 
 
 def words_of_folded(text: str) -> list[str]:
