@@ -93,7 +93,7 @@ class TextIndex:
 
     def newest(self, session: str, known: int) -> str:
         """The time of the last text among the first `known` events."""
-        return self._read(session, lambda store: store.newest(store.last(known)))
+        return self._read(session, lambda store: store.newest(known))
 
     def weights(self, session: str, asked: Sequence[str], known: int) -> Weights:
         """How much each word says, by how few of the passages of the first `known` events have it."""
@@ -103,7 +103,7 @@ class TextIndex:
         """Those of the pairs of words that stand side by side somewhere: what they name is known."""
 
         def together(store: TextStore) -> list[tuple[str, str]]:
-            last = store.last(known)
+            last = store.reach(known).last
             return [pair for pair in pairs if store.together(pair, last)]
 
         return self._read(session, together)
