@@ -61,10 +61,6 @@ class Text(NamedTuple):
     """The event's own entity, as JSON: its type and its folded name."""
     words: str
     """Its stems, each with a space before it and one after it, so that the same word twice is counted twice."""
-    part: int
-    """Which of the event's passages it is, from 0."""
-    hash: str
-    """The event's."""
 
 
 class Content(NamedTuple):
@@ -212,7 +208,9 @@ class TextStore:
         return self._db.execute(query, values).fetchone() is not None
 
     def texts(self, ids: Iterable[int]) -> list[Text]:
-        query = f"SELECT {FIELDS_OF_PASSAGES} FROM json_each(?) AS asked CROSS JOIN passages ON passages.id = asked.value"
+        query = (
+            f"SELECT {FIELDS_OF_PASSAGES} FROM json_each(?) AS asked CROSS JOIN passages ON passages.id = asked.value"
+        )
         return list(map(Text._make, self._db.execute(query, (json.dumps(list(ids)),))))
 
     def at(self, places: Iterable[int], last: int) -> list[Text]:
