@@ -312,8 +312,8 @@ def rows_of(size: Size, sizes: dict[int, Size]) -> Iterator[Row]:
     at = f"at {size.events:,}"
     rates = [size.events / seconds for seconds in (size.followed.cpu, size.by_hand)]
     figures = (
-        f"{rates[0]:,.0f} events a CPU second against {rates[1]:,.0f}; {size.events / size.followed.wall:,.0f} a second;"
-        f" {REQUIRED_RATE} is asked for; digests as a rebuild's"
+        f"{rates[0]:,.0f} events a CPU second against {rates[1]:,.0f}; {size.events / size.followed.wall:,.0f} a second"
+        f"; {REQUIRED_RATE} is asked for; digests as a rebuild's"
     )
     judged = size.events >= GROUND
     yield Row(f"follow {at} / insert by hand", rates[0] / rates[1], RATE, True, figures, judged, LEAST_RATE)
