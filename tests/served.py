@@ -37,12 +37,20 @@ class Server:
     """One server and one client, which speaks the protocol of an era but sends whatever it is told to."""
 
     def __init__(
-        self, folder: Path, era: str = LEGACY, site: Path | None = None, options: tuple[str, ...] = (), **env: str
+        self,
+        folder: Path,
+        era: str = LEGACY,
+        site: Path | None = None,
+        options: tuple[str, ...] = (),
+        *,
+        under: tuple[str, ...] = (),
+        **env: str,
     ):
+        """`under`: a command that starts the server, such as a shell that sets a limit first."""
         folder.mkdir(exist_ok=True)
         self.era = era
         self.process = subprocess.Popen(
-            arguments(*options),
+            [*under, *arguments(*options)],
             cwd=folder,
             env=environment(site, **env),
             stdin=subprocess.PIPE,
