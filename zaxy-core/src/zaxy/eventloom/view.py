@@ -79,6 +79,13 @@ class LogView:
         likely = sorted(seq for seq, line in lines.items() if any(mark in line for mark in marks))
         return [event for event in self.events(likely).values() if event.type in types]
 
+    def are_all(self, seqs: Iterable[int], actor: str, types: Sequence[str]) -> bool:
+        """Whether events are all by that actor and of these types, by the look of their lines. None is proven."""
+        start = b'{"actor":"%b",' % actor.encode()
+        ends = tuple(b'"type":"%b","v":1}' % of.encode() for of in types)
+        lines = self._stored.lines(list(seqs)).values()
+        return all(line.startswith(start) and line.endswith(ends) for line in lines)
+
     def read(self, after: Cursor | None, limit: int) -> Page:
         """The events after a cursor, oldest first; `conflict` where the log does not hold the cursor's event."""
         if after is not None:
