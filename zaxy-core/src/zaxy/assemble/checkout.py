@@ -11,7 +11,7 @@ from zaxy.api.models import Entity, EntityRow
 from zaxy.assemble import prompt
 from zaxy.assemble.conflicts import Disagreement, disagreements
 from zaxy.assemble.context import MAX_QUERY_CHARS, Gathered, brief, check_request, gather, passages
-from zaxy.assemble.guidance import FEEDBACK_TOOL, REMINDER_TYPES, guidance, pending_reminder, required_action
+from zaxy.assemble.guidance import FEEDBACK_TOOL, guidance, pending_reminder, required_action
 from zaxy.assemble.purpose import Purpose, purpose_of, suppressed, unmet
 from zaxy.assemble.quality import Grounds, Quality, judge
 from zaxy.assemble.relevance import near, relevant, what_is_asked, would_answer
@@ -38,8 +38,6 @@ SHORT_FACT_CHARS = 120
 """The length of a question and of a fact where the budget is small."""
 NO_FACTS = frozenset(("memory_feedback", "hook_checkpoint"))
 """Rows about the use of memory itself. They are not facts about the work."""
-REMINDER_LOOKBACK = 20
-"""How many of the latest events are searched for a reminder that nothing has answered yet."""
 STATUS_ROWS = 6
 """How many rows answer a question about where things stand."""
 STATUS_WORDS = {
@@ -144,7 +142,7 @@ def checkout(
     cited = sum(bool(fact.citation) for fact in found.facts)
     grounds = Grounds(len(found.facts), cited, found.superseded, len(warnings), missing, unmet(chosen, found.facts))
     quality = judge(grounds, required_action(query, found.facts, found.plan, missing))
-    reminder = pending_reminder(snapshot.latest_of(REMINDER_TYPES, REMINDER_LOOKBACK))
+    reminder = pending_reminder(snapshot.log)
     disputed = bool(found.disagreements)
     advice = guidance(query, quality, purpose=chosen, facts=found.facts, disputed=disputed, reminder=reminder)
     assessment = Assessment(quality, advice, warnings, ref)
