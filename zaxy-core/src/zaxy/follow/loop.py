@@ -222,8 +222,9 @@ class Loop:
         """Whether the event up to which a follower has come is still in the log, in its place."""
         if head is not None and (cursor.seq, cursor.hash) == (head.seq, head.hash):
             return True
-        within = log is not None and cursor.seq <= log.end
-        event = log.get(cursor.seq) if log and within else self._store.get(session, cursor.seq)
+        if log is not None and cursor.seq <= log.end:
+            return log.seems_to_hold(cursor)
+        event = self._store.get(session, cursor.seq)
         return event is not None and event.hash == cursor.hash
 
     def _follow(
