@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import cast
 
 from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, GraphStats
 from zaxy.errors import InternalError
 from zaxy.plugins.host import BoundProvider
+from zaxy.plugins.roster import CORE
 
 SECONDS_TO_READ = 10.0
 SECONDS_TO_FOLLOW = 120.0
@@ -39,6 +41,14 @@ class BoundFollower:
 
 
 class BoundBackend(BoundFollower):
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Let all reads of this thread be of one state, if the backend is the core's own: those of plugins run in
+        threads of their own."""
+        own = self._provider.instance if self._provider.row.package == CORE.package else None
+        with own.hold() if hasattr(own, "hold") else nullcontext():
+            yield
+
     def entities(self, session: str, names: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
         return cast(Sequence[EntityRow], self._read("entities", session, names, as_of, limit))
 
