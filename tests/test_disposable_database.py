@@ -12,7 +12,7 @@ from threading import Thread
 import pytest
 
 from zaxy.errors import Unavailable
-from zaxy.eventloom.disposable_database import BrokenFollower, SealedConnection, DisposableDatabase, Unsealed
+from zaxy.eventloom.disposable_database import BrokenFollower, DisposableDatabase, SealedConnection, Unsealed
 
 SCHEMA = "CREATE TABLE words (word TEXT)"
 ALL = "SELECT word FROM words ORDER BY word"

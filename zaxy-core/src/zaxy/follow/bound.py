@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import cast
 
 from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, GraphStats
 from zaxy.errors import InternalError
 from zaxy.plugins.host import BoundProvider
-from zaxy.plugins.roster import CORE
 
 SECONDS_TO_READ = 10.0
 SECONDS_TO_FOLLOW = 120.0
@@ -41,13 +40,14 @@ class BoundFollower:
 
 
 class BoundBackend(BoundFollower):
-    @contextmanager
-    def hold(self) -> Iterator[None]:
-        """Let all reads of this thread be of one state, if the backend is the core's own: those of plugins run in
-        threads of their own."""
-        own = self._provider.instance if self._provider.row.package == CORE.package else None
-        with own.hold() if hasattr(own, "hold") else nullcontext():
-            yield
+    @property
+    def is_own(self) -> bool:
+        return self._provider.is_own
+
+    def hold(self) -> AbstractContextManager[None]:
+        """Let all reads of this thread be of one state: of the core's own backend, whose calls stay in this thread."""
+        hold = getattr(self._provider.instance, "hold", None) if self._provider.is_own else None
+        return cast(AbstractContextManager[None], hold()) if hold else nullcontext()
 
     def entities(self, session: str, names: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
         return cast(Sequence[EntityRow], self._read("entities", session, names, as_of, limit))

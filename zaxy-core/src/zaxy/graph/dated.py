@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from threading import local
-from typing import Protocol
 
 from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, Event, GraphStats
 from zaxy.api.points import EventStore, ProjectionBackend
 from zaxy.graph.identities import Identities
-
-
-class SeenLog(Protocol):
-    """One state of a session's log, as a reply reads it."""
-
-    session: str
-
-    @property
-    def end(self) -> int: ...
-
-    def get(self, seq: int) -> Event | None: ...
 
 
 class DatedGraph:
@@ -40,47 +27,19 @@ class DatedGraph:
         self._clock = clock
         self._last: tuple[str, int, str] = ("", 0, "")
         """The session and seq of the event whose time was asked for last, and that time."""
-        self._of_thread = local()
-
-    @contextmanager
-    def hold(self, view: SeenLog | None = None) -> Iterator[None]:
-        """Let all reads of this thread be of one state of the graph and of the names. Where a view of the log is lent
-        that state is the log's too, and the log is not opened for the time of an event."""
-        with ExitStack() as held:
-            if hasattr(self._backend, "hold"):
-                held.enter_context(self._backend.hold())
-            held.enter_context(self._identities.hold())
-            before = self._view
-            self._of_thread.view = view or before
-            try:
-                yield
-            finally:
-                self._of_thread.view = before
-
-    @property
-    def _view(self) -> SeenLog | None:
-        return getattr(self._of_thread, "view", None)
 
     def moment(self, session: str, as_of: AsOf) -> str:
         """The moment that a read means."""
         if as_of.valid_at:
             return as_of.valid_at
         if as_of.known_at is None:
-            return max(self._clock(), self._time(session, self._end(session)))
+            head = self._store.head(session)
+            return max(self._clock(), self._time(session, head.seq if head else 0))
         return self._time(session, as_of.known_at) or self.moment(session, AsOf())
-
-    def _end(self, session: str) -> int:
-        view = self._view
-        if view is not None and view.session == session:
-            return view.end
-        head = self._store.head(session)
-        return head.seq if head else 0
 
     def _time(self, session: str, seq: int) -> str:
         if self._last[:2] != (session, seq):
-            view = self._view
-            of_view = view is not None and view.session == session
-            event = (view.get(seq) if view and of_view else self._store.get(session, seq)) if seq > 0 else None
+            event = self._store.get(session, seq) if seq > 0 else None
             if event is None:
                 return ""
             self._last = (session, seq, self._identities.time(event))
@@ -88,6 +47,18 @@ class DatedGraph:
 
     def _dated(self, session: str, as_of: AsOf) -> AsOf:
         return as_of if as_of.valid_at else replace(as_of, valid_at=self.moment(session, as_of))
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the backend is the core's own, whose rows carry seals."""
+        return bool(getattr(self._backend, "is_own", False))
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Let all reads of this thread be of one state, as far as the backend can do that."""
+        hold = getattr(self._backend, "hold", None)
+        with self._identities.hold(), hold() if hold else nullcontext():
+            yield
 
     # Reading
 
@@ -97,7 +68,7 @@ class DatedGraph:
 
     def versions(self, session: str, entity: EntityRef, as_of: AsOf) -> list[EntityRow]:
         """The rows of one entity that hold at a moment."""
-        (meant,) = self._identities.refs(session, [entity], as_of.known_at)
+        meant = self.ref(session, entity, as_of.known_at)
         rows = self._backend.entities(session, [meant.name], self._dated(session, as_of), 100)
         return [row for row in rows if row.entity.entity_type == meant.entity_type]
 
@@ -114,6 +85,14 @@ class DatedGraph:
         return self._backend.neighbours(
             session, meant, relations=relations, depth=depth, as_of=self._dated(session, as_of), limit=limit
         )
+
+    def ref(self, session: str, ref: EntityRef, known_at: int | None = None) -> EntityRef:
+        """The thing that a type and a name meant after an event."""
+        return self._identities.refs(session, [ref], known_at)[0]
+
+    def time(self, event: Event) -> str:
+        """The time of an event; where a clock was set back, that of the newest event before it."""
+        return self._identities.time(event)
 
     def stats(self, session: str) -> GraphStats:
         return self._backend.stats(session)
