@@ -306,7 +306,8 @@ def a_closing_of_an_event_closes_the_rows_it_opened(backend: ProjectionBackend) 
     closed = [*backend.entities(SESSION, ["ada", "bob"], before, 10)]
     edges = [r for r in edges_around(backend, as_of=before) if r.opened_seq == 1]
     expect((len(closed), len(edges)) == (2, 1), f"before the closing its rows held, and there are {closed} {edges}")
-    windows = {(r.valid_to, r.closed_seq) for r in (*closed, *edges)}
+    ended: list[EntityRow | EdgeRow] = [*closed, *edges]
+    windows = {(row.valid_to, row.closed_seq) for row in ended}
     expect(windows == {(moment(4), 6)}, f"(valid_to, closed_seq) must be {(moment(4), 6)}, and is {windows}")
 
 
