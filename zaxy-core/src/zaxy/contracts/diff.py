@@ -54,6 +54,7 @@ def _added(name: str, item: Item, old: Items) -> ContractChange:
 
 
 def _differences(old: Item, new: Item) -> Iterator[tuple[str, str]]:
+    built_by_plugin = new["side"] != "core"
     for key in sorted(old.keys() | new.keys()):
         before, after = old.get(key), new.get(key)
         if before == after:
@@ -68,7 +69,6 @@ def _differences(old: Item, new: Item) -> Iterator[tuple[str, str]]:
         elif key == "parameters":
             yield from _parameters(before or [], after or [], fixed=new["side"] == "plugin")
         elif key == "fields":
-            built_by_plugin = new["side"] != "core"
             yield from _named("field", before or [], after or [], lambda added: built_by_plugin and added["required"])
         elif key == "methods":
             yield from _named("method", before or [], after or [], lambda added: False)

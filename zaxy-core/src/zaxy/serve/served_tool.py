@@ -16,6 +16,7 @@ Progress = Callable[[int, int], None]
 MAX_NUMBER = 2**53 - 1
 """What JSON carries exactly everywhere."""
 CORE, COORDINATE, FULL, COMPACT = "core", "coordinate", "full", "compact"
+OF_EVERY_TOOL = ("session_id", "thread", "admin_token")
 PROFILES = (CORE, COORDINATE, FULL, COMPACT)
 
 
@@ -33,6 +34,11 @@ class Call(NamedTuple):
     @property
     def session(self) -> str:
         return session_named(self.arguments) or self.default_session
+
+    @property
+    def own(self) -> dict[str, Any]:
+        """The arguments that were given, without those that say whose memory is meant and who asks."""
+        return {name: value for name, value in self.arguments.items() if name not in OF_EVERY_TOOL}
 
     def given(self, *names: str, **renamed: str) -> dict[str, Any]:
         """Those of the arguments that were given; `renamed` maps what a function calls one to the argument's name."""
@@ -83,6 +89,11 @@ def schema(required: str, **properties: JsonObject) -> JsonObject:
 
 def _described(kind: dict[str, Any], description: str) -> JsonObject:
     return {**kind, "description": description} if description else kind
+
+
+def texts(names: str) -> dict[str, JsonObject]:
+    """Several arguments that are texts, in this order."""
+    return dict.fromkeys(names.split(), TEXT)
 
 
 TEXT = text()

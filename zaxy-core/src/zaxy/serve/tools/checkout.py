@@ -24,36 +24,35 @@ from zaxy.serve.served_tool import (
     ServedTool,
     schema,
     text,
+    texts,
     whole,
 )
 from zaxy.token_count import count_tokens
 
-TURN = "role content speaker source turn_index query limit max_recent_events max_tokens idempotency_key".split()
-ASSEMBLED = ("replay_from_seq", "limit", "max_recent_events", "max_tokens")
+ASSEMBLED = {"limit": LIMIT, "max_recent_events": whole(0, MAX_NUMBER)}
+"""How much a bundle may hold."""
 TASK = text(max_chars=4096)
 MAX_TOKENS_PER_CHARACTER = 3
 
 
 def capabilities(call: Call) -> Mapping[str, Any]:
-    return call.memory.capabilities(call.session, **call.given("current_task")).as_dict()
+    return call.memory.capabilities(call.session, **call.own).as_dict()
 
 
 def bootstrap(call: Call) -> Mapping[str, Any]:
-    return with_short_citations(call.memory.bootstrap(call.session, **call.given("current_task")).as_dict())
+    return with_short_citations(call.memory.bootstrap(call.session, **call.own).as_dict())
 
 
 def checkout(call: Call) -> Mapping[str, Any]:
-    given = call.given("query", "ref", "purpose", *ASSEMBLED)
-    return cited_for(call, call.memory.checkout(**given, session=call.session).as_dict())
+    return cited_for(call, call.memory.checkout(**call.own, session=call.session).as_dict())
 
 
 def assemble(call: Call) -> Mapping[str, Any]:
-    given = call.given("query", *ASSEMBLED)
-    return cited_for(call, call.memory.context(**given, session=call.session).as_dict())
+    return cited_for(call, call.memory.context(**call.own, session=call.session).as_dict())
 
 
 def after_turn(call: Call) -> Mapping[str, Any]:
-    return with_short_citations(call.memory.after_turn(**call.given(*TURN), session=call.session).as_dict())
+    return with_short_citations(call.memory.after_turn(**call.own, session=call.session).as_dict())
 
 
 def cleanup(call: Call) -> Mapping[str, Any]:
@@ -96,8 +95,7 @@ TOOLS = (
                 session_id=TEXT,
                 ref=TEXT,
                 replay_from_seq=COUNT,
-                limit=LIMIT,
-                max_recent_events=whole(0, MAX_NUMBER),
+                **ASSEMBLED,
                 purpose={**PURPOSE, "description": "coding, review, release, security, research, coordinate"},
                 max_tokens=COUNT,
             ),
@@ -112,15 +110,10 @@ TOOLS = (
             "Record a turn, and get context for the next.",
             schema(
                 "role content",
-                role=TEXT,
-                content=TEXT,
-                session_id=TEXT,
-                speaker=TEXT,
-                source=TEXT,
+                **texts("role content session_id speaker source"),
                 turn_index=whole(0, MAX_NUMBER),
                 query=QUERY,
-                limit=LIMIT,
-                max_recent_events=whole(0, MAX_NUMBER),
+                **ASSEMBLED,
                 max_tokens=COUNT,
                 idempotency_key=TEXT,
             ),
@@ -147,8 +140,7 @@ TOOLS = (
                 query=QUERY,
                 session_id=TEXT,
                 replay_from_seq=COUNT,
-                limit=LIMIT,
-                max_recent_events=whole(0, MAX_NUMBER),
+                **ASSEMBLED,
                 max_tokens=COUNT,
             ),
             read_only=True,
@@ -162,11 +154,7 @@ TOOLS = (
             "Close a subagent's session with a summary and hand its work over to the parent session.",
             schema(
                 "parent_session_id subagent_session_id summary",
-                parent_session_id=TEXT,
-                subagent_session_id=TEXT,
-                summary=TEXT,
-                outcome=TEXT,
-                actor=TEXT,
+                **texts("parent_session_id subagent_session_id summary outcome actor"),
                 max_tokens=COUNT,
             ),
             profiles=(COORDINATE, FULL),

@@ -23,7 +23,7 @@ def followers(call: Call) -> Mapping[str, Any]:
 
 
 def erase(call: Call) -> Mapping[str, Any]:
-    return call.memory.forget(**call.given("citation", "reason", "actor")).as_dict()
+    return call.memory.forget(**call.own).as_dict()
 
 
 TOOLS = (

@@ -22,6 +22,7 @@ from zaxy.serve.served_tool import (
     ServedTool,
     schema,
     text,
+    texts,
     whole,
 )
 from zaxy.token_count import count_tokens
@@ -42,9 +43,8 @@ EVENT = {
 
 
 def append(call: Call) -> Mapping[str, Any]:
-    arguments = call.given("sensitivity", "caused_by", "idempotency_key", "payload", "actor", "event_type")
-    before = call.memory.head(call.session) if "idempotency_key" in arguments else 0
-    event = call.memory.append(**arguments, session=call.session)
+    before = call.memory.head(call.session) if "idempotency_key" in call.own else 0
+    event = call.memory.append(**call.own, session=call.session)
     return appended(event, replayed=event.seq <= before)
 
 
@@ -62,8 +62,7 @@ def _drafts(call: Call) -> Iterator[Draft]:
 
 
 def invalidate(call: Call) -> Mapping[str, Any]:
-    arguments = call.given("entity_name", "entity_type", "invalid_at", "reason", "actor")
-    return appended(call.memory.invalidate(**arguments, session=call.session))
+    return appended(call.memory.invalidate(**call.own, session=call.session))
 
 
 def replay(call: Call) -> Mapping[str, Any]:
@@ -150,13 +149,7 @@ TOOLS = (
             "End a fact that no longer holds; history keeps it.",
             schema(
                 "entity_name entity_type",
-                entity_name=TEXT,
-                entity_type=TEXT,
-                invalid_at=TEXT,
-                reason=TEXT,
-                session_id=TEXT,
-                actor=TEXT,
-                admin_token=TEXT,
+                **texts("entity_name entity_type invalid_at reason session_id actor admin_token"),
             ),
             destructive=True,
             profiles=(CORE, FULL),

@@ -24,13 +24,11 @@ from zaxy.serve.served_tool import (
 
 
 def query(call: Call) -> Mapping[str, Any]:
-    given = call.given("query", "temporal_filter", "known_at", "limit", "profile", "max_tokens", "cursor")
-    return cited_for(call, call.memory.query(**given, session=call.session).as_dict())
+    return cited_for(call, call.memory.query(**call.own, session=call.session).as_dict())
 
 
 def verbatim(call: Call) -> Mapping[str, Any]:
-    given = call.given("query", "limit", "max_tokens", "cursor")
-    return with_short_citations(call.memory.verbatim(**given, session=call.session).as_dict())
+    return with_short_citations(call.memory.verbatim(**call.own, session=call.session).as_dict())
 
 
 TOOLS = (
