@@ -53,6 +53,22 @@ class ServedTool(NamedTuple):
     """In production it is only for those who have the admin token."""
 
 
+def tool(
+    name: str,
+    description: str,
+    *,
+    takes: JsonObject,
+    read_only: bool = False,
+    destructive: bool = False,
+    idempotent: bool = False,
+    profiles: tuple[str, ...] = (FULL,),
+    needs_admin: bool = False,
+) -> Callable[[Callable[[Call], Mapping[str, Any]]], ServedTool]:
+    """Make a tool of the function that answers it; `takes` is its input schema."""
+    described = Tool(name, description, takes, read_only, destructive, idempotent, profiles)
+    return lambda answer: ServedTool(described, answer, needs_admin)
+
+
 def session_named(arguments: Mapping[str, Any]) -> str:
     """The session that a call is about; empty where none is named. `thread` and `session_id` are two names of it."""
     session, thread = (str(arguments.get(key) or "") for key in ("session_id", "thread"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from zaxy.api.models import Tool
 from zaxy.serve.results import cited_for, with_short_citations
 from zaxy.serve.served_tool import (
     COMPACT,
@@ -17,51 +16,44 @@ from zaxy.serve.served_tool import (
     QUERY,
     TEXT,
     Call,
-    ServedTool,
     schema,
     text,
+    tool,
 )
 
 
+@tool(
+    "memory_query",
+    "Search what holds now, or held at a time; results cite their source.",
+    takes=schema(
+        "query",
+        query=QUERY,
+        session_id=TEXT,
+        temporal_filter=text("ISO time"),
+        known_at=COUNT,
+        limit=LIMIT,
+        profile=TEXT,
+        max_tokens=COUNT,
+        cursor=TEXT,
+    ),
+    read_only=True,
+    idempotent=True,
+    profiles=(CORE, COORDINATE, FULL, COMPACT),
+)
 def query(call: Call) -> Mapping[str, Any]:
     return cited_for(call, call.memory.query(**call.own, session=call.session).as_dict())
 
 
+@tool(
+    "memory_verbatim",
+    "Find exact source passages: quotes, identifiers, transcript turns, document chunks.",
+    takes=schema("query", query=QUERY, session_id=TEXT, limit=LIMIT, max_tokens=COUNT, cursor=TEXT),
+    read_only=True,
+    idempotent=True,
+    profiles=(CORE, FULL),
+)
 def verbatim(call: Call) -> Mapping[str, Any]:
     return with_short_citations(call.memory.verbatim(**call.own, session=call.session).as_dict())
 
 
-TOOLS = (
-    ServedTool(
-        Tool(
-            "memory_query",
-            "Search what holds now, or held at a time; results cite their source.",
-            schema(
-                "query",
-                query=QUERY,
-                session_id=TEXT,
-                temporal_filter=text("ISO time"),
-                known_at=COUNT,
-                limit=LIMIT,
-                profile=TEXT,
-                max_tokens=COUNT,
-                cursor=TEXT,
-            ),
-            read_only=True,
-            idempotent=True,
-            profiles=(CORE, COORDINATE, FULL, COMPACT),
-        ),
-        query,
-    ),
-    ServedTool(
-        Tool(
-            "memory_verbatim",
-            "Find exact source passages: quotes, identifiers, transcript turns, document chunks.",
-            schema("query", query=QUERY, session_id=TEXT, limit=LIMIT, max_tokens=COUNT, cursor=TEXT),
-            read_only=True,
-            idempotent=True,
-            profiles=(CORE, FULL),
-        ),
-        verbatim,
-    ),
-)
+TOOLS = (query, verbatim)
