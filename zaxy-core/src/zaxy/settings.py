@@ -62,6 +62,14 @@ SETTINGS = (
         "The session that is used when none is named. Default: the domain and `-default`.",
     ),
     Setting(
+        "ZAXY_STATE_DIR",
+        "path",
+        None,
+        "The folder for what is the user's and not a workspace's, such as the key that followers are sealed with. "
+        "Default: `zaxy` where this system keeps such things.",
+        environment_only=True,
+    ),
+    Setting(
         "ZAXY_DOMAIN",
         "string",
         None,
@@ -187,6 +195,7 @@ class Settings:
 
     eventloom_path: str | None = _looked_up("EVENTLOOM_PATH")
     eventloom_thread: str | None = _looked_up("EVENTLOOM_THREAD")
+    state_dir: str | None = _looked_up("ZAXY_STATE_DIR")
     domain: str | None = _looked_up("ZAXY_DOMAIN")
     projection_backend: str = _looked_up("PROJECTION_BACKEND")
     embedded_engine: str = _looked_up("ZAXY_EMBEDDED_ENGINE")
