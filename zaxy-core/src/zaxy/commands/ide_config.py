@@ -26,15 +26,7 @@ app = new_app("ide-config")
 PANEL = "Options of single clients"
 """The part of the help for options that packages bring; the command's own contract is without them."""
 ROSTER = load_roster(Settings().lenient())
-NAMES = sorted(
-    {
-        provided.name
-        for row in ROSTER.rows
-        if row.usable and row.manifest
-        for provided in row.manifest.provides
-        if provided.point == CLIENTS_POINT
-    }
-)
+NAMES = sorted({provided.name for _, provided in ROSTER.providers if provided.point == CLIENTS_POINT})
 
 
 def with_options_of_clients(function: Callable[..., None]) -> Callable[..., None]:
