@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, GraphStats
-from zaxy.api.points import EventStore, ProjectionBackend
-from zaxy.graph.identities import Identities
+
+if TYPE_CHECKING:
+    from zaxy.api.points import EventStore, ProjectionBackend
+    from zaxy.graph.identities import Identities
 
 
 class DatedGraph:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -123,8 +122,10 @@ def keep_stdout() -> None:
 @contextmanager
 def capture_prints() -> Iterator[Callable[[], str]]:
     """Catch what outside code prints meanwhile. After `keep_stdout`, only outside code uses descriptor 1."""
+    from tempfile import TemporaryFile
+
     kept = os.dup(1)
-    with tempfile.TemporaryFile() as caught:
+    with TemporaryFile() as caught:
         os.dup2(caught.fileno(), 1)
         try:
             yield lambda: (caught.seek(0), caught.read(4096).decode(errors="replace"))[1]
