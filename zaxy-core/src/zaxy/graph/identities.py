@@ -104,9 +104,14 @@ class Names(NamedTuple):
 class Identities:
     """A small table for each session, derived from its log, with its own cursor."""
 
-    def __init__(self, folder: Path, warn: Callable[[str], None]) -> None:
+    def __init__(self, folder: Path, warn: Callable[[str], None], *, workspace_id: str = "") -> None:
         self._file = DisposableDatabase(
-            str(folder / "identities.db"), "the names of things", schema=SCHEMA, version=FORMAT, warn=warn
+            str(folder / "identities.db"),
+            "the names of things",
+            schema=SCHEMA,
+            version=FORMAT,
+            bound_to=workspace_id,
+            warn=warn,
         )
 
     def cursor(self, session: str) -> Cursor | None:

@@ -109,7 +109,13 @@ class SqliteGraph:
     def __init__(self, context: ProviderContext) -> None:
         path = str(context.state_dir / "graph.db")
         self._file = DisposableDatabase(
-            path, "the graph", schema=SCHEMA, version=FORMAT, cache_kib=32_000, warn=context.warn
+            path,
+            "the graph",
+            schema=SCHEMA,
+            version=FORMAT,
+            bound_to=context.workspace_id,
+            cache_kib=32_000,
+            warn=context.warn,
         )
         self._writers: dict[str, GraphWriter] = {}
         self._writers_state: tuple[int, int] | None = None

@@ -145,7 +145,8 @@ class Recall:
     @cached_property
     def identities(self) -> Identities:
         """By which names things are known."""
-        return Identities(Path(self.workspace.eventloom) / "followers" / "identities", self.host.notices.append)
+        folder = Path(self.workspace.eventloom) / "followers" / "identities"
+        return Identities(folder, self.host.notices.append, workspace_id=self.workspace.identity())
 
     @cached_property
     def backend(self) -> DatedGraph:

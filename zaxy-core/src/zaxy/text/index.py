@@ -29,6 +29,7 @@ class TextIndex:
 
     def __init__(self, context: ProviderContext) -> None:
         self._folder = str(context.state_dir)
+        self._workspace = context.workspace_id
         self._warn = context.warn
         self._files: dict[str, DisposableDatabase] = {}
         self._mutex = RLock()
@@ -124,12 +125,15 @@ class TextIndex:
         if self._pid != os.getpid():
             self._mutex, self._pid = RLock(), os.getpid()  # a thread of the parent may have held it at the fork
         with self._mutex:
-            return use(self._file(session))
+            file = self._file(session)
+        return use(file)
 
     def _file(self, session: str) -> DisposableDatabase:
         if session not in self._files:
             if len(self._files) >= OPEN_AT_ONCE:
                 self._files.pop(next(iter(self._files))).close()
             path, what = os.path.join(self._folder, f"{session}.db"), f"the text index of {session}"
-            self._files[session] = DisposableDatabase(path, what, schema=SCHEMA, version=FORMAT, warn=self._warn)
+            self._files[session] = DisposableDatabase(
+                path, what, schema=SCHEMA, version=FORMAT, bound_to=self._workspace, warn=self._warn
+            )
         return self._files[session]
