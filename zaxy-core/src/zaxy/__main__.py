@@ -6,6 +6,8 @@ more than everything else here together, so it happens only behind the other com
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 
 from zaxy import __version__
@@ -125,6 +127,9 @@ ALIASES = {"plugin": "plugins", "contract": "contracts"}
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 the thing asked for is not so, 2 wrong usage."""
+    # Python looks for cycles once more as it ends. Nothing is left to be found, and looking costs as much as it does
+    # to start Python.
+    atexit.register(gc.freeze)
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words and words[0] in ALIASES:
         words[0] = ALIASES[words[0]]

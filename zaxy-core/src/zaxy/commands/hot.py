@@ -6,6 +6,8 @@ that, and how every other command explains it.
 
 from __future__ import annotations
 
+import gc
+
 from zaxy.commands.options import CommandLine, Option, parameters
 from zaxy.tuples import NamedTuple
 
@@ -13,6 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
+
+OBJECTS_BEFORE_A_SEARCH = 50_000
+"""New objects after which Python looks for cycles; by default 700. What a command imports and makes, it keeps."""
 
 
 class Argument(NamedTuple):
@@ -40,6 +45,7 @@ class HotCommand:
 
     def __call__(self, words: Sequence[str]) -> int:
         """Run it with the words after its name; its exit code."""
+        gc.set_threshold(OBJECTS_BEFORE_A_SEARCH)
         line = CommandLine(list(self._options.values()), words)
         given = self._options_given(line)
         if given is None or line.help or not self._fits(line.others):

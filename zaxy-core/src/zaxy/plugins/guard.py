@@ -8,8 +8,10 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from queue import SimpleQueue
-from typing import Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+
+if TYPE_CHECKING:
+    from queue import SimpleQueue
 
 T = TypeVar("T")
 MAX_WAIT_SECONDS = 0.5
@@ -31,6 +33,8 @@ class Runner:
     """
 
     def __init__(self, name: str) -> None:
+        from queue import SimpleQueue
+
         self._name = name
         self._jobs: SimpleQueue[_Job] = SimpleQueue()
         self._thread: threading.Thread | None = None
