@@ -226,10 +226,13 @@ class Candidate:
     metadata: JsonObject = field(default_factory=dict)
 
 
+_OF_ADAPTERS = ("KeyPair", "Observation", "Parcel", "Reading", "Receipt", "ServerEntry", "Source", "Tool")
+
+
 def __getattr__(name: str) -> object:
     """The models that only adapters use. Reading memory needs none of them, and each costs time to make."""
+    if name not in _OF_ADAPTERS:
+        raise AttributeError(f"zaxy.api.models has no {name!r}")
     from zaxy.api import adapter_models
 
-    if name.startswith("_") or not hasattr(adapter_models, name):
-        raise AttributeError(f"zaxy.api.models has no {name!r}")
     return getattr(adapter_models, name)
