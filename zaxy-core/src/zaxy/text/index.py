@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from threading import RLock
 from typing import TypeVar
 
@@ -92,7 +93,7 @@ class TextIndex:
 
     def newest(self, session: str, known: int) -> str:
         """The time of the last text among the first `known` events."""
-        return self._read(session, lambda store: store.newest(store.last(known)))
+        return self._read(session, lambda store: store.newest(known))
 
     def weights(self, session: str, asked: Sequence[str], known: int) -> Weights:
         """How much each word says, by how few of the passages of the first `known` events have it."""
@@ -102,7 +103,7 @@ class TextIndex:
         """Those of the pairs of words that stand side by side somewhere: what they name is known."""
 
         def together(store: TextStore) -> list[tuple[str, str]]:
-            last = store.last(known)
+            last = store.reach(known).last
             return [pair for pair in pairs if store.together(pair, last)]
 
         return self._read(session, together)
@@ -110,6 +111,10 @@ class TextIndex:
     def reinforcement(self, session: str, texts: Iterable[Text], known: int) -> dict[int, float]:
         """How much good was said of events, or of what they tell of, among the first `known` events."""
         return self._read(session, lambda store: store.reinforcement(texts, known))
+
+    def hold(self, session: str) -> AbstractContextManager[None]:
+        """Let all reads of a session by this thread be of one state."""
+        return self._use(session, lambda file: file.hold())
 
     def close(self) -> None:
         with self._mutex:
