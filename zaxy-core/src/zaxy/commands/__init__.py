@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -16,10 +14,15 @@ if TYPE_CHECKING:
 
 def run_app(module: str, words: Sequence[str]) -> int:
     """Run the typer app of a command group. `words` begins with the group's name, or is a command of one word."""
+    from importlib import import_module
+
+    return run_typer(import_module(module).app, words)
+
+
+def run_typer(app: typer.Typer, words: Sequence[str]) -> int:
     from zaxy.__main__ import COMMANDS
     from zaxy.plugins.guard import keep_stdout
 
-    app = import_module(module).app
     keep_stdout()
     try:
         grouped = all(row.words != words[0] for row in COMMANDS)

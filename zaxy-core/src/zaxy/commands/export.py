@@ -11,16 +11,8 @@ from typing import Annotated, Any, BinaryIO, NamedTuple
 import typer
 
 from zaxy.commands import command, new_app, with_groups
-from zaxy.commands.events import (
-    AsJson,
-    EventloomPath,
-    SessionId,
-    WorkspaceFolder,
-    existing_session,
-    open_memory,
-    progress_of,
-    session_of,
-)
+from zaxy.commands.events import existing_session, open_memory, progress_of, session_of
+from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
 from zaxy.errors import InvalidRequest
 from zaxy.export.bundle import Signer, Written
 from zaxy.export.delivery import new_file, push

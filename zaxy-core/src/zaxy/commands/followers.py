@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from zaxy.commands import command, new_app
-from zaxy.commands.events import AsJson, EventloomPath, SessionId, WorkspaceFolder, existing_session, open_memory
+from zaxy.commands.events import existing_session, open_memory
+from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
 from zaxy.errors import InvalidRequest
 from zaxy.follow.loop import FollowerState
 from zaxy.memory import Memory

@@ -14,7 +14,7 @@ from zaxy.clients.editing import EditedFile
 from zaxy.clients.ide_config import EntryOptions, PlannedEntry, plan_entry
 from zaxy.clients.installed import open_clients
 from zaxy.commands import command, new_app
-from zaxy.commands.events import AsJson, EventloomPath, WorkspaceFolder
+from zaxy.commands.typer_options import AsJson, EventloomPath, WorkspaceFolder
 from zaxy.errors import InvalidRequest
 from zaxy.plugins.manifest import CLIENTS_POINT, ClientOption
 from zaxy.plugins.roster import clients_of, load_roster

@@ -307,7 +307,7 @@ def _commands() -> Iterator[tuple[str, Item]]:
     for command in import_module("zaxy.__main__").COMMANDS:
         module = import_module(command.module)
         if command.hot:
-            parameters = list(module.PARAMETERS)
+            parameters = list(getattr(getattr(module, command.hot), "parameters", ()) or module.PARAMETERS)
         else:
             parameters = list(_typer_parameters(module.app, command.words.split()[-1]))
         yield f"command {command.words}", _offered(parameters=parameters, summary=command.summary)

@@ -9,10 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from zaxy.api.models import Batch, Closing, Cursor, Event, ExtractedEvent
-from zaxy.api.points import EventStore, Follower
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.admission import OWN_ACTOR
 from zaxy.eventloom.disk import DISK
@@ -22,6 +21,9 @@ from zaxy.extract.housekeeping import INERT
 from zaxy.follow.extraction import Extractors, ended_by_erased
 from zaxy.security.paths import own_folder, unusable_folder
 from zaxy.security.session_ids import check_session_id
+
+if TYPE_CHECKING:
+    from zaxy.api.points import EventStore, Follower
 
 BATCH, MAX_BATCH = 500, 2000
 MAX_MARKS = 32

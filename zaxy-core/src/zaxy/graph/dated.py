@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, Event, GraphStats
-from zaxy.api.points import EventStore, ProjectionBackend
-from zaxy.graph.identities import Identities
+from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, GraphStats
+
+if TYPE_CHECKING:
+    from zaxy.api.models import Event
+    from zaxy.api.points import EventStore, ProjectionBackend
+    from zaxy.graph.identities import Identities
 
 
 class DatedGraph:

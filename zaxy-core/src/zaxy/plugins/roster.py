@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from zaxy.settings import Settings
 
 CORE = Announcement("core", "zaxy.plugins.builtin", "zaxy-core", __version__)
+BUILT_IN_GRAPH = "sqlite"
+"""The graph store of the core itself, which many processes may open."""
 STATES = ("ready", "loaded", "disabled", "incompatible", "failed")
 
 
