@@ -94,7 +94,7 @@ def test_threads_share_one_memory(memory: Memory) -> None:
 
 def test_replay_tells_events_in_order_without_housekeeping(memory: Memory) -> None:
     event = turn(memory, "lamp")
-    memory.recall.loom.set_ref("refs/heads/main", next(memory.recall.loom.read(SESSION)))
+    memory.recall.store.set_ref("refs/heads/main", next(memory.recall.store.events(SESSION)))
     turn(memory, "oil")
     assert [event.seq for event in memory.replay(SESSION)] == [1, 3]
     assert [event.seq for event in memory.replay(SESSION, include_housekeeping=True)] == [1, 2, 3]
@@ -121,7 +121,7 @@ def test_sessions_never_mix(memory: Memory) -> None:
 
 def test_a_correction_is_told_now_and_what_it_corrected_as_of_then(memory: Memory) -> None:
     fact(memory, "port", "the port is 8080", occurred_at="2026-01-01")
-    first = memory.recall.loom.end(SESSION).seq
+    first = memory.recall.store.end(SESSION)
     fact(memory, "port", "the port is 9090", occurred_at="2026-02-01")
     assert texts(memory.query("port", SESSION)) == ["the port is 9090"]
     (then,) = memory.query("port", SESSION, temporal_filter="2026-01-15").results
@@ -186,7 +186,7 @@ def test_what_was_known_after_an_event_is_answered_as_it_was_then(memory: Memory
         if number % 8 == 7:
             cited = memory.query("lamp", SESSION).results[0].citation
             memory.append("memory.reinforced", {"citation": cited}, actor="ada", session=SESSION)
-        then[memory.recall.loom.end(SESSION).seq] = memory.query("remark 3 on lamp oil", SESSION).as_dict()["results"]
+        then[memory.recall.store.end(SESSION)] = memory.query("remark 3 on lamp oil", SESSION).as_dict()["results"]
     for seq, results in then.items():
         assert memory.query("remark 3 on lamp oil", SESSION, known_at=seq).as_dict()["results"] == results
 

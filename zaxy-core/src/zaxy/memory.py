@@ -31,10 +31,10 @@ from zaxy.assemble.replies import (
 )
 from zaxy.assemble.token_budget import tokens_of
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
-from zaxy.eventloom.admission import OWN_ACTOR, admit, admit_own
+from zaxy.eventloom.admission import OWN_ACTOR
 from zaxy.eventloom.citation import parse_citation
+from zaxy.eventloom.drafts import admit_draft, own_draft
 from zaxy.eventloom.request_keys import coming_key, next_key
-from zaxy.eventloom.store import event_of
 from zaxy.export.building import build_memory_export
 from zaxy.export.bundle import Signer, Written
 from zaxy.export.importing import Imported, import_bundle
@@ -94,15 +94,15 @@ class Memory:
     ) -> Event:
         """Append one event; it is durable when this returns. Secrets are taken out of it first."""
         key = idempotency_key or next_key()
-        entry = admit(
+        draft = admit_draft(
             event_type, actor, dict(payload), sensitivity=sensitivity, caused_by=caused_by, idempotency_key=key
         )
-        return event_of(self.recall.loom.append(session or self.session, [entry])[0])
+        return self.recall.store.append(session or self.session, [draft])[0]
 
     def append_many(self, drafts: Iterable[Draft], session: str = "") -> list[Event]:
         """Append all of them or none."""
-        entries = [
-            admit(
+        admitted = [
+            admit_draft(
                 draft.type,
                 draft.actor,
                 dict(draft.payload),
@@ -112,7 +112,7 @@ class Memory:
             )
             for draft in drafts
         ]
-        return [event_of(line) for line in self.recall.loom.append(session or self.session, entries)]
+        return self.recall.store.append(session or self.session, admitted)
 
     def after_turn(
         self,
@@ -186,7 +186,7 @@ class Memory:
         if parent_session == subagent_session:
             raise InvalidRequest("the subagent's session is the parent's", "Give the subagent a session of its own.")
         check_session_id(parent_session)
-        report = self.recall.loom.verify(subagent_session)
+        report = self.recall.store.verify(subagent_session)
         payload = {"parent_session_id": parent_session, "subagent_session_id": subagent_session, "summary": summary}
         payload |= {"outcome": outcome} if outcome else {}
         cleaned = self.append("subagent.cleaned", payload, actor=actor, session=subagent_session)
@@ -215,7 +215,7 @@ class Memory:
 
     def _mark(self, event_type: str, payload: dict[str, Any], session: str) -> None:
         """Write down something of Zaxy's own."""
-        self.recall.loom.append(session, [admit_own(event_type, OWN_ACTOR, payload)])
+        self.recall.store.append(session, [own_draft(event_type, OWN_ACTOR, payload)])
 
     def _mark_use(self, event_type: str, payload: dict[str, Any], session: str) -> None:
         """Write down that memory was read, where the log can be written: a damaged one can still be read.
@@ -238,9 +238,9 @@ class Memory:
     ) -> Event:
         """End what is held to be true of an entity, from a moment on; history keeps it. `not_found` if none is open."""
         session = session or self.session
-        done = self.recall.loom.by_key(session, key) if (key := coming_key()) else None
+        done = self.recall.store.by_key(session, key) if (key := coming_key()) else None
         if done is not None:  # then nothing is open any more, and that is as it should be
-            return event_of(done)
+            return done
         at = _moment(invalid_at)
         self.follow(session)
         rows = self.recall.versions(session, EntityRef(entity_type, entity_name), AsOf())
@@ -261,10 +261,10 @@ class Memory:
         There is a warning for each follower that could not be made to forget.
         """
         cited = parse_citation(citation)
-        event = event_of(self.recall.loom.resolve(cited))
+        event = self.recall.store.resolve(cited)
         self.follow(cited.session)
         ended = ended_by(event, self.recall.store, self.recall.versions)
-        recorded = event_of(self.recall.loom.erase(cited.session, cited.seq, actor, reason, closings=ended))
+        recorded = self.recall.store.erase(cited.session, cited.seq, actor, reason, closings=ended)
         used = {
             f"{bound.point}-{bound.name}" for bound in (*self.recall.host.all("retrieval_lanes"), self.recall.graph)
         }
@@ -327,7 +327,7 @@ class Memory:
     ) -> Checkout:
         """What is true now on a question, cited, and whether it is enough to answer; as of a ref, if one is given."""
         session = session or self.session
-        target = self.recall.loom.resolve_ref(session, ref).seq if ref else None
+        target = self.recall.store.resolve_ref(session, ref).seq if ref else None
         done = self._assembled(
             session,
             lambda reader: checkout(
@@ -387,8 +387,7 @@ class Memory:
     ) -> list[Event]:
         """Events in order, straight from the log."""
         found = []
-        for line in self.recall.loom.read(session or self.session, from_seq):
-            event = event_of(line)
+        for event in self.recall.store.events(session or self.session, from_seq):
             if include_housekeeping or not is_housekeeping(event):
                 found.append(event)
             if len(found) >= limit:
@@ -398,9 +397,9 @@ class Memory:
     def capabilities(self, session: str = "", *, current_task: str = "") -> Capabilities:
         """What a model should know of this memory, which tool to call when, and what is captured."""
         session = session or self.session
-        state, tail = self.recall.loom.state(session), self.recall.loom.end(session)
+        state, end = self.recall.store.state(session), self.recall.store.end(session)
         latest = self._latest(session)
-        eventloom = {"status": state if tail.line else "empty", "events": tail.seq}
+        eventloom = {"status": state if end else "empty", "events": end}
         eventloom |= {"head": latest[-1].citation} if latest else {}
         recent = [event for event in latest if not is_housekeeping(event)]
         doubts = self.recall.doubts(session, [])
@@ -425,14 +424,14 @@ class Memory:
         return found
 
     def resolve(self, citation: str) -> Event:
-        return event_of(self.recall.loom.resolve(parse_citation(citation)))
+        return self.recall.store.resolve(parse_citation(citation))
 
     def head(self, session: str = "") -> int:
         """The seq of the last durable event; 0 where there is none."""
-        return self.recall.loom.end(session or self.session).seq
+        return self.recall.store.end(session or self.session)
 
     def sessions(self) -> list[str]:
-        return self.recall.loom.sessions()
+        return self.recall.store.sessions()
 
     # Leaving and coming back
 
@@ -473,7 +472,7 @@ class Memory:
             copyfileobj(file, own, 1 << 20)
             parts = parts_of_file(own)
             return import_bundle(
-                self.recall.loom,
+                self.recall.store,
                 parts,
                 session=session or self.session,
                 expect_public_key=expect_public_key,
@@ -499,7 +498,7 @@ class Memory:
     def follow_in_background(self) -> None:
         """From now on bring all sessions' followers up to the log as it grows, until `close`; for a server."""
         if self._background is None:
-            self._background = Background(self.recall.loop, self.recall.loom.sessions)
+            self._background = Background(self.recall.loop, self.recall.store.sessions)
             self._background.start()
 
     def follower_digests(self, session: str = "") -> dict[str, str]:

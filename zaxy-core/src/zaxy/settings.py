@@ -18,6 +18,8 @@ KINDS = ("string", "integer", "number", "boolean", "path", "list")
 TRUE_WORDS = ("1", "true", "yes", "on")
 FALSE_WORDS = ("0", "false", "no", "off")
 MASK = "********"
+FILES_STORE = "jsonl"
+"""The built-in event store."""
 
 
 class Setting(NamedTuple):
@@ -65,6 +67,12 @@ SETTINGS = (
         "string",
         None,
         "Keeps the default sessions of projects apart. Default: made from the name of the workspace's folder.",
+    ),
+    Setting(
+        "ZAXY_EVENT_STORE",
+        "string",
+        FILES_STORE,
+        "Where the log is kept: `jsonl`, the files of the workspace, or the name of an installed store.",
     ),
     Setting(
         "PROJECTION_BACKEND",
@@ -233,6 +241,7 @@ class Settings:
     eventloom_path = _OptionalText("EVENTLOOM_PATH")
     eventloom_thread = _OptionalText("EVENTLOOM_THREAD")
     domain = _OptionalText("ZAXY_DOMAIN")
+    event_store = _Text("ZAXY_EVENT_STORE")
     projection_backend = _Text("PROJECTION_BACKEND")
     embedded_engine = _Text("ZAXY_EMBEDDED_ENGINE")
     plugins_disable = _Texts("ZAXY_PLUGINS_DISABLE")

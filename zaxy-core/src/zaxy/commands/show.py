@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from zaxy.commands import command, new_app
-from zaxy.commands.events import AsJson, EventloomPath, WorkspaceFolder, event_view, open_loom
+from zaxy.commands.events import AsJson, EventloomPath, WorkspaceFolder, event_view, open_log
 from zaxy.eventloom.citation import parse_citation
 from zaxy.terminal.event_page import event_page
 from zaxy.terminal.screen import terminal_of
@@ -25,8 +25,8 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     cited = parse_citation(citation)
-    loom, _ = open_loom(workspace, eventloom_path)
-    record = loom.resolve(cited).record
+    log, _ = open_log(workspace, eventloom_path)
+    record = log.record(cited)
     if as_json:
         typer.echo(json.dumps(event_view(record), ensure_ascii=False))
     else:

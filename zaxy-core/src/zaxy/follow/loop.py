@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from zaxy.api.models import Batch, Closing, Cursor, Event, ExtractedEvent
-from zaxy.api.points import EventStore, Follower
+from zaxy.api.points import Follower
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.disk import DISK
+from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.lock import SessionLock
 from zaxy.follow.extraction import Extractors, ended_by_erased
 from zaxy.security.paths import own_folder, unusable_folder
@@ -76,7 +77,7 @@ class Loop:
 
     def __init__(
         self,
-        store: EventStore,
+        store: EventLog,
         followers: dict[str, Follower],
         extractors: Extractors,
         *,
@@ -257,7 +258,7 @@ class _Run:
 
     def __init__(
         self,
-        store: EventStore,
+        store: EventLog,
         extractors: Extractors,
         *,
         resolver: Resolver | None,

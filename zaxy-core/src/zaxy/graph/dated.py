@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, GraphStats
-from zaxy.api.points import EventStore, ProjectionBackend
+from zaxy.api.points import ProjectionBackend
+from zaxy.eventloom.event_log import EventLog
 from zaxy.graph.identities import Identities
 
 
@@ -18,7 +19,7 @@ class DatedGraph:
     """
 
     def __init__(
-        self, backend: ProjectionBackend, identities: Identities, store: EventStore, clock: Callable[[], str]
+        self, backend: ProjectionBackend, identities: Identities, store: EventLog, clock: Callable[[], str]
     ) -> None:
         self._backend = backend
         self._identities = identities

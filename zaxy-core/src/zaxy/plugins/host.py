@@ -267,6 +267,10 @@ class BoundProvider:
 
         return self._host.run(self.row, "call", what, made, budget=budget)
 
+    def guarded(self, what: str, function: Callable[[], T], *, budget: float | None = None) -> T:
+        """Run what uses an object that the provider gave out, as a call of its own methods is run."""
+        return self._host.run(self.row, "call", f"{self.provider.name}.{what}", function, budget=budget)
+
     def value(self, attribute: str) -> Any:
         """An attribute of the point's Protocol, which may be a property."""
         what = f"{self.provider.name}.{attribute}"

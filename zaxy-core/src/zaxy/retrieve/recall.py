@@ -11,9 +11,9 @@ from typing import TypeVar
 from zaxy.api.models import AsOf, Cursor, EntityRef, EntityRow, Event, Query
 from zaxy.api.points import Follower
 from zaxy.errors import Unavailable
+from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.log import utc_now
-from zaxy.eventloom.loom import Eventloom
-from zaxy.eventloom.store import JsonlStore, event_of
+from zaxy.eventloom.opening import open_event_log
 from zaxy.follow.bound import BoundBackend, BoundFollower
 from zaxy.follow.extraction import Extractors
 from zaxy.follow.loop import FollowerState, Loop, Progress
@@ -39,7 +39,6 @@ class Recall:
         self.workspace = workspace
         self.patience = patience
         self.progress = progress
-        self.loom = Eventloom(workspace.eventloom)
         self._settings = Settings(stored=workspace.stored_settings())
 
     def query(self, question: Question) -> Answer:
@@ -79,7 +78,7 @@ class Recall:
         """Ask again if a follower was rebuilt meanwhile, as after an erasure."""
         for _ in range(ATTEMPTS):
             states = loop.catch_up(session, self.patience, self.progress)
-            answer = ask(min(reached(states, TEXT), self.loom.end(session).seq), states)
+            answer = ask(min(reached(states, TEXT), self.store.end(session)), states)
             after = loop.cursors(session)
             if all(_goes_on(state, state.cursor, after[state.follower]) for state in states):
                 break
@@ -94,7 +93,7 @@ class Recall:
 
     def doubts(self, session: str, states: Iterable[FollowerState]) -> list[str]:
         """Why an answer may not be trusted: followers that are not up to the log, and a log that is damaged."""
-        damaged = self.loom.state(session) == "damaged"
+        damaged = self.store.state(session) == "damaged"
         damage = f"the log of {session} is damaged: 'zaxy verify {session}' tells where"
         return warnings(states) + ([damage] if damaged else [])
 
@@ -105,11 +104,11 @@ class Recall:
 
     def _still_says(self, session: str, result: Result) -> bool:
         """Whether the log holds the event that a result cites: a frozen follower may know one of another history."""
-        line = self.loom.get(session, result.seq)
-        return line is not None and result.citation.endswith(f"#{line.hash}")
+        event = self.store.get(session, result.seq)
+        return event is not None and result.citation.endswith(f"#{event.hash}")
 
     def events(self, session: str, first: int, last: int) -> Iterator[Event]:
-        return map(event_of, self.loom.read(session, first, last))
+        return self.store.events(session, first, last)
 
     def versions(self, session: str, entity: EntityRef, as_of: AsOf) -> list[EntityRow]:
         """The rows of an entity that hold at a moment."""
@@ -122,8 +121,9 @@ class Recall:
         return PluginHost.of(self.workspace)
 
     @cached_property
-    def store(self) -> JsonlStore:
-        return JsonlStore.over(self.loom)
+    def store(self) -> EventLog:
+        """The log, in the store that the workspace chose."""
+        return open_event_log(self.workspace, lambda: self.host)
 
     @cached_property
     def texts(self) -> TextIndex:
@@ -182,7 +182,8 @@ class Recall:
         for loop in ("loop", "_text_loop"):
             if loop in self.__dict__:
                 self.__dict__.pop(loop).close()
-        self.loom.close()
+        if "store" in self.__dict__:
+            self.__dict__.pop("store").close()
 
 
 def reached(states: Iterable[FollowerState], follower: str) -> int:

@@ -1,0 +1,50 @@
+"""The one door to a workspace's log: a setting chooses the store, and nothing else opens one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from zaxy.api.provider import ProviderContext
+from zaxy.eventloom.event_log import EventLog
+from zaxy.eventloom.files_log import FilesLog
+from zaxy.eventloom.store import JsonlStore
+from zaxy.settings import FILES_STORE, Settings
+from zaxy.workspace import Workspace
+
+if TYPE_CHECKING:
+    from zaxy.plugins.host import PluginHost
+
+POINT = "event_stores"
+
+
+def open_event_log(workspace: Workspace, host: Callable[[], PluginHost] | None = None) -> EventLog:
+    """The log of a workspace in the store that it chose. If that does not work this says so: no other takes its place.
+
+    `host`: the plugins that are already open, if there are any. The built-in store needs none.
+    """
+    chosen = Settings(stored=workspace.stored_settings())
+    if chosen.event_store == FILES_STORE and not any(
+        choice.startswith(f"{POINT}:{FILES_STORE}=") for choice in chosen.plugins_prefer
+    ):
+        return files_log(workspace.eventloom)
+    from zaxy.eventloom.outside_store import outside_log
+    from zaxy.plugins.host import PluginHost
+
+    return outside_log(workspace, (host() if host else PluginHost.of(workspace)).get(POINT, chosen.event_store))
+
+
+def files_log(folder: str) -> FilesLog:
+    """The log in the files of a folder."""
+    return FilesLog(JsonlStore(ProviderContext({}, Path(folder), "", _silent, _now)))
+
+
+def _silent(_: str) -> None:
+    pass
+
+
+def _now() -> datetime:
+    return datetime.fromtimestamp(time.time(), UTC)
