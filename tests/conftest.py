@@ -14,10 +14,17 @@ Zaxy = Callable[..., subprocess.CompletedProcess[str]]
 OURS = ("ZAXY_", "EVENTLOOM_", "MCP_", "NEO4J_", "PROJECTION_", "CLAUDE_PROJECT_DIR")
 
 
+@pytest.fixture(scope="session")
+def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for the user's key that is not the user's own."""
+    return tmp_path_factory.mktemp("user-state")
+
+
 @pytest.fixture(autouse=True)
-def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, state_folder: Path) -> None:
     for name in [name for name in os.environ if name.startswith(OURS)]:
         monkeypatch.delenv(name)
+    monkeypatch.setenv("ZAXY_STATE_DIR", str(state_folder))
 
 
 @pytest.fixture

@@ -7,21 +7,22 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from zaxy.errors import Unavailable
-from zaxy.eventloom.disposable_database import DisposableDatabase
+from zaxy.eventloom.disposable_database import BrokenFollower, DisposableDatabase, SealedConnection, Unsealed
 
 SCHEMA = "CREATE TABLE words (word TEXT)"
 ALL = "SELECT word FROM words ORDER BY word"
 
 
 class Opened(DisposableDatabase):
-    def __init__(self, folder: Path, version: object = 1) -> None:
+    def __init__(self, folder: Path, version: object = 1, bound_to: str = "") -> None:
         self.warnings: list[str] = []
-        path = str(folder / "state" / "words.db")
-        super().__init__(path, "the list of words", schema=SCHEMA, version=version, warn=self.warnings.append)
+        path, warn = str(folder / "state" / "words.db"), self.warnings.append
+        super().__init__(path, "the list of words", schema=SCHEMA, version=version, bound_to=bound_to, warn=warn)
 
     def add(self, *words: str) -> None:
         self.write(lambda db: db.executemany("INSERT INTO words VALUES (?)", [(word,) for word in words]))
@@ -123,4 +124,103 @@ def test_a_forked_child_has_a_connection_of_its_own_and_leaves_the_parents_alone
         finally:
             os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert database.words() == ["boat", "lamp"]
+
+
+# One state, seals and stamps
+
+
+def test_all_reads_within_a_hold_are_of_one_state(tmp_path: Path, database: Opened) -> None:
+    database.add("lamp")
+    with closing(Opened(tmp_path)) as other, database.hold():
+        assert database.words() == ["lamp"]
+        other.add("boat")
+        assert database.words() == ["lamp"]
+    assert database.words() == ["boat", "lamp"]
+
+
+def test_what_this_thread_writes_within_a_hold_is_seen_after_it(database: Opened) -> None:
+    with database.hold():
+        assert database.words() == []
+        database.add("lamp")
+        assert database.words() == []
+    assert database.words() == ["lamp"]
+
+
+def test_a_row_that_was_changed_does_not_hold_its_seal(database: Opened) -> None:
+    def check(db: SealedConnection) -> None:
+        seal = db.seal(("lamp", 7, None))
+        db.check(("lamp", 7, None), seal)
+        for changed in (("boat", 7, None), ("lamp", 8, None), ("lamp", 7, ""), (b"lamp", 7, None), ("lamp", "7", None)):
+            with pytest.raises(Unsealed):
+                db.check(changed, seal)
+
+    database.read(check)
+
+
+def test_each_file_has_seals_of_its_own(tmp_path: Path, database: Opened) -> None:
+    with closing(Opened(tmp_path / "other")) as other:
+        assert database.read(lambda db: db.seal(("lamp",))) != other.read(lambda db: db.seal(("lamp",)))
+
+
+def unsealed(db: SealedConnection) -> None:
+    db.check(("lamp",), 0)
+
+
+def test_a_broken_seal_sets_the_file_aside(tmp_path: Path, database: Opened) -> None:
+    database.add("lamp")
+    with pytest.raises(Unavailable):
+        database.read(unsealed)
+    assert database.words() == []
+    assert "words.db.broken-1" in beside(tmp_path)
+
+
+def test_a_broken_seal_ends_a_hold_and_its_owner_sets_the_file_aside(tmp_path: Path, database: Opened) -> None:
+    database.add("lamp")
+    with pytest.raises(BrokenFollower) as broken, database.hold():
+        database.read(unsealed)
+    assert database.words() == ["lamp"], "others may still be reading it"
+    broken.value.set_aside()
+    broken.value.set_aside()
+    assert database.words() == []
+    assert beside(tmp_path) == ["words.db.broken-1"]
+
+
+@pytest.mark.parametrize("how", ["another user", "another workspace", "no stamp", "two stamps"])
+def test_a_file_that_this_user_did_not_make_here_is_set_aside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    with closing(Opened(tmp_path)) as made:
+        made.add("lamp")
+        path = made._path
+    edits = {"no stamp": "DELETE FROM stamp", "two stamps": "INSERT INTO stamp SELECT * FROM stamp"}
+    if how in edits:
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute(edits[how])
+    if how == "another user":
+        monkeypatch.setenv("ZAXY_STATE_DIR", str(tmp_path / "another user"))
+    with closing(Opened(tmp_path, bound_to="another" if how == "another workspace" else "")) as database:
+        assert database.words() == []
+        assert "this user did not make it here" in database.warnings[0]
+
+
+def test_bytes_that_are_no_text_set_the_file_aside_and_are_not_quoted(tmp_path: Path, database: Opened) -> None:
+    database.write(lambda db: db.execute("INSERT INTO words VALUES (CAST(x'6c616d70ff' AS TEXT))"))
+    assert database.words() == []
+    assert "lamp" not in database.warnings[0]
+
+
+def test_reads_go_on_while_a_thread_writes(database: Opened) -> None:
+    database.add("lamp")
+    database.words()
+    inside: list[list[str]] = []
+
+    def slowly(db: SealedConnection) -> None:
+        db.execute("INSERT INTO words VALUES ('boat')")
+        reader = Thread(target=lambda: inside.append(database.words()))
+        reader.start()
+        reader.join()
+
+    database.write(slowly)
+    assert inside == [["lamp"]]
     assert database.words() == ["boat", "lamp"]

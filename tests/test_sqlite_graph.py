@@ -136,21 +136,30 @@ def test_a_batch_that_does_not_follow_on_is_refused(graph: SqliteGraph) -> None:
 # Constant work
 
 
+def connections(graph: SqliteGraph) -> list[sqlite3.Connection]:
+    """The one that reads and the one that writes, both open."""
+    graph.cursor("s")
+    graph._file.write(lambda db: None)
+    graph.cursor("s")
+    writer, idle = graph._file._writer, graph._file._idle
+    assert writer is not None and len(idle) == 1
+    return [writer, *idle]
+
+
 def statements(graph: SqliteGraph, do: object) -> set[str]:
     """The SQL that something runs, with its values in it."""
     seen: set[str] = set()
-    graph.cursor("s")
-    db = graph._file._db
-    assert db is not None and callable(do)
-    db.set_trace_callback(seen.add)
+    assert callable(do)
+    for db in connections(graph):
+        db.set_trace_callback(seen.add)
     do()
-    db.set_trace_callback(None)
+    for db in connections(graph):
+        db.set_trace_callback(None)
     return {text for text in seen if text.startswith(("SELECT", "INSERT", "UPDATE"))}
 
 
 def plans(graph: SqliteGraph, found: set[str]) -> Iterator[tuple[str, str]]:
-    db = graph._file._db
-    assert db is not None
+    db = connections(graph)[0]
     for text in found:
         for _, _, _, step in db.execute(f"EXPLAIN QUERY PLAN {text}"):
             yield text, step
@@ -213,12 +222,12 @@ def steps_of(graph: SqliteGraph, do: object) -> int:
         count += 1
         return 0
 
-    graph.cursor("s")
-    db = graph._file._db
-    assert db is not None and callable(do)
-    db.set_progress_handler(one_more, 100)
+    assert callable(do)
+    for db in connections(graph):
+        db.set_progress_handler(one_more, 100)
     do()
-    db.set_progress_handler(None, 0)
+    for db in connections(graph):
+        db.set_progress_handler(None, 0)
     return count
 
 

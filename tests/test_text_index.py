@@ -348,7 +348,7 @@ def test_a_reader_that_keeps_the_bytes_of_a_wiped_text_is_reported(
     reader = sqlite3.connect(index.folder / f"{SESSION}.db", isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT * FROM passages").fetchall()
-    db = index.texts._files[SESSION]._db
+    db = index.texts._files[SESSION]._writer
     assert db is not None
     db.execute("PRAGMA busy_timeout = 50")
     with pytest.raises(ZaxyError) as refused:

@@ -92,7 +92,7 @@ def test_the_configuration_table_is_the_one_that_the_code_has() -> None:
 
 def test_the_settings_that_only_the_environment_gives_are_named() -> None:
     only = [f"`{setting.env}`" for setting in SETTINGS if setting.environment_only]
-    assert f"because it decides which workspace is used: {', '.join(only)}." in page("configuration.md")
+    assert f"Environment only: {', '.join(only)}." in page("configuration.md")
 
 
 def written(default: object) -> str:

@@ -63,6 +63,14 @@ SETTINGS = (
         "The session that is used when none is named. Default: the domain and `-default`.",
     ),
     Setting(
+        "ZAXY_STATE_DIR",
+        "path",
+        None,
+        "The folder for what is the user's and not a workspace's, such as the key that followers are sealed with. "
+        "Default: `zaxy` where this system keeps such things.",
+        environment_only=True,
+    ),
+    Setting(
         "ZAXY_DOMAIN",
         "string",
         None,
@@ -240,6 +248,7 @@ class Settings:
 
     eventloom_path = _OptionalText("EVENTLOOM_PATH")
     eventloom_thread = _OptionalText("EVENTLOOM_THREAD")
+    state_dir = _OptionalText("ZAXY_STATE_DIR")
     domain = _OptionalText("ZAXY_DOMAIN")
     event_store = _Text("ZAXY_EVENT_STORE")
     projection_backend = _Text("PROJECTION_BACKEND")

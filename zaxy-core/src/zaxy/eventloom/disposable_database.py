@@ -1,7 +1,11 @@
 """An SQLite file that may be deleted at any time, because the log holds all that is in it.
 
 The log's own index, the text index and the graph are such files. It stands beside the log, and not with the followers,
-because the log uses it too. A file that is broken, of another format or not ours is set aside, and an empty one begun.
+because the log uses it too. A file that is broken, of another format or not made by this user is set aside, and an
+empty one begun.
+
+Every row that is believed carries a seal: a digest over its fields, made with a key that only this user has. A row that
+was edited does not hold its seal, and its file counts as broken.
 """
 
 from __future__ import annotations
@@ -9,22 +13,31 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from threading import RLock
-from typing import TYPE_CHECKING, TypeVar
+from hashlib import blake2b
+from hmac import compare_digest
+from threading import RLock, local
+from typing import TYPE_CHECKING, Any, TypeVar
 from zlib import crc32
+
+import orjson
 
 from zaxy.errors import Unavailable, ZaxyError
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
 from zaxy.security.paths import is_own_file, own_folder
+from zaxy.user_state import user_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 T = TypeVar("T")
 FILES = ("", "-wal", "-shm")
 WAIT = 30.0
+MAX_IDLE_READERS = 2
+"""Connections that are kept open between reads."""
 BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+SIGNS_OF_EDITS = ("no such ", "malformed JSON", "Could not decode to UTF-8")
+"""In messages of SQLite and of Python's module, about files that only somebody else can have made so."""
 MISTAKES = (sqlite3.ProgrammingError, sqlite3.IntegrityError, sqlite3.DataError, sqlite3.NotSupportedError)
 """Of our own code: the file is as good as before."""
 SETTINGS = """
@@ -33,13 +46,58 @@ PRAGMA secure_delete = ON;
 PRAGMA wal_autocheckpoint = 4000;
 PRAGMA journal_size_limit = 67108864;
 """
+STAMP = "CREATE TABLE stamp (id TEXT NOT NULL, mark TEXT NOT NULL)"
 
 _of_parents: list[sqlite3.Connection] = []
 """In a forked child: a connection must not be used here, nor closed, as it would be if nothing held it any more."""
 
 
+class Unsealed(Exception):
+    """A row does not hold its seal, or is not what any row of ours can be."""
+
+
+class BrokenFollower(Exception):
+    """A file was found to be broken while it was held. It is set aside by `set_aside`, and then asked again."""
+
+    def __init__(self, file: DisposableDatabase, why: str, identity: tuple[int, int] | None) -> None:
+        super().__init__(f"{file.what} is broken: {why}")
+        self.what = file.what
+        self._file, self._why, self._identity = file, why, identity
+
+    def set_aside(self) -> None:
+        self._file.set_aside(self._why, self._identity)
+
+
 class _Unusable(Exception):
     """What stands in the file's place is not ours, or not of this format."""
+
+
+class SealedConnection(sqlite3.Connection):
+    """A connection to one file, with the seal that fits its rows."""
+
+    identity: tuple[int, int] | None = None
+    seal: Callable[[Sequence[object]], int]
+    """The digest of a row's fields, as the file keeps it."""
+
+    def check(self, fields: Sequence[object], seal: object) -> None:
+        """Refuse a row whose fields are not those that were sealed."""
+        try:
+            holds = self.seal(fields) == seal
+        except TypeError:  # bytes where only a text or a number can be
+            holds = False
+        if not holds:
+            raise Unsealed("a row was changed by somebody else")
+
+
+def _sealing(key: bytes) -> Callable[[Sequence[object]], int]:
+    keyed = blake2b(key=key, digest_size=8)
+
+    def seal(fields: Sequence[object]) -> int:
+        digest = keyed.copy()
+        digest.update(orjson.dumps(fields))
+        return int.from_bytes(digest.digest(), "big", signed=True)
+
+    return seal
 
 
 def _silent(_: str) -> None:
@@ -47,7 +105,8 @@ def _silent(_: str) -> None:
 
 
 class DisposableDatabase:
-    """One connection, used by one thread at a time. Each `read` and each `write` is one transaction."""
+    """One connection to write, and some to read; each is used by one thread at a time. Each `read` and each `write` is
+    one transaction, and all reads within `hold` are."""
 
     def __init__(
         self,
@@ -56,31 +115,61 @@ class DisposableDatabase:
         *,
         schema: str,
         version: object,
+        bound_to: str = "",
         cache_kib: int = 16_000,
         warn: Callable[[str], None] = _silent,
     ) -> None:
-        """`what` names it in messages; another `schema` or another `version` makes it another file."""
+        """`what` names it in messages; another `schema` or another `version` makes it another file, and so does
+        another workspace's id in `bound_to`."""
+        self.what = what
         self._path = path
-        self._what = what
-        self._schema = schema
-        self._format = crc32(f"{version}\n{schema}".encode()) >> 1 or 1
+        self._schema = f"{STAMP};\n{schema}"
+        self._format = crc32(f"{version}\n{self._schema}".encode()) >> 1 or 1
+        self._bound_to = bound_to
         self._cache = cache_kib
         self._warn = warn
-        self._db: sqlite3.Connection | None = None
-        self._identity: tuple[int, int] | None = None
+        self._writer: SealedConnection | None = None
+        self._idle: list[SealedConnection] = []
+        self._held = local()
         self._mutex = RLock()
+        """Guards the connections that wait to read."""
+        self._writing = RLock()
+        """Held for as long as a change takes; reads do not wait for it."""
         self._lock = SessionLock(f"{os.path.splitext(path)[0]}.lock", DISK)
         self._pid = os.getpid()
         self.generation = 0
         """Grows when it is opened and when a transaction fails: what was remembered of it before may be wrong."""
 
-    def read(self, ask: Callable[[sqlite3.Connection], T]) -> T:
-        """Answer from one state of the file, whatever others write meanwhile."""
-        return self._guarded(lambda db: self._transact(db, "BEGIN", ask))
+    # Reading and writing
 
-    def write(self, change: Callable[[sqlite3.Connection], T]) -> T:
+    def read(self, ask: Callable[[SealedConnection], T]) -> T:
+        """Answer from one state of the file, whatever others write meanwhile."""
+        held = getattr(self._held, "db", None)
+        if held is not None:
+            return self._ask_held(held, ask)
+        return self._guarded(lambda: self._read(ask))
+
+    def ask(self, query: str, values: Sequence[object], take: Callable[[SealedConnection, Iterator[Any]], T]) -> T:
+        """What `take` makes of the rows of a single statement, which needs no transaction around it."""
+        return self._guarded(lambda: self._read(lambda db: take(db, db.execute(query, values)), begin=False))
+
+    def write(self, change: Callable[[SealedConnection], T]) -> T:
         """Make all of a change or nothing of it."""
-        return self._guarded(lambda db: self._transact(db, "BEGIN IMMEDIATE", change))
+        return self._guarded(lambda: self._write(change))
+
+    @contextlib.contextmanager
+    def hold(self) -> Iterator[None]:
+        """Let every `read` of this thread be of one state. One that finds the file broken raises `BrokenFollower`."""
+        if getattr(self._held, "db", None) is not None:
+            yield
+            return
+        db = self._guarded(self._borrow)
+        self._held.db = db
+        try:
+            yield
+        finally:
+            self._held.db = None
+            self._give_back(db)
 
     def scrub(self) -> None:
         """Leave no byte of what was deleted: not in the file, not in its log, not in files that were set aside."""
@@ -94,61 +183,126 @@ class DisposableDatabase:
 
     def close(self) -> None:
         self._leave_parents()
-        with self._mutex:
-            self._let_go()
+        self._let_go()
 
-    def _guarded(self, use: Callable[[sqlite3.Connection], T]) -> T:
+    def _read(self, ask: Callable[[SealedConnection], T], begin: bool = True) -> T:
+        db = self._borrow(begin)
+        try:
+            return ask(db)
+        except (Unsealed, sqlite3.DatabaseError) as error:
+            raise _Found(error, db.identity) from error
+        finally:
+            self._give_back(db)
+
+    def _write(self, change: Callable[[SealedConnection], T]) -> T:
+        with self._writing:
+            db = self._opened_writer()
+            try:
+                with db:
+                    db.execute("BEGIN IMMEDIATE")
+                    return change(db)
+            except BaseException as error:
+                self.generation += 1
+                if isinstance(error, (Unsealed, sqlite3.DatabaseError)):
+                    raise _Found(error, db.identity) from error
+                raise
+
+    def _ask_held(self, db: SealedConnection, ask: Callable[[SealedConnection], T]) -> T:
+        try:
+            return ask(db)
+        except (Unsealed, sqlite3.DatabaseError) as error:
+            if _is_broken(error):
+                raise BrokenFollower(self, _reason(error), db.identity) from None
+            if isinstance(error, MISTAKES):
+                raise
+            raise self._unavailable(error) from error
+
+    def _guarded(self, use: Callable[[], T]) -> T:
         """Use the database; a file that cannot be used makes place for a new one, once."""
         self._leave_parents()
-        with self._mutex:
+        error: Exception
+        for last_try in (False, True):
             try:
-                try:
-                    return use(self._opened())
-                except (_Unusable, sqlite3.DatabaseError) as error:
-                    if not _is_broken(error):
-                        raise
-                    self._set_aside(str(error))
-                return use(self._opened())
-            except MISTAKES:
-                raise
-            except (sqlite3.DatabaseError, OSError) as error:
-                raise self._unavailable(error) from error
+                return use()
+            except _Found as found:
+                error, identity = found.error, found.identity
+            except (_Unusable, sqlite3.DatabaseError, OSError) as problem:
+                error, identity = problem, DISK.identity_at(self._path)
+            if last_try or not _is_broken(error):
+                break
+            self.set_aside(_reason(error), identity)
+        if isinstance(error, MISTAKES):
+            raise error
+        raise self._unavailable(error) from error
 
-    def _leave_parents(self) -> None:
-        """In a forked child: begin with a connection of its own, and a mutex that no thread of the parent holds."""
-        if self._pid == os.getpid():
-            return
-        if self._db is not None:
-            _of_parents.append(self._db)
-        self._db, self._mutex, self._pid = None, RLock(), os.getpid()
+    # Connections
 
-    def _transact(self, db: sqlite3.Connection, begin: str, use: Callable[[sqlite3.Connection], T]) -> T:
-        try:
-            with db:
-                db.execute(begin)
-                return use(db)
-        except BaseException:
-            self.generation += 1
-            raise
+    def _borrow(self, begin: bool = True) -> SealedConnection:
+        """A connection, in a transaction that reads if `begin` is set; `_give_back` ends it."""
+        with self._mutex:
+            while self._idle:
+                db = self._idle.pop()
+                if db.identity == DISK.identity_at(self._path):
+                    break
+                _close(db)
+            else:
+                db = self._connected()
+        if begin:
+            db.execute("BEGIN")
+        return db
 
-    def _opened(self) -> sqlite3.Connection:
-        if self._db is not None and DISK.identity_at(self._path) == self._identity:
-            return self._db
-        self._let_go()
+    def _give_back(self, db: SealedConnection) -> None:
+        if db.in_transaction:
+            with contextlib.suppress(sqlite3.Error):
+                db.rollback()
+        with self._mutex:
+            if len(self._idle) < MAX_IDLE_READERS and self._pid == os.getpid():
+                self._idle.append(db)
+                return
+        _close(db)
+
+    def _opened_writer(self) -> SealedConnection:
+        if self._writer is not None and self._writer.identity == DISK.identity_at(self._path):
+            return self._writer
+        if self._writer is not None:
+            _close(self._writer)
+        self._writer = self._connected()
+        self.generation += 1
+        return self._writer
+
+    def _connected(self) -> SealedConnection:
         folder = os.path.dirname(self._path)
         own_folder(os.path.dirname(folder), create=True)
         own_folder(folder, create=True)
         with self._alone():
-            self._identity = self._placed()
-            db = sqlite3.connect(self._path, timeout=WAIT, isolation_level=None, check_same_thread=False)
+            identity = self._placed()
+            db = sqlite3.connect(
+                self._path, timeout=WAIT, isolation_level=None, check_same_thread=False, factory=SealedConnection
+            )
             try:
                 self._prepare(db)
             except BaseException:
                 db.close()
                 raise
-        self._db = db
-        self.generation += 1
+        db.identity = identity
         return db
+
+    def _leave_parents(self) -> None:
+        """In a forked child: begin with connections of its own, and a mutex that no thread of the parent holds."""
+        if self._pid == os.getpid():
+            return
+        _of_parents.extend(db for db in (self._writer, *self._idle, getattr(self._held, "db", None)) if db)
+        self._writer, self._idle, self._held = None, [], local()
+        self._mutex, self._writing, self._pid = RLock(), RLock(), os.getpid()
+
+    def _let_go(self) -> None:
+        with self._writing, self._mutex:
+            for db in (self._writer, *self._idle):
+                if db is not None:
+                    _close(db)
+            self._writer, self._idle = None, []
+
+    # The file
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
@@ -162,31 +316,45 @@ class DisposableDatabase:
     def _placed(self) -> tuple[int, int] | None:
         """The file's identity, once there is one. It is not opened here: closing it again would drop SQLite's locks."""
         if not all(is_own_file(self._path + ending) for ending in FILES):
-            self._identity = DISK.identity_at(self._path)
             raise _Unusable("it is not a file of its own")
         with contextlib.suppress(FileExistsError):
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         return DISK.identity_at(self._path)
 
-    def _prepare(self, db: sqlite3.Connection) -> None:
+    def _prepare(self, db: SealedConnection) -> None:
         found = db.execute("PRAGMA user_version").fetchone()[0]
         if found not in (0, self._format):
             raise _Unusable("it has another format")
         if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             db.execute("PRAGMA journal_mode = WAL")
         db.executescript(f"{SETTINGS} PRAGMA cache_size = -{self._cache}")
-        if found == self._format:
-            return
-        if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            raise _Unusable("it is another program's database, or of an older format")
-        db.executescript(f"BEGIN IMMEDIATE; {self._schema}; PRAGMA user_version = {self._format}; COMMIT")
+        if found == 0:
+            if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                raise _Unusable("it is another program's database, or of an older format")
+            db.executescript(f"BEGIN IMMEDIATE; {self._schema}; {self._new_stamp()}; COMMIT")
+        db.seal = self._seal_of(db)
 
-    def _set_aside(self, why: str) -> None:
-        broken = self._identity
+    def _new_stamp(self) -> str:
+        number = os.urandom(16).hex()
+        return f"INSERT INTO stamp VALUES ('{number}', '{self._mark(number)}'); PRAGMA user_version = {self._format}"
+
+    def _seal_of(self, db: SealedConnection) -> Callable[[Sequence[object]], int]:
+        """The seal of a file that this user has made for this place."""
+        stamps = db.execute("SELECT id, mark FROM stamp LIMIT 2").fetchall()
+        if len(stamps) != 1 or not compare_digest(str(stamps[0][1]).encode(), self._mark(stamps[0][0]).encode()):
+            raise _Unusable("this user did not make it here")
+        return _sealing(blake2b(f"rows {stamps[0][0]}".encode(), key=user_key(), digest_size=32).digest())
+
+    def _mark(self, number: object) -> str:
+        bound = f"{self._bound_to}\n{self.what}\n{number}"
+        return blake2b(bound.encode(), key=user_key(), digest_size=32).hexdigest()
+
+    def set_aside(self, why: str, broken: tuple[int, int] | None) -> None:
+        """Make place for a new file, unless that was done since the broken one was seen."""
         self._let_go()
         with self._alone():
             if DISK.identity_at(self._path) != broken:
-                return  # another process has made place already
+                return  # another thread or process has made place already
             number = 1
             while os.path.lexists(f"{self._path}.broken-{number}"):
                 number += 1
@@ -195,40 +363,60 @@ class DisposableDatabase:
                 with contextlib.suppress(FileNotFoundError):
                     os.rename(self._path + ending, aside + ending)
         name = os.path.basename(aside)
-        self._warn(f"{self._what} was unusable ({why}) and is being built again; the old one is {name}")
+        self._warn(f"{self.what} was unusable ({why}) and is being built again; the old one is {name}")
 
-    def _rewrite(self, db: sqlite3.Connection) -> None:
+    def _rewrite(self) -> None:
         # Secure deletion leaves what b-trees copied from page to page: only a rewritten file is without it, and only
         # when the rewritten pages have come out of the log, which keeps older ones, is nothing left.
-        db.execute("VACUUM")
-        (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        with self._writing:
+            db = self._opened_writer()
+            db.execute("VACUUM")
+            (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
             raise Unavailable(
-                f"the session was forgotten, but a process that is reading {self._what} keeps its bytes on disk",
+                f"the session was forgotten, but a process that is reading {self.what} keeps its bytes on disk",
                 "Forget it again when that read has ended.",
             )
 
-    def _let_go(self) -> None:
-        if self._db is not None:
-            with contextlib.suppress(sqlite3.Error):
-                self._db.close()
-        self._db = None
-
-    def _unavailable(self, error: sqlite3.DatabaseError | OSError) -> ZaxyError:
+    def _unavailable(self, error: Exception) -> ZaxyError:
         if _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return Unavailable(
-                f"{self._what} was held by another process for {WAIT:g} s",
+                f"{self.what} was held by another process for {WAIT:g} s",
                 "Try again; if it stays so, look for a process of zaxy that hangs.",
             )
         return Unavailable(
-            f"{self._what} cannot be used: {getattr(error, 'strerror', None) or error}",
+            f"{self.what} cannot be used: {_reason(error)}",
             f"Look at the disk and the permissions of {os.path.dirname(self._path)}; the folder may be deleted, and is "
             "then built again from the log.",
         )
 
 
+class _Found(Exception):
+    """An error of a read or write, and the file in which it was found."""
+
+    def __init__(self, error: Unsealed | sqlite3.DatabaseError, identity: tuple[int, int] | None) -> None:
+        super().__init__(str(error))
+        self.error, self.identity = error, identity
+
+
+def _close(db: SealedConnection) -> None:
+    with contextlib.suppress(sqlite3.Error):
+        db.close()
+
+
 def _is_broken(error: Exception) -> bool:
-    return isinstance(error, _Unusable) or _code(error) in BROKEN or "no such " in str(error)
+    if isinstance(error, (_Unusable, Unsealed)) or _code(error) in BROKEN:
+        return True
+    return isinstance(error, sqlite3.DatabaseError) and str(error).startswith(SIGNS_OF_EDITS)
+
+
+def _reason(error: Exception) -> str:
+    """What is wrong, in words that quote nothing of what the file holds."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    if str(error).startswith("Could not decode"):
+        return "it has bytes that are no text"
+    return str(error)
 
 
 def _code(error: Exception) -> int:

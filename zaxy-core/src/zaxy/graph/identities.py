@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -104,9 +105,14 @@ class Names(NamedTuple):
 class Identities:
     """A small table for each session, derived from its log, with its own cursor."""
 
-    def __init__(self, folder: Path, warn: Callable[[str], None]) -> None:
+    def __init__(self, folder: Path, warn: Callable[[str], None], *, workspace_id: str = "") -> None:
         self._file = DisposableDatabase(
-            str(folder / "identities.db"), "the names of things", schema=SCHEMA, version=FORMAT, warn=warn
+            str(folder / "identities.db"),
+            "the names of things",
+            schema=SCHEMA,
+            version=FORMAT,
+            bound_to=workspace_id,
+            warn=warn,
         )
 
     def cursor(self, session: str) -> Cursor | None:
@@ -148,6 +154,10 @@ class Identities:
             return tuple(resolved)
 
         return self._file.write(take)
+
+    def hold(self) -> AbstractContextManager[None]:
+        """Let all reads of this thread be of one state."""
+        return self._file.hold()
 
     def names(self, session: str, names: Iterable[str], known_at: int | None) -> list[str]:
         """The names given, and those of the living things that they mean, as known after an event."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from threading import RLock
 from typing import TypeVar
 
@@ -29,6 +30,7 @@ class TextIndex:
 
     def __init__(self, context: ProviderContext) -> None:
         self._folder = str(context.state_dir)
+        self._workspace = context.workspace_id
         self._warn = context.warn
         self._files: dict[str, DisposableDatabase] = {}
         self._mutex = RLock()
@@ -91,7 +93,7 @@ class TextIndex:
 
     def newest(self, session: str, known: int) -> str:
         """The time of the last text among the first `known` events."""
-        return self._read(session, lambda store: store.newest(store.last(known)))
+        return self._read(session, lambda store: store.newest(known))
 
     def weights(self, session: str, asked: Sequence[str], known: int) -> Weights:
         """How much each word says, by how few of the passages of the first `known` events have it."""
@@ -101,7 +103,7 @@ class TextIndex:
         """Those of the pairs of words that stand side by side somewhere: what they name is known."""
 
         def together(store: TextStore) -> list[tuple[str, str]]:
-            last = store.last(known)
+            last = store.reach(known).last
             return [pair for pair in pairs if store.together(pair, last)]
 
         return self._read(session, together)
@@ -109,6 +111,10 @@ class TextIndex:
     def reinforcement(self, session: str, texts: Iterable[Text], known: int) -> dict[int, float]:
         """How much good was said of events, or of what they tell of, among the first `known` events."""
         return self._read(session, lambda store: store.reinforcement(texts, known))
+
+    def hold(self, session: str) -> AbstractContextManager[None]:
+        """Let all reads of a session by this thread be of one state."""
+        return self._use(session, lambda file: file.hold())
 
     def close(self) -> None:
         with self._mutex:
@@ -124,12 +130,15 @@ class TextIndex:
         if self._pid != os.getpid():
             self._mutex, self._pid = RLock(), os.getpid()  # a thread of the parent may have held it at the fork
         with self._mutex:
-            return use(self._file(session))
+            file = self._file(session)
+        return use(file)
 
     def _file(self, session: str) -> DisposableDatabase:
         if session not in self._files:
             if len(self._files) >= OPEN_AT_ONCE:
                 self._files.pop(next(iter(self._files))).close()
             path, what = os.path.join(self._folder, f"{session}.db"), f"the text index of {session}"
-            self._files[session] = DisposableDatabase(path, what, schema=SCHEMA, version=FORMAT, warn=self._warn)
+            self._files[session] = DisposableDatabase(
+                path, what, schema=SCHEMA, version=FORMAT, bound_to=self._workspace, warn=self._warn
+            )
         return self._files[session]

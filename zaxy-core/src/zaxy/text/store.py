@@ -1,31 +1,23 @@
-"""One session's texts in an SQLite file: passages, an FTS5 index of their tokens, and how common each token is."""
+"""One session's texts in an SQLite file: passages, an FTS5 index of their tokens, and how common each word is."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import orjson
-
-from zaxy.api.models import Cursor, EntityRef, ExtractedEvent
-from zaxy.errors import ZaxyError
-from zaxy.eventloom.citation import parse_citation
+from zaxy.api.models import Cursor, ExtractedEvent
 from zaxy.extract.housekeeping import is_housekeeping
-from zaxy.extract.names import entity_key
 from zaxy.text import tokens
-from zaxy.text.passages import passages
+from zaxy.text.blocks import BLOCK, BYTES
+from zaxy.text.rows import NewRows
 
-FORMAT = f"2, tokens {tokens.FORMAT}"
-EPISODE_GAP = timedelta(hours=1)
-"""What is of one source and no further apart is one episode."""
+FORMAT = f"3, tokens {tokens.FORMAT}"
 SCHEMA = """
-CREATE TABLE about (cursor TEXT);
+CREATE TABLE about (cursor TEXT, blocks INTEGER);
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY, seq INTEGER, hash TEXT, part INTEGER, episode INTEGER, place INTEGER, length INTEGER,
     words_by_now INTEGER, words_of_episode INTEGER,
@@ -38,10 +30,13 @@ CREATE INDEX by_source ON episodes (source, id);
 CREATE TABLE reinforced (seq INTEGER PRIMARY KEY, target INTEGER, entity TEXT, weight REAL);
 CREATE INDEX by_target ON reinforced (target);
 CREATE INDEX by_entity ON reinforced (entity);
+CREATE TABLE terms (term TEXT PRIMARY KEY, passages INTEGER) WITHOUT ROWID;
+CREATE TABLE marks (term TEXT, block INTEGER, bits BLOB, PRIMARY KEY (term, block)) WITHOUT ROWID;
 CREATE VIRTUAL TABLE fts USING fts5 (words, names, content = '', tokenize = 'ascii');
-INSERT INTO about VALUES ('')
+INSERT INTO about VALUES ('', 0)
 """
-TABLES = ("passages", "episodes", "reinforced")
+ORDER = {"passages": "id", "episodes": "id", "reinforced": "seq", "terms": "term", "marks": "term, block"}
+"""The tables, and the columns that their rows are ordered by."""
 
 
 class Text(NamedTuple):
@@ -49,6 +44,10 @@ class Text(NamedTuple):
 
     id: int
     seq: int
+    part: int
+    """Its number among the event's passages."""
+    hash: str
+    """The event's."""
     episode: int
     place: int
     """Its number within the episode."""
@@ -73,6 +72,10 @@ class Content(NamedTuple):
     text: str
 
 
+PLACE_BITS = 31
+"""Of a place of an episode as one number: the episode, then its place."""
+LONGEST = 255
+"""A row of the index ends in the length of its passage, which ranking so knows without looking at the passage."""
 FIELDS = ", ".join(Text._fields)
 FIELDS_OF_PASSAGES = ", ".join(f"passages.{field}" for field in Text._fields)
 
@@ -80,6 +83,28 @@ FIELDS_OF_PASSAGES = ", ".join(f"passages.{field}" for field in Text._fields)
 class Totals(NamedTuple):
     passages: int
     words: int
+
+
+class Reach(NamedTuple):
+    """How much of the index a read may use."""
+
+    last: int = 0
+    """Its last passage, which is also how many there are."""
+    words: int = 0
+    is_newest: bool = True
+    """Nothing came after that passage."""
+    noted: int = 0
+    """The passages of full blocks, whether before or after the last one."""
+
+
+class Lookup(NamedTuple):
+    """What to look for in the index."""
+
+    expression: str
+    after: int = 0
+    """Only behind this passage."""
+    limit: int = 0
+    """If it is not 0, the newest as many."""
 
 
 class TextStore:
@@ -99,7 +124,7 @@ class TextStore:
         taken = before.seq if before else 0
         if cursor.seq <= taken:
             return
-        new = _Rows(self._db)
+        new = NewRows(self._db)
         for extracted in events:
             if extracted.event.seq > taken and not is_housekeeping(extracted.event):
                 new.take(extracted)
@@ -109,73 +134,109 @@ class TextStore:
 
     def digest(self) -> str:
         digest = sha256()
-        for table, order in (("passages", "id"), ("episodes", "id"), ("reinforced", "seq")):
+        for table, order in ORDER.items():
             for row in self._db.execute(f"SELECT * FROM {table} ORDER BY {order}"):
-                digest.update(json.dumps(row).encode() + b"\n")
+                digest.update(json.dumps(row, default=bytes.hex).encode() + b"\n")
         return digest.hexdigest()
 
     def wipe(self) -> None:
-        for table in TABLES:
+        for table in ORDER:
             self._db.execute(f"DELETE FROM {table}")
         self._db.execute("INSERT INTO fts (fts) VALUES ('delete-all')")
-        self._db.execute("UPDATE about SET cursor = ''")
+        self._db.execute("UPDATE about SET cursor = '', blocks = 0")
 
     # Reading. Whatever came after the passage `last` is not there: an answer of then can be given again at any time.
 
-    def last(self, seq: int) -> int:
-        """The last passage of the first `seq` events; 0 where there is none."""
-        query = "SELECT id FROM passages WHERE seq <= ? ORDER BY seq DESC, part DESC LIMIT 1"
+    def reach(self, seq: int) -> Reach:
+        """What the first `seq` events came to."""
+        query = (
+            "SELECT id, words_by_now, id = (SELECT max(id) FROM passages), (SELECT blocks FROM about)"
+            " FROM passages WHERE seq <= ? ORDER BY seq DESC, part DESC LIMIT 1"
+        )
         found = self._db.execute(query, (seq,)).fetchone()
-        return int(found[0]) if found else 0
+        return Reach(found[0], found[1], bool(found[2]), found[3] * BLOCK) if found else Reach()
 
-    def totals(self, last: int) -> Totals:
-        found = self._db.execute("SELECT id, words_by_now FROM passages WHERE id = ?", (last,)).fetchone()
-        return Totals(*found) if found else Totals(0, 0)
+    def noted(self, terms: Iterable[str]) -> dict[str, int]:
+        """In how many passages of full blocks each term occurs, where it does in any."""
+        query = "SELECT term, passages FROM terms WHERE term IN (SELECT value FROM json_each(?))"
+        return dict(self._db.execute(query, (json.dumps(list(terms)),)))
 
-    def counts(self, terms: Sequence[str], last: int) -> dict[str, int]:
-        """In how many passages each term occurs."""
-        query = "SELECT count(*) FROM fts WHERE fts MATCH ? AND rowid <= ?"
-        found = {term: self._db.execute(query, (tokens.match_any([term], "words"), last)) for term in terms}
-        return {term: count for term, rows in found.items() for (count,) in rows if count}
+    def counts(self, terms: Sequence[str], reach: Reach) -> dict[str, int]:
+        """In how many passages each term occurs, where it does in any."""
+        if not terms:
+            return {}
+        first, last, sign = reach.noted, reach.last, 1
+        if last < first:  # full blocks hold passages that came later: those do not count
+            first, last, sign = last, first, -1
+        query = (
+            "SELECT asked.value, ifnull((SELECT passages FROM terms WHERE term = asked.value), 0), (SELECT count(*)"
+            " FROM fts WHERE fts MATCH 'words:\"' || asked.value || '\"' AND rowid > ? AND rowid <= ?)"
+            " FROM json_each(?) AS asked"
+        )
+        found = self._db.execute(query, (first << 8 | LONGEST, last << 8 | LONGEST, json.dumps(terms)))
+        return {term: count for term, noted, more in found if (count := noted + sign * more)}
+
+    def look_up(self, lookups: Sequence[Lookup], last: int, by: str = "") -> list[list[int]]:
+        """The rows of the index that each lookup finds, of passages from before a moment if one is given.
+
+        A row is 256 times a passage, plus its length or `LONGEST`.
+        """
+        found: list[list[int]] = [[] for _ in lookups]
+        values: list[int | str] = []
+        for lookup in lookups:
+            values += (lookup.expression, lookup.after << 8 | LONGEST, last << 8 | LONGEST, *([by] if by else ()))
+            values += [lookup.limit] if lookup.limit else ()
+        statement = _union(tuple([lookup.limit > 0 for lookup in lookups]), bool(by))
+        for row, number in self._db.execute(statement, values) if lookups else ():
+            found[number].append(row)
+        return found
+
+    def marks(self, terms: Iterable[str], reach: Reach) -> dict[str, bytes]:
+        """Of common words the passages of full blocks that have them, each a bit, from the lowest on."""
+        blocks = min(reach.noted, reach.last + BLOCK - 1) // BLOCK
+        empty = bytes(BYTES)
+        parts: dict[str, list[bytes]] = {}
+        query = "SELECT term, block, bits FROM marks WHERE term IN (SELECT value FROM json_each(?)) AND block < ?"
+        for term, block, bits in self._db.execute(query, (json.dumps(list(terms)), blocks)):
+            parts.setdefault(term, [empty] * blocks)[block] = bits
+        return {term: _cut(b"".join(of_term), reach.last) for term, of_term in parts.items()}
 
     def together(self, words: tuple[str, str], last: int) -> bool:
         """Whether two words stand side by side in a passage."""
         query = "SELECT 1 FROM fts WHERE fts MATCH ? AND rowid <= ? LIMIT 1"
-        return self._db.execute(query, (f'words:"{words[0]} {words[1]}"', last)).fetchone() is not None
+        values = (f'words:"{words[0]} {words[1]}"', last << 8 | LONGEST)
+        return self._db.execute(query, values).fetchone() is not None
 
-    def _is_newest(self, last: int) -> bool:
-        return bool(last == self._db.execute("SELECT max(id) FROM passages").fetchone()[0])
-
-    def best(self, expression: str, limit: int, last: int, by: str = "") -> list[Text]:
-        """The passages that FTS5 ranks highest for an expression; of those from before a moment, if one is given."""
-        before = " AND (SELECT time FROM passages WHERE id = fts.rowid) <= ?" if by else ""
+    def texts(self, ids: Iterable[int]) -> list[Text]:
         query = (
-            f"SELECT {FIELDS} FROM passages WHERE id IN"
-            f" (SELECT rowid FROM fts WHERE fts MATCH ? AND rowid <= ?{before} ORDER BY rank LIMIT ?)"
+            f"SELECT {FIELDS_OF_PASSAGES} FROM json_each(?) AS asked CROSS JOIN passages ON passages.id = asked.value"
         )
-        values = (expression, last, by, limit) if by else (expression, last, limit)
-        return list(map(Text._make, self._db.execute(query, values)))
+        return list(map(Text._make, self._db.execute(query, (json.dumps(list(ids)),))))
 
-    def at(self, places: Iterable[tuple[int, int]], last: int) -> list[Text]:
-        """The passages at the given places of episodes."""
+    def at(self, places: Iterable[int], last: int) -> list[Text]:
+        """The passages at the given places of episodes, each as one number: the episode, then `PLACE_BITS` of the place."""
         query = (
             f"SELECT {FIELDS_OF_PASSAGES} FROM json_each(?) AS wanted CROSS JOIN passages "
-            "ON episode = json_extract(wanted.value, '$[0]') AND place = json_extract(wanted.value, '$[1]') "
+            f"ON episode = wanted.value >> {PLACE_BITS} AND place = wanted.value & {(1 << PLACE_BITS) - 1} "
             "WHERE passages.id <= ?"
         )
-        return list(map(Text._make, self._db.execute(query, (json.dumps(sorted(places)), last))))
+        return list(map(Text._make, self._db.execute(query, (json.dumps(list(places)), last))))
 
     def contents(self, ids: Iterable[int]) -> dict[int, Content]:
         which = "id IN (SELECT value FROM json_each(?))"
         query = f"SELECT id, {', '.join(Content._fields)} FROM passages WHERE {which}"
         return {row[0]: Content(*row[1:]) for row in self._db.execute(query, (json.dumps(list(ids)),))}
 
-    def episodes(self, ids: Iterable[int], last: int) -> dict[int, Totals]:
-        if self._is_newest(last):
-            query = "SELECT id, passages, words FROM episodes WHERE id IN (SELECT value FROM json_each(?))"
-            return {row[0]: Totals(*row[1:]) for row in self._db.execute(query, (json.dumps(list(ids)),))}
-        query = "SELECT place, words_of_episode FROM passages WHERE episode = ? AND id <= ? ORDER BY place DESC LIMIT 1"
-        return {episode: Totals(*self._db.execute(query, (episode, last)).fetchone()) for episode in ids}
+    def episodes(self, ids: Iterable[int], reach: Reach) -> dict[int, Totals]:
+        query = "SELECT id, passages, words FROM episodes WHERE id IN (SELECT value FROM json_each(?))"
+        values: tuple[object, ...] = (json.dumps(list(ids)),)
+        if not reach.is_newest:
+            query = (
+                "SELECT episode, place, words_of_episode FROM json_each(?) AS asked CROSS JOIN passages ON passages.id ="
+                " (SELECT id FROM passages WHERE episode = asked.value AND id <= ? ORDER BY place DESC LIMIT 1)"
+            )
+            values = (*values, reach.last)
+        return {row[0]: Totals(row[1], row[2]) for row in self._db.execute(query, values)}
 
     def of_events(self, seqs: Iterable[int]) -> list[Text]:
         """The first passage of each event."""
@@ -188,9 +249,10 @@ class TextStore:
         query = "SELECT seq FROM passages WHERE part = 0 AND seq <= ? ORDER BY seq DESC LIMIT ?"
         return [seq for (seq,) in self._db.execute(query, (last_seq, count))]
 
-    def newest(self, last: int) -> str:
+    def newest(self, last_seq: int) -> str:
         """The time of the passage that came last; empty where there is none."""
-        found = self._db.execute("SELECT time FROM passages WHERE id = ?", (last,)).fetchone()
+        query = "SELECT time FROM passages WHERE seq <= ? ORDER BY seq DESC, part DESC LIMIT 1"
+        found = self._db.execute(query, (last_seq,)).fetchone()
         return str(found[0]) if found else ""
 
     def reinforcement(self, texts: Iterable[Text], known: int) -> dict[int, float]:
@@ -203,110 +265,21 @@ class TextStore:
         return {seq: weight for seq, weight in found.items() if weight}
 
 
-class _Rows:
-    """The rows of one transaction, gathered and then written together."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
-        self.passages: list[tuple[Any, ...]] = []
-        self._fts: list[tuple[int, str, str]] = []
-        self._episodes: dict[str, list[Any]] = {}
-        """By source: id, source, passages, words and last time of the episode that goes on."""
-        self._ended: list[list[Any]] = []
-        self._reinforced: list[tuple[Any, ...]] = []
-        last = db.execute("SELECT id, words_by_now FROM passages ORDER BY id DESC LIMIT 1").fetchone()
-        self._id: int = last[0] if last else 0
-        self._words: int = last[1] if last else 0
-        (self._episode,) = db.execute("SELECT ifnull(max(id), 0) FROM episodes").fetchone()
-
-    def take(self, extracted: ExtractedEvent) -> None:
-        event, rows = extracted.event, extracted.rows
-        entity = entity_key(EntityRef(rows.entities[0].entity_type, rows.entities[0].name)) if rows.entities else ""
-        for part, passage in enumerate(passages(event, rows)):
-            folded = tokens.folded(passage.text)
-            stems = [*header(passage.time[:10], passage.speaker, passage.heading), *tokens.words_of_folded(folded)]
-            words = f" {'  '.join(stems)} "
-            episode = self._episode_of(passage.source, passage.time)
-            episode[2] += 1
-            episode[3] += len(stems)
-            episode[4] = passage.time
-            self._id += 1
-            self._words += len(stems)
-            self.passages.append(
-                (
-                    self._id,
-                    event.seq,
-                    event.hash,
-                    part,
-                    episode[0],
-                    episode[2],
-                    len(stems),
-                    self._words,
-                    episode[3],
-                    passage.kind,
-                    event.type,
-                    event.actor,
-                    passage.speaker,
-                    passage.time,
-                    entity,
-                    _json(passage.metadata),
-                    words,
-                    passage.text,
-                )
-            )
-            self._fts.append((self._id, words, " ".join(tokens.identifiers(passage.text))))
-        if event.type == "memory.reinforced" and event.payload:
-            self._reinforce(event.seq, event.session, event.payload)
-
-    def _episode_of(self, source: str, time: str) -> list[Any]:
-        if source not in self._episodes:
-            query = "SELECT id, source, passages, words, last FROM episodes WHERE source = ? ORDER BY id DESC LIMIT 1"
-            found = self._db.execute(query, (source,)).fetchone()
-            self._episodes[source] = list(found) if found else self._new_episode(source, time)
-        episode = self._episodes[source]
-        if episode[4][:13] != time[:13] and abs(_moment(time) - _moment(episode[4])) > EPISODE_GAP:
-            self._ended.append(episode)
-            episode = self._episodes[source] = self._new_episode(source, time)
-        return episode
-
-    def _new_episode(self, source: str, time: str) -> list[Any]:
-        self._episode += 1
-        return [self._episode, source, 0, 0, time]
-
-    def _reinforce(self, seq: int, session: str, payload: Any) -> None:
-        target = None
-        with contextlib.suppress(ZaxyError):
-            citation = parse_citation(str(payload.get("citation", "")))
-            target = citation.seq if citation.session == session else None
-        named = (payload.get("entity_type"), payload.get("entity_name"))
-        entity = entity_key(EntityRef(*named)) if all(isinstance(part, str) for part in named) else ""
-        importance = payload.get("importance")
-        weight = float(importance) if type(importance) in (int, float) and 0 < importance <= 1 else 1.0
-        self._reinforced.append((seq, target, entity, weight))
-
-    def write(self) -> None:
-        db = self._db
-        db.executemany(f"INSERT INTO passages VALUES ({', '.join('?' * 18)})", self.passages)
-        db.executemany("INSERT INTO fts (rowid, words, names) VALUES (?, ?, ?)", self._fts)
-        db.executemany("REPLACE INTO episodes VALUES (?, ?, ?, ?, ?)", [*self._ended, *self._episodes.values()])
-        db.executemany("INSERT INTO reinforced VALUES (?, ?, ?, ?)", self._reinforced)
-
-
-@lru_cache(4096)
-def header(day: str, speaker: str, heading: str) -> tuple[str, ...]:
-    """The words for when something was said, by whom and where: a question may name the month, person or place."""
-    year, month, number = day.split("-")
-    return (
-        *tokens.words(tokens.MONTHS[int(month) - 1]),
-        year,
-        number.lstrip("0"),
-        *tokens.words(f"{speaker} {heading}"),
+@lru_cache(256)
+def _union(limited: tuple[bool, ...], by: bool) -> str:
+    """A statement for as many lookups, each with its number: one statement costs less than many."""
+    before = " AND (SELECT time FROM passages WHERE id = fts.rowid >> 8) <= ?" if by else ""
+    where = f"FROM fts WHERE fts MATCH ? AND rowid > ? AND rowid <= ?{before}"
+    return " UNION ALL ".join(
+        f"SELECT * FROM (SELECT rowid, {number} {where} ORDER BY rowid DESC LIMIT ?)"
+        if is_limited
+        else f"SELECT rowid, {number} {where}"
+        for number, is_limited in enumerate(limited)
     )
 
 
-def _json(value: object) -> str:
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
-
-
-def _moment(time: str) -> datetime:
-    return datetime.fromisoformat(time)
+def _cut(bits: bytes, last: int) -> bytes:
+    """The bits of the passages up to the last one."""
+    if last >= 8 * len(bits):
+        return bits
+    return bits[: last // 8] + bytes([bits[last // 8] & ((1 << last % 8) - 1)])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import Stemmer  # type: ignore[import-not-found]
@@ -103,6 +103,12 @@ def words(text: str) -> list[str]:
     return words_of_folded(folded(text))
 
 
+@lru_cache(8192)
+def stems_of(name: str) -> tuple[str, ...]:
+    """The stems of a name that comes up again and again: of a speaker, a file, a channel."""
+    return tuple(words(name))
+
+
 def words_of_folded(text: str) -> list[str]:
     if not text.isascii():
         return list(_words_of_any_script(text))
@@ -187,3 +193,11 @@ def _months(question: str) -> Iterator[str]:
 def match_any(tokens: Iterable[str], column: str) -> str:
     """An FTS5 expression for documents that have any of the tokens; tokens have no character that means anything."""
     return " OR ".join(f'{column}:"{token}"' for token in tokens)
+
+
+def match_phrase(phrase: str) -> str:
+    """An FTS5 expression for documents that may have a phrase; empty where it has stop words only."""
+    stems = words(phrase)
+    if _PICTURES.search(phrase):  # they stand behind the words
+        return " AND ".join(f'words:"{stem}"' for stem in dict.fromkeys(stems))
+    return f'words:"{" ".join(stems)}"' if stems else ""
