@@ -5,14 +5,17 @@ from __future__ import annotations
 import base64
 import json
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+import outside_store
 from zaxy.api.models import Draft, Event
 from zaxy.errors import ZaxyError
 from zaxy.memory import Memory
@@ -22,8 +25,14 @@ from zaxy.retrieve.results import Answer
 SESSION = "work"
 
 
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
+@pytest.fixture(params=["jsonl", outside_store.NAME])
+def memory(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    if request.param != "jsonl":
+        site = tmp_path / "site"
+        outside_store.install(site)
+        monkeypatch.syspath_prepend(str(site))
+        monkeypatch.setenv("PYTHONPATH", str(site))
+        monkeypatch.setenv("ZAXY_EVENT_STORE", request.param)
     with Memory.open(tmp_path) as opened:
         yield opened
 
@@ -343,7 +352,11 @@ def test_a_read_without_patience_answers_with_what_there_is_and_warns(memory: Me
 def test_a_log_that_is_gone_is_told_and_nothing_is_made_of_what_followed_it(memory: Memory, tmp_path: Path) -> None:
     turn(memory, "the lamp is out")
     memory.query("lamp", SESSION)
-    (tmp_path / ".eventloom" / f"{SESSION}.jsonl").unlink()
+    if (kept := tmp_path / ".eventloom" / "plugins" / outside_store.NAME / "events.db").exists():
+        with closing(sqlite3.connect(kept)) as db, db:
+            db.execute("DELETE FROM lines")
+    else:
+        (tmp_path / ".eventloom" / f"{SESSION}.jsonl").unlink()
     with Memory.open(tmp_path) as later:
         answer = later.query("lamp", SESSION)
         assert answer.results == () and len(answer.warnings) == 2

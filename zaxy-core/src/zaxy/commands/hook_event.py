@@ -10,7 +10,7 @@ import sys
 
 from zaxy.commands.options import CommandLine, Option, help_rows, parameters
 from zaxy.errors import InvalidRequest, ZaxyError
-from zaxy.observe.hook_command import HookCall
+from zaxy.observe.hook_command import HookCall, is_spooled
 from zaxy.observe.hook_events import TRIGGERS
 
 TYPE_CHECKING = False
@@ -85,7 +85,8 @@ def run(arguments: Sequence[str]) -> int:
         from zaxy.commands.events import event_reply
         from zaxy.eventloom.store import event_of
 
-        print(json.dumps(event_reply(event_of(recorded)), indent=2))
+        place = {"spooled": True} if is_spooled(call.workspace()) else event_reply(event_of(recorded))
+        print(json.dumps(place, indent=2))
     return 0
 
 

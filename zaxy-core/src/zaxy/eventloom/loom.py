@@ -295,6 +295,13 @@ class Eventloom:
             self._indexes.pop(session).close()
         return recorded
 
+    def remove(self, session: str, last: int) -> bool:
+        """Remove a whole log, unless events came behind `last` meanwhile: a spool, when it was delivered."""
+        removed = self._existing(session).remove(last)
+        if removed and session in self._indexes:
+            self._indexes.pop(session).close()
+        return removed
+
     # Refs
 
     def refs(self, session: str) -> dict[str, Line]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -27,19 +28,24 @@ def open_event_log(workspace: Workspace, host: Callable[[], PluginHost] | None =
     `host`: the plugins that are already open, if there are any. The built-in store needs none.
     """
     chosen = Settings(stored=workspace.stored_settings())
-    if chosen.event_store == FILES_STORE and not any(
-        choice.startswith(f"{POINT}:{FILES_STORE}=") for choice in chosen.plugins_prefer
-    ):
+    if chosen.event_store == FILES_STORE:  # always the files of the workspace: a hook writes there too
         return files_log(workspace.eventloom)
     from zaxy.eventloom.outside_store import outside_log
+    from zaxy.eventloom.spool import FOLDER, Spool
     from zaxy.plugins.host import PluginHost
 
-    return outside_log(workspace, (host() if host else PluginHost.of(workspace)).get(POINT, chosen.event_store))
+    plugins = host() if host else PluginHost.of(workspace)
+    spool = Spool(_files(os.path.join(workspace.eventloom, FOLDER)), plugins.notice)
+    return outside_log(plugins.get(POINT, chosen.event_store), spool)
 
 
 def files_log(folder: str) -> FilesLog:
     """The log in the files of a folder."""
-    return FilesLog(JsonlStore(ProviderContext({}, Path(folder), "", _silent, _now)))
+    return FilesLog(_files(folder))
+
+
+def _files(folder: str) -> JsonlStore:
+    return JsonlStore(ProviderContext({}, Path(folder), "", _silent, _now))
 
 
 def _silent(_: str) -> None:

@@ -8,9 +8,11 @@ from typing import Any, TypeVar
 from zaxy.api.models import Cursor, Draft
 from zaxy.api.points import StoredLog
 from zaxy.errors import InternalError
-from zaxy.eventloom.event_log import EventLog
+from zaxy.eventloom.drafts import AdmittedDraft
+from zaxy.eventloom.event_log import Appended, EventLog
+from zaxy.eventloom.spool import Spool
+from zaxy.eventloom.view import LogView
 from zaxy.plugins.host import BoundProvider
-from zaxy.workspace import Workspace
 
 SECONDS_TO_READ = 10.0
 SECONDS_TO_WRITE = 60.0
@@ -19,8 +21,35 @@ SECONDS_TO_WRITE = 60.0
 T = TypeVar("T")
 
 
-def outside_log(workspace: Workspace, provider: BoundProvider) -> EventLog:
-    return EventLog(BoundStore(provider))
+class OutsideLog(EventLog):
+    """The log in a plugin's store, with what hooks have left for it. Whatever is read, that is delivered first."""
+
+    def __init__(self, store: BoundStore, spool: Spool) -> None:
+        super().__init__(store)
+        self._spool = spool
+
+    def sessions(self) -> list[str]:
+        self._deliver()
+        return super().sessions()
+
+    def view(self, session: str) -> LogView:
+        self._deliver()
+        return super().view(session)
+
+    def append_each(self, session: str, drafts: Sequence[AdmittedDraft]) -> list[Appended]:
+        self._deliver()
+        return super().append_each(session, drafts)
+
+    def _deliver(self) -> None:
+        self._spool.deliver(super().append_each)
+
+    def close(self) -> None:
+        self._spool.close()
+        super().close()
+
+
+def outside_log(provider: BoundProvider, spool: Spool) -> OutsideLog:
+    return OutsideLog(BoundStore(provider), spool)
 
 
 class BoundStore:

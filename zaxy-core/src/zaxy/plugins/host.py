@@ -94,9 +94,12 @@ class PluginHost:
         """Continue without a broken provider and leave a notice. In strict mode, raise the error."""
         if self._strict:
             raise error
-        notice = f"{error.message} {error.remediation}"
-        if notice not in self.notices:
-            self.notices.append(notice)
+        self.notice(f"{error.message} {error.remediation}")
+
+    def notice(self, text: str) -> None:
+        """Show it with the next answers, once."""
+        if text not in self.notices:
+            self.notices.append(text)
 
     def load(self, name: str) -> InstalledPlugin:
         """Import one plugin, and check that its hooks match its manifest. Its row says how that went."""
