@@ -748,9 +748,9 @@ def test_a_bundle_is_proven_before_the_first_of_its_events_is_written(tmp_path: 
     memory = Memory.open(tmp_path)
     try:
         with pytest.raises(ZaxyError, match="entry 1199"):
-            import_bundle(memory.recall.loom, parts_of_file(BytesIO(changed)), session="theirs")
+            import_bundle(memory.recall.store, parts_of_file(BytesIO(changed)), session="theirs")
         assert memory.sessions() == []
-        assert import_bundle(memory.recall.loom, parts_of_file(BytesIO(data)), session="theirs").new == 1200
+        assert import_bundle(memory.recall.store, parts_of_file(BytesIO(data)), session="theirs").new == 1200
         assert proven(bundle_bytes(memory, EVERYTHING, "theirs", SIGNER)).session_id == "theirs"
     finally:
         memory.close()

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, BinaryIO, Unpack
 from zaxy.api.models import AsOf, EntityRef
 from zaxy.assemble.use_marks import UseMarks
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
-from zaxy.eventloom.admission import OWN_ACTOR, admit, admit_own
+from zaxy.eventloom.admission import OWN_ACTOR
 from zaxy.eventloom.citation import parse_citation
-from zaxy.eventloom.loom import Eventloom
+from zaxy.eventloom.drafts import admit_draft, own_draft
+from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.request_keys import coming_key, next_key
-from zaxy.eventloom.store import event_of
 from zaxy.extract.housekeeping import is_housekeeping
 from zaxy.extract.times import utc_text
 from zaxy.follow.loop import FOREVER
@@ -71,10 +71,10 @@ class Memory:
         return default_session(self.workspace)
 
     @property
-    def _loom(self) -> Eventloom:
+    def _log(self) -> EventLog:
         """The log, with every mark of use in it."""
         self._marks.flush()
-        return self.recall.loom
+        return self.recall.store
 
     # Writing
 
@@ -91,15 +91,15 @@ class Memory:
     ) -> Event:
         """Append one event; it is durable when this returns. Secrets are taken out of it first."""
         key = idempotency_key or next_key()
-        entry = admit(
+        draft = admit_draft(
             event_type, actor, dict(payload), sensitivity=sensitivity, caused_by=caused_by, idempotency_key=key
         )
-        return event_of(self._loom.append(session or self.session, [entry])[0])
+        return self._log.append(session or self.session, [draft])[0]
 
     def append_many(self, drafts: Iterable[Draft], session: str = "") -> list[Event]:
         """Append all of them or none."""
-        entries = [
-            admit(
+        admitted = [
+            admit_draft(
                 draft.type,
                 draft.actor,
                 dict(draft.payload),
@@ -109,7 +109,7 @@ class Memory:
             )
             for draft in drafts
         ]
-        return [event_of(line) for line in self._loom.append(session or self.session, entries)]
+        return self._log.append(session or self.session, admitted)
 
     def after_turn(
         self,
@@ -193,7 +193,7 @@ class Memory:
         if parent_session == subagent_session:
             raise InvalidRequest("the subagent's session is the parent's", "Give the subagent a session of its own.")
         check_session_id(parent_session)
-        report = self._loom.verify(subagent_session)
+        report = self._log.verify(subagent_session)
         payload = {"parent_session_id": parent_session, "subagent_session_id": subagent_session, "summary": summary}
         payload |= {"outcome": outcome} if outcome else {}
         cleaned = self.append("subagent.cleaned", payload, actor=actor, session=subagent_session)
@@ -226,7 +226,7 @@ class Memory:
         self._write_own(event_type, payload, session)
 
     def _write_own(self, event_type: str, payload: JsonObject, session: str) -> None:
-        self.recall.loom.append(session, [admit_own(event_type, OWN_ACTOR, dict(payload))])
+        self.recall.store.append(session, [own_draft(event_type, OWN_ACTOR, dict(payload))])
 
     def invalidate(
         self,
@@ -240,9 +240,9 @@ class Memory:
     ) -> Event:
         """End what is held to be true of an entity, from a moment on; history keeps it. `not_found` if none is open."""
         session = session or self.session
-        done = self._loom.by_key(session, key) if (key := coming_key()) else None
+        done = self._log.by_key(session, key) if (key := coming_key()) else None
         if done is not None:  # then nothing is open any more, and that is as it should be
-            return event_of(done)
+            return done
         at = _moment(invalid_at)
         self.follow(session)
         rows = self.recall.versions(session, EntityRef(entity_type, entity_name), AsOf())
@@ -268,10 +268,10 @@ class Memory:
         from zaxy.follow.forgetting import drop_unused, ended_by
 
         cited = parse_citation(citation)
-        event = event_of(self._loom.resolve(cited))
+        event = self._log.resolve(cited)
         self.follow(cited.session)
         ended = ended_by(event, self.recall.store, self.recall.versions)
-        recorded = event_of(self._loom.erase(cited.session, cited.seq, actor, reason, closings=ended))
+        recorded = self._log.erase(cited.session, cited.seq, actor, reason, closings=ended)
         used = {
             f"{bound.point}-{bound.name}" for bound in (*self.recall.host.all("retrieval_lanes"), self.recall.graph)
         }
@@ -321,7 +321,7 @@ class Memory:
         from zaxy.assemble.checkout import checkout
 
         session = session or self.session
-        target = self._loom.resolve_ref(session, ref).seq if ref else None
+        target = self._log.resolve_ref(session, ref).seq if ref else None
         done = self.recall.reply(
             session,
             lambda snapshot: checkout(
@@ -377,8 +377,7 @@ class Memory:
     ) -> list[Event]:
         """Events in order, straight from the log."""
         found = []
-        for line in self._loom.read(session or self.session, from_seq):
-            event = event_of(line)
+        for event in self._log.events(session or self.session, from_seq):
             if include_housekeeping or not is_housekeeping(event):
                 found.append(event)
             if len(found) >= limit:
@@ -392,9 +391,9 @@ class Memory:
         from zaxy.assemble.token_budget import tokens_of
 
         session = session or self.session
-        state, tail = self._loom.state(session), self._loom.end(session)
+        state, end = self._log.state(session), self._log.end(session)
         latest = self._latest(session)
-        eventloom = {"status": state if tail.line else "empty", "events": tail.seq}
+        eventloom = {"status": state if end else "empty", "events": end}
         eventloom |= {"head": latest[-1].citation} if latest else {}
         recent = [event for event in latest if not is_housekeeping(event)]
         doubts = self.recall.doubts(session, [])
@@ -410,7 +409,7 @@ class Memory:
 
         session = session or self.session
         manifest = self.capabilities(session, current_task=current_task)
-        with self._loom.view(session) as log:
+        with self._log.view(session) as log:
             found = starting.bootstrap(manifest.as_dict(), pending_reminder(log, LOOKBACK))
         if manifest.eventloom["events"]:
             self._marks.add("memory.bootstrap.shown", {}, session)
@@ -422,18 +421,18 @@ class Memory:
         end = self.head(session)
         found: list[Event] = []
         with suppress(ZaxyError):
-            found.extend(map(event_of, self._loom.read(session, max(end - LOOKBACK, 1), end)))
+            found.extend(self._log.events(session, max(end - LOOKBACK, 1), end))
         return found
 
     def resolve(self, citation: str) -> Event:
-        return event_of(self._loom.resolve(parse_citation(citation)))
+        return self._log.resolve(parse_citation(citation))
 
     def head(self, session: str = "") -> int:
         """The seq of the last durable event; 0 where there is none."""
-        return self._loom.end(session or self.session).seq
+        return self._log.end(session or self.session)
 
     def sessions(self) -> list[str]:
-        return self._loom.sessions()
+        return self._log.sessions()
 
     # Leaving and coming back
 
@@ -483,7 +482,7 @@ class Memory:
             copyfileobj(file, own, 1 << 20)
             parts = parts_of_file(own)
             return import_bundle(
-                self._loom,
+                self._log,
                 parts,
                 session=session or self.session,
                 expect_public_key=expect_public_key,
@@ -511,7 +510,7 @@ class Memory:
         from zaxy.follow.background import Background
 
         if self._background is None:
-            self._background = Background(self.recall.loop, self._loom.sessions)
+            self._background = Background(self.recall.loop, self._log.sessions)
             self._background.start()
 
     def follower_digests(self, session: str = "") -> dict[str, str]:

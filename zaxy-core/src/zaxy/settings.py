@@ -19,6 +19,8 @@ KINDS = ("string", "integer", "number", "boolean", "path", "list")
 TRUE_WORDS = ("1", "true", "yes", "on")
 FALSE_WORDS = ("0", "false", "no", "off")
 MASK = "********"
+FILES_STORE = "jsonl"
+"""The built-in event store."""
 
 
 class Setting(NamedTuple):
@@ -74,6 +76,12 @@ SETTINGS = (
         "string",
         None,
         "Keeps the default sessions of projects apart. Default: made from the name of the workspace's folder.",
+    ),
+    Setting(
+        "ZAXY_EVENT_STORE",
+        "string",
+        FILES_STORE,
+        "Where the log is kept: `jsonl`, the files of the workspace, or the name of an installed store.",
     ),
     Setting(
         "PROJECTION_BACKEND",
@@ -197,6 +205,7 @@ class Settings:
     eventloom_thread: str | None = _looked_up("EVENTLOOM_THREAD")
     state_dir: str | None = _looked_up("ZAXY_STATE_DIR")
     domain: str | None = _looked_up("ZAXY_DOMAIN")
+    event_store: str = _looked_up("ZAXY_EVENT_STORE")
     projection_backend: str = _looked_up("PROJECTION_BACKEND")
     embedded_engine: str = _looked_up("ZAXY_EMBEDDED_ENGINE")
     plugins_disable: tuple[str, ...] = _looked_up("ZAXY_PLUGINS_DISABLE")

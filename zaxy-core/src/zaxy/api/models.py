@@ -37,6 +37,10 @@ class Draft:
     sensitivity: str = "internal"
     caused_by: str = ""
     idempotency_key: str = ""
+    redacted: tuple[tuple[str, str], ...] = ()
+    """Which secrets were taken out of the payload: the JSON pointer and the kind of each."""
+    salt: str = ""
+    """32 hex digits that go into the payload's digest. The core gives each draft its own; empty: any random ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,54 @@ class Page:
     events: tuple[Event, ...]
     cursor: Cursor | None
     """Where to read on; None in a session without events."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedAppend:
+    """What an append comes to: the lines that are to be written now, and the line of each draft."""
+
+    new: tuple[NewLine, ...]
+    lines: tuple[bytes, ...]
+    """One for each draft: its own new one, or that of the event which had its idempotency key before."""
+
+
+class NewLine(NamedTuple):
+    """A line that is to be written, with what a store looks lines up by."""
+
+    seq: int
+    hash: str
+    type: str
+    key: str
+    """The idempotency key; empty if it has none."""
+    line: bytes
+
+
+class Damage(NamedTuple):
+    seq: int
+    """The damaged place in the log. Everything before it is intact."""
+    offset: int
+    """Where the line begins, in a log of files; 0 elsewhere."""
+    reason: str
+
+
+class Report(NamedTuple):
+    """What came of verifying a session's log."""
+
+    session: str
+    events: int
+    """How many events are intact, counted from the first."""
+    head: str
+    """The hash of the last intact event; empty if there is none."""
+    erased: int
+    torn: int
+    """Bytes of an interrupted write after the last complete batch. They are no damage."""
+    damage: Damage | None
+    log_at_fault: bool = False
+    """Whether the log itself is wrong, and not the given citation or the age of this version."""
+
+    @property
+    def ok(self) -> bool:
+        return self.damage is None
 
 
 # What is extracted from an event

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from zaxy.api.models import Event
-    from zaxy.eventloom.loom import Eventloom
-    from zaxy.eventloom.record import Line
+    from zaxy.eventloom.event_log import EventLog
     from zaxy.memory import Memory
     from zaxy.workspace import Workspace
 
@@ -25,11 +24,11 @@ TEXT_FIELDS = ("summary", "text", "content", "decision", "task", "goal", "title"
 MAX_TEXT_CHARS = 100
 
 
-def open_loom(workspace: str | None, eventloom_path: str | None) -> tuple[Eventloom, Workspace]:
-    from zaxy.eventloom.loom import Eventloom
+def open_log(workspace: str | None, eventloom_path: str | None) -> tuple[EventLog, Workspace]:
+    from zaxy.eventloom.opening import open_event_log
 
     found = find_workspace(workspace, eventloom_path)
-    return Eventloom(found.eventloom), found
+    return open_event_log(found), found
 
 
 def open_memory(workspace: str | None, eventloom_path: str | None) -> Memory:
@@ -71,18 +70,11 @@ def purpose_of(text: str) -> Any:
         ) from None
 
 
-def reply_of(line: Line, replayed: bool = False) -> dict[str, Any]:
+def event_reply(event: Event, replayed: bool = False) -> dict[str, Any]:
     """What an append answers, on every surface."""
-    session = str(line.record["thread"])
-    citation = str(Citation(session, line.seq, line.hash))
-    reply = {"seq": line.seq, "id": line.record["id"], "hash": line.hash, "citation": citation, "session_id": session}
+    reply = {"seq": event.seq, "id": event.id, "hash": event.hash, "citation": event.citation}
+    reply["session_id"] = event.session
     return {**reply, "replayed": True} if replayed else reply
-
-
-def event_reply(event: Event) -> dict[str, Any]:
-    """The same for an event that a program holds."""
-    place = {"seq": event.seq, "id": event.id, "hash": event.hash}
-    return {**place, "citation": event.citation, "session_id": event.session}
 
 
 def event_view(record: dict[str, Any]) -> dict[str, Any]:

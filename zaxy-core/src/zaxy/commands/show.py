@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from zaxy.commands.events import event_view, open_loom
+from zaxy.commands.events import event_view, open_log
 from zaxy.commands.hot import Argument, hot_command
 from zaxy.commands.options import JSON, PLACE
 from zaxy.eventloom.citation import parse_citation
@@ -16,8 +16,8 @@ def show(
     citation: str, *, workspace: str | None = None, eventloom_path: str | None = None, as_json: bool = False
 ) -> None:
     cited = parse_citation(citation)
-    loom, _ = open_loom(workspace, eventloom_path)
-    record = loom.resolve(cited).record
+    log, _ = open_log(workspace, eventloom_path)
+    record = log.record(cited)
     if as_json:
         print(json.dumps(event_view(record), ensure_ascii=False))
         return

@@ -26,7 +26,7 @@ Contract = dict[str, Any]
 
 # Who makes the values of a model: the core hands it out, a plugin returns it, or both do.
 MODEL_SIDES = {
-    "core": "AsOf Batch ExtractedEvent HookCommand Parcel ProviderContext Query",
+    "core": "AsOf Batch Damage ExtractedEvent HookCommand NewLine Parcel PlannedAppend ProviderContext Query Report",
     "plugin": "Candidate ClientCapture ClientSigns EdgeRow EntityRow GraphStats HookEvent HookHandler KeyPair "
     "Observation Page Provider Reading Receipt Source Tool",
     "both": "Closing Cursor Draft Edge Entity EntityRef Event Extraction ServerEntry",
@@ -40,7 +40,8 @@ CONSTANTS = {
 RULES_OF_VERSIONS = (
     "as_known beginning comes_last content_of earlier_ends earlier_text end_versions holds last_of open_version seen"
 )
-PROTOCOLS = ("Follower", "ClientHooks", *(point.protocol for point in POINTS.values()))
+OF_LINES = "erase_payload plan_append prove_line verify_lines"
+PROTOCOLS = ("Follower", "ClientHooks", "StoredLog", *(point.protocol for point in POINTS.values()))
 EXPERIMENTAL = {"stability": "experimental", "since": "0.1"}
 
 
@@ -180,6 +181,9 @@ def _names() -> Iterator[tuple[str, Item]]:
     for name, kind in CONSTANTS.items():
         yield f"constant {name}", _offered(type=kind)
     yield from _rules_of_versions()
+    for name in OF_LINES.split():
+        signature = _signature(getattr(import_module("zaxy.api"), name))
+        yield f"function {name}", {"side": "core", **EXPERIMENTAL, "since": "0.3", **signature}
 
 
 def _rules_of_versions() -> Iterator[tuple[str, Item]]:

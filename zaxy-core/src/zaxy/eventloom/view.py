@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zaxy.api.models import Cursor, Event, Page
 from zaxy.errors import Conflict, ZaxyError
@@ -13,24 +13,15 @@ from zaxy.eventloom.record import Damaged, NewerFormat
 from zaxy.eventloom.store import event_of_record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Protocol
+    from collections.abc import Callable
 
-    class StoredLog(Protocol):
-        """What a store keeps of a session, as it is at one moment: lines, which nobody need believe."""
-
-        @property
-        def head(self) -> Cursor | None: ...
-
-        def lines(self, seqs: Sequence[int]) -> Mapping[int, bytes]: ...
-
-        def lines_after(self, seq: int, limit: int) -> Sequence[bytes]: ...
-
-        def close(self) -> None: ...
-
+    from zaxy.api.points import StoredLog
 
 MAX_PAGE_BYTES = 16 << 20
 """A page ends after this much of the log, however many events were asked for."""
+
+RECORDS_AT_ONCE = 1000
+BROKEN_CHAIN = "it does not continue the event before it"
 
 
 class LogView:
@@ -110,12 +101,35 @@ class LogView:
             seq += 1
             event = self._event(seq, line)
             if event.prev != before:
-                raise self._damaged(seq, "it does not continue the event before it")
+                raise self._damaged(seq, BROKEN_CHAIN)
             yield event
             before = event.hash
             size += len(line)
             if size > MAX_PAGE_BYTES:
                 return
+
+    def records(self, first: int, last: int | None = None) -> Iterator[tuple[dict[str, Any], bytes]]:
+        """The records of a range with their lines, oldest first, each proven."""
+        seq, before = max(first, 1) - 1, None
+        last = self.end if last is None else min(last, self.end)
+        while seq < last:
+            lines = self._stored.lines_after(seq, min(last - seq, RECORDS_AT_ONCE))
+            if not lines:
+                return
+            for line in lines:
+                seq += 1
+                record = self._record(seq, line)
+                if before is not None and record["prev"] != before:
+                    raise self._damaged(seq, BROKEN_CHAIN)
+                before = record["hash"]
+                yield record, line
+
+    def lines(self) -> Iterator[bytes]:
+        """All lines, oldest first, as the store gives them: none is proven."""
+        seq = 0
+        while seq < self.end and (lines := self._stored.lines_after(seq, RECORDS_AT_ONCE)):
+            yield from lines
+            seq += len(lines)
 
     def _refuse_unknown(self, cursor: Cursor) -> None:
         known = self.get(cursor.seq)
@@ -127,6 +141,9 @@ class LogView:
             )
 
     def _event(self, seq: int, line: bytes) -> Event:
+        return event_of_record(self._record(seq, line))
+
+    def _record(self, seq: int, line: bytes) -> dict[str, Any]:
         try:
             record = prove(line)
         except NewerFormat as error:
@@ -137,7 +154,7 @@ class LogView:
             raise self._damaged(seq, f"it has the number {record['seq']}")
         if record["thread"] != self.session:
             raise self._damaged(seq, "it belongs to another session")
-        return event_of_record(record)
+        return record
 
     def _unusable(self, seq: int, reason: str) -> ZaxyError:
         fix = f"Run 'zaxy verify {self.session}' to see what is intact."

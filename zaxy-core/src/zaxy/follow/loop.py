@@ -15,6 +15,7 @@ from zaxy.api.models import Batch, Closing, Cursor, Event, ExtractedEvent
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.admission import OWN_ACTOR
 from zaxy.eventloom.disk import DISK
+from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.lock import SessionLock
 from zaxy.eventloom.view import LogView
 from zaxy.extract.housekeeping import INERT
@@ -23,7 +24,7 @@ from zaxy.security.paths import own_folder, unusable_folder
 from zaxy.security.session_ids import check_session_id
 
 if TYPE_CHECKING:
-    from zaxy.api.points import EventStore, Follower
+    from zaxy.api.points import Follower
 
 BATCH, MAX_BATCH = 500, 2000
 MAX_MARKS = 32
@@ -83,7 +84,7 @@ class Loop:
 
     def __init__(
         self,
-        store: EventStore,
+        store: EventLog,
         followers: dict[str, Follower],
         extractors: Extractors,
         *,
@@ -301,7 +302,7 @@ class _Run:
 
     def __init__(
         self,
-        store: EventStore,
+        store: EventLog,
         extractors: Extractors,
         *,
         resolver: Resolver | None,

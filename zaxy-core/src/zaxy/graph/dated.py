@@ -11,7 +11,8 @@ from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, 
 
 if TYPE_CHECKING:
     from zaxy.api.models import Event
-    from zaxy.api.points import EventStore, ProjectionBackend
+    from zaxy.api.points import ProjectionBackend
+    from zaxy.eventloom.event_log import EventLog
     from zaxy.graph.identities import Identities
 
 
@@ -23,7 +24,7 @@ class DatedGraph:
     """
 
     def __init__(
-        self, backend: ProjectionBackend, identities: Identities, store: EventStore, clock: Callable[[], str]
+        self, backend: ProjectionBackend, identities: Identities, store: EventLog, clock: Callable[[], str]
     ) -> None:
         self._backend = backend
         self._identities = identities

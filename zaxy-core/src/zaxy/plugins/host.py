@@ -93,9 +93,12 @@ class PluginHost:
         """Continue without a broken provider and leave a notice. In strict mode, raise the error."""
         if self._strict:
             raise error
-        notice = f"{error.message} {error.remediation}"
-        if notice not in self.notices:
-            self.notices.append(notice)
+        self.notice(f"{error.message} {error.remediation}")
+
+    def notice(self, text: str) -> None:
+        """Show it with the next answers, once."""
+        if text not in self.notices:
+            self.notices.append(text)
 
     def load(self, name: str) -> InstalledPlugin:
         """Import one plugin, and check that its hooks match its manifest. Its row says how that went."""
@@ -270,6 +273,10 @@ class BoundProvider:
             return getattr(self.instance, method)(*arguments, **named)
 
         return self._host.run(self.row, "call", what, made, budget=budget)
+
+    def guarded(self, what: str, function: Callable[[], T], *, budget: float | None = None) -> T:
+        """Run what uses an object that the provider gave out, as a call of its own methods is run."""
+        return self._host.run(self.row, "call", f"{self.provider.name}.{what}", function, budget=budget)
 
     def value(self, attribute: str) -> Any:
         """An attribute of the point's Protocol, which may be a property."""

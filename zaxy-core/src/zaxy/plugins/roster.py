@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zaxy import __version__
-from zaxy.api.catalog import API_CURRENT, API_FLOOR, POINTS, version_text
+from zaxy.api.catalog import API_CURRENT, API_FLOOR, POINTS, STORES_OF_LINES, version_text
 from zaxy.errors import Conflict, InvalidRequest, NotFound
 from zaxy.plugins.discovery import Announcement, announced
 from zaxy.plugins.manifest import CLIENTS_POINT, ClientFacts, Manifest, ManifestError, Provided, read_manifest
@@ -154,6 +154,15 @@ def _judged(row: InstalledPlugin, manifest: Manifest) -> InstalledPlugin:
             "api",
             f"it speaks plugin API {manifest.api}; {window}",
             f"Upgrade the plugin: pip install --upgrade {row.package}",
+        )
+    if manifest.api_max < STORES_OF_LINES and any(one.point == "event_stores" for one in manifest.provides):
+        since = version_text(STORES_OF_LINES)
+        return row.broken(
+            "incompatible",
+            "api",
+            f"it speaks plugin API {manifest.api}, and since {since} an event store keeps lines, not events",
+            f"Upgrade the plugin: pip install --upgrade {row.package}. Its author makes the lines with "
+            f'zaxy.api.plan_append, and says "max": "{since}" in the manifest.',
         )
     return row
 
