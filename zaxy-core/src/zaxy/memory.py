@@ -55,7 +55,7 @@ REPLAYED_AT_ONCE = 1000
 MAX_TURN_QUERY_CHARS = 1000
 """Characters of a turn that are looked for in memory, where no query is given."""
 LOOKBACK = 200
-"""Events in which a session's start looks for what is captured."""
+"""Events in which a session's start looks for what is captured, and for a reminder."""
 
 
 class Memory:
@@ -389,7 +389,8 @@ class Memory:
         """The packet for a session's start: capabilities, the first call, what to trust."""
         session = session or self.session
         manifest = self.capabilities(session, current_task=current_task)
-        found = starting.bootstrap(manifest.as_dict(), pending_reminder(self._latest(session)))
+        with self._loom.view(session) as log:
+            found = starting.bootstrap(manifest.as_dict(), pending_reminder(log, LOOKBACK))
         if manifest.eventloom["events"]:
             self._marks.add("memory.bootstrap.shown", {}, session)
         counted = {"tokens_used": tokens_of(found), "truncated": False}

@@ -14,10 +14,11 @@ from typing import NamedTuple, Protocol
 from zaxy.api.models import Batch, Closing, Cursor, Event, ExtractedEvent
 from zaxy.api.points import EventStore, Follower
 from zaxy.errors import ZaxyError
+from zaxy.eventloom.admission import OWN_ACTOR
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
 from zaxy.eventloom.view import LogView
-from zaxy.extract.housekeeping import is_inert
+from zaxy.extract.housekeeping import INERT
 from zaxy.follow.extraction import Extractors, ended_by_erased
 from zaxy.security.paths import own_folder, unusable_folder
 from zaxy.security.session_ids import check_session_id
@@ -136,7 +137,7 @@ class Loop:
         first = min([state.seq for state in states] + ([known.seq if known else 0] if self._resolver else []))
         if not 0 < log.end - first <= MAX_MARKS:
             return False
-        return all(map(is_inert, log.events(range(first + 1, log.end + 1)).values()))
+        return log.are_all(range(first + 1, log.end + 1), OWN_ACTOR, INERT)
 
     def rebuild(self, session: str, names: Sequence[str] = (), progress: Progress | None = None) -> list[FollowerState]:
         """Forget what the followers hold of a session and follow its log, as it is now, from the start."""

@@ -34,9 +34,6 @@ CHECKED_TOGETHER = 12
 FOR_THE_REPLY = 40
 ROW_TOKENS, STEP_TOKENS, PART_TOKENS = 160, 34, 11
 """Tokens of a row besides what it says: its fields, and the parts of its score."""
-MAX_SUPERSEDED = 10
-SOME_MORE = 4
-"""How many rows are put into words at a time, where the first page of them was not enough."""
 STARTS = 3
 """How many of the best results the graph is walked from."""
 
@@ -99,8 +96,8 @@ class Retriever:
         best = islice(copies_last(found.held, found.profile), found.position.offset, None)
         answer = _page(question, self._results(question, best), found.position, found.notices)
         last = min((result.score for result in answer.results), default=0.0) if answer.truncated else 0.0
-        before = [(proposal, None) for proposal in found.ended if proposal.score >= last][:MAX_SUPERSEDED]
-        return replace(answer, superseded=tuple(self._results(question, before)))
+        before = [proposal.text for proposal in found.ended if proposal.score >= last]
+        return replace(answer, superseded=tuple(before[:MAX_RESULTS]))
 
     def _found(self, question: Question) -> Found:
         """What the lanes propose and the graph says still holds, best first; looked up as far as it is asked for."""
@@ -160,8 +157,11 @@ class Retriever:
         return position, of_words(hits, profile._replace(keyword=1.0, verbatim=1.0)).values()
 
     def _results(self, question: Question, found: Iterable[tuple[Proposal, EntityRow | None]]) -> Iterator[Result]:
-        """The rows with what the log says; what was erased in this very moment says nothing."""
-        found, count = iter(found), question.limit + 1
+        """The rows with what the log says; what was erased in this very moment says nothing.
+
+        A page is put into words at once, and what comes behind it one by one: that is seldom asked for.
+        """
+        found, count = iter(found), question.limit
         while chunk := list(islice(found, count)):
             said = self._snapshot.words.said([proposal.text for proposal, _ in chunk])
             rows = [row for _, row in chunk if row is not None]
@@ -170,7 +170,7 @@ class Retriever:
                 entity = worded.get(id(row)) if row is not None else None
                 if proposal.text.id in said and (row is None or entity is not None):
                     yield _result(question, proposal, row, said[proposal.text.id], entity)
-            count = SOME_MORE
+            count = 1
 
     def _of_graph(
         self, question: Question, as_of: AsOf, hits: Sequence[Hit], notices: list[str]
