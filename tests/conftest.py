@@ -16,7 +16,7 @@ OURS = ("ZAXY_", "EVENTLOOM_", "MCP_", "NEO4J_", "PROJECTION_", "CLAUDE_PROJECT_
 
 @pytest.fixture(scope="session", autouse=True)
 def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for the user's key that is not the user's own, also for what is made once for many tests."""
+    """A folder for the user's key that is not the user's own, also for fixtures that many tests share."""
     folder = tmp_path_factory.mktemp("user-state")
     os.environ["ZAXY_STATE_DIR"] = str(folder)
     return folder

@@ -162,8 +162,9 @@ def test_names_are_learned_again_when_their_file_is_gone(memory: Memory) -> None
 def test_what_is_erased_teaches_no_name_any_more(memory: Memory) -> None:
     say(memory, "task.proposed", id="T-1", title="the secret name")
     say(memory, "task.claimed", id="T-1", owner="bob")
-    citation = next(iter(memory.recall.events(SESSION, 1, 1))).citation
-    memory.forget(citation, "it was asked for")
+    named_first = memory.recall.store.get(SESSION, 1)
+    assert named_first is not None
+    memory.forget(named_first.citation, "it was asked for")
     assert named(memory, "the secret name") == []
     folder = Path(memory.recall.workspace.root) / ".eventloom" / "followers" / "identities"
     assert all(b"secret" not in path.read_bytes() for path in folder.iterdir())

@@ -8,17 +8,8 @@ from typing import Annotated
 import typer
 
 from zaxy.commands import command, new_app
-from zaxy.commands.events import (
-    AsJson,
-    EventloomPath,
-    SessionId,
-    WorkspaceFolder,
-    event_row,
-    event_view,
-    open_loom,
-    reply_of,
-    session_of,
-)
+from zaxy.commands.events import event_row, event_view, open_loom, reply_of, session_of
+from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
 from zaxy.eventloom.citation import Citation, parse_citation
 
 app = new_app("refs")

@@ -81,6 +81,11 @@ class LogView:
                 return event
         return None
 
+    def seems_to_hold(self, cursor: Cursor) -> bool:
+        """Whether the line of a cursor's event names its hash. It is not proven: that is for those who read it."""
+        lines = self._stored.lines((cursor.seq,)) if 0 < cursor.seq <= self.end else {}
+        return b'"hash":"%b"' % cursor.hash.encode() in lines.get(cursor.seq, b"")
+
     def are_all(self, seqs: Iterable[int], actor: str, types: Sequence[str]) -> bool:
         """Whether events are all by that actor and of these types, by the look of their lines. None is proven."""
         start = b'{"actor":"%b",' % actor.encode()
