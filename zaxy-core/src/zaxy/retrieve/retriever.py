@@ -143,7 +143,7 @@ class Retriever:
         return self._page(question, best, position, [])
 
     def verbatim_besides(self, question: Question, known: Container[int], *, among: int) -> list[Result]:
-        """The first passages, among so many of the best, of events that the caller does not know yet."""
+        """The first passages of events that the caller does not know yet; `among` is a count of the best."""
         best = islice(self._passages(question)[1], among)
         fresh = (proposal for proposal in best if proposal.seq not in known)
         return list(self._results(question, [(one, None) for one in islice(fresh, question.limit)]))
@@ -188,7 +188,7 @@ class Retriever:
         for proposal, row in chosen:
             entity = worded.get(id(row)) if row is not None else None
             if proposal.text.id in said and (row is None or entity is not None):
-                yield _result(question, proposal, row, said[proposal.text.id], entity)
+                yield _result(question.profile, proposal, said[proposal.text.id], row=row, entity=entity)
 
     def _of_graph(
         self, question: Question, as_of: AsOf, hits: Sequence[Hit], notices: list[str]
@@ -292,7 +292,7 @@ def _result(question: Question, proposal: Proposal, row: EntityRow | None, said:
         lane=proposal.lane,
         score=proposal.score,
         steps=tuple(proposal.steps),
-        profile=question.profile,
+        profile=profile,
         event_type=event.type,
         actor=passage.speaker or event.actor,
         valid_from=row.valid_from if row else passage.time,
