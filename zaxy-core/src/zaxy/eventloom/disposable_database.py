@@ -22,7 +22,7 @@ from zlib import crc32
 import orjson
 
 from zaxy.errors import Unavailable, ZaxyError
-from zaxy.eventloom.disk import DISK
+from zaxy.eventloom.disk import DISK, retried_with_room
 from zaxy.eventloom.lock import SessionLock
 from zaxy.security.paths import is_own_file, own_folder
 from zaxy.user_state import user_key
@@ -185,6 +185,15 @@ class DisposableDatabase:
         self._leave_parents()
         self._let_go()
 
+    def close_if_idle(self) -> None:
+        """Close what is open unless it is being written. It is opened again when it is needed."""
+        self._leave_parents()
+        if self._writing.acquire(blocking=False):
+            try:
+                self._let_go()
+            finally:
+                self._writing.release()
+
     def _read(self, ask: Callable[[SealedConnection], T], begin: bool = True) -> T:
         db = self._borrow(begin)
         try:
@@ -275,7 +284,7 @@ class DisposableDatabase:
         own_folder(os.path.dirname(folder), create=True)
         own_folder(folder, create=True)
         with self._alone():
-            identity = self._placed()
+            identity = retried_with_room(self._placed)
             db = sqlite3.connect(
                 self._path, timeout=WAIT, isolation_level=None, check_same_thread=False, factory=SealedConnection
             )
