@@ -45,9 +45,13 @@ def retried_with_room(open_it: Callable[[], T]) -> T:
     except OSError as error:
         if error.errno != errno.EMFILE:
             raise
+    close_idle_files()
+    return open_it()
+
+
+def close_idle_files() -> None:
     for log in list(_resting):
         log.rest()
-    return open_it()
 
 
 class Disk:

@@ -22,7 +22,7 @@ from zlib import crc32
 import orjson
 
 from zaxy.errors import Unavailable, ZaxyError
-from zaxy.eventloom.disk import DISK, retried_with_room
+from zaxy.eventloom.disk import DISK, close_idle_files, retried_with_room
 from zaxy.eventloom.lock import SessionLock
 from zaxy.security.paths import is_own_file, own_folder
 from zaxy.user_state import user_key
@@ -285,15 +285,25 @@ class DisposableDatabase:
         own_folder(folder, create=True)
         with self._alone():
             identity = retried_with_room(self._placed)
-            db = sqlite3.connect(
-                self._path, timeout=WAIT, isolation_level=None, check_same_thread=False, factory=SealedConnection
-            )
             try:
-                self._prepare(db)
-            except BaseException:
-                db.close()
-                raise
+                db = self._prepared()
+            except sqlite3.OperationalError as error:
+                if _code(error) != sqlite3.SQLITE_CANTOPEN:
+                    raise
+                close_idle_files()  # that is how SQLite says that too many are open
+                db = self._prepared()
         db.identity = identity
+        return db
+
+    def _prepared(self) -> SealedConnection:
+        db = sqlite3.connect(
+            self._path, timeout=WAIT, isolation_level=None, check_same_thread=False, factory=SealedConnection
+        )
+        try:
+            self._prepare(db)
+        except BaseException:
+            db.close()
+            raise
         return db
 
     def _leave_parents(self) -> None:
