@@ -36,6 +36,7 @@ from zaxy.export.verification import (
     SUBSET,
     Verified,
     parts_of_file,
+    parts_of_object,
     verify,
     verify_export,
     verify_memory_export_subset,
@@ -292,7 +293,7 @@ def test_an_envelope_that_is_not_one_is_not_read(change: Json) -> None:
     file = BytesIO()
     write_bundle([encode(entry, MAX_ENTRY_DEPTH) for entry in MANY], made.SESSION, None, file)
     envelope = json.loads(file.getvalue())
-    assert verify(lambda: reading.parts_of(envelope), None, (ENVELOPE,)).session_id == made.SESSION
+    assert verify(parts_of_object(envelope), None, (ENVELOPE,)).session_id == made.SESSION
     for name in change:
         lacking = {field: value for field, value in envelope.items() if field != name}
         for document in ({**envelope, **change}, *([lacking] if name in envelope else [])):
@@ -519,7 +520,7 @@ def test_deep_nesting_is_refused(shape: str, depth: int) -> None:
     for _ in range(min(depth, 5000)):
         value = [value]
     with pytest.raises(ZaxyError):
-        verify(lambda: reading.parts_of({**bundle, "unknown": value}))
+        verify(parts_of_object({**bundle, "unknown": value}))
 
 
 @shapes

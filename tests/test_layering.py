@@ -97,6 +97,6 @@ def test_the_only_cycle_is_that_of_the_templates_tests_and_the_kit() -> None:
 def test_commands_and_skins_do_not_import_each_other() -> None:
     for path in (CORE / "commands").glob("*.py"):
         names = imported_modules(path.read_text())
-        shared = {"zaxy.commands.events", "zaxy.commands.options"}
+        shared = {f"zaxy.commands.{name}" for name in ("events", "hot", "hot_help", "options", "typer_options")}
         others = {name for name in names if name.startswith("zaxy.commands.")} - shared
         assert not others, f"{path.name} imports {others}"

@@ -1,32 +1,16 @@
-"""Memory: the one object over log, followers and retrieval. Every surface is a thin skin on it."""
+"""Memory: the one object over log, followers and retrieval. Every surface is a thin skin on it.
+
+What only some methods need is imported by them: a command starts, calls one, and ends.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
-from pathlib import Path
-from shutil import copyfileobj
-from tempfile import TemporaryFile
-from types import TracebackType
-from typing import BinaryIO, Unpack
+from typing import TYPE_CHECKING, BinaryIO, Unpack
 
-from zaxy.api.models import AsOf, Draft, EntityRef, Event, JsonObject
-from zaxy.assemble import bootstrap as starting
-from zaxy.assemble.checkout import Checkout, checkout
-from zaxy.assemble.context import check_request, context
-from zaxy.assemble.guidance import pending_reminder
-from zaxy.assemble.records import FeedbackDetails, SkillDetails, feedback_draft, skill_draft
-from zaxy.assemble.replies import (
-    Bootstrap,
-    Capabilities,
-    Context,
-    Erasure,
-    RecordedTurn,
-    SubagentCleanup,
-    turn_receipt,
-)
-from zaxy.assemble.token_budget import tokens_of
+from zaxy.api.models import AsOf, EntityRef
 from zaxy.assemble.use_marks import UseMarks
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
 from zaxy.eventloom.admission import OWN_ACTOR
@@ -34,28 +18,36 @@ from zaxy.eventloom.citation import parse_citation
 from zaxy.eventloom.drafts import admit_draft, own_draft
 from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.request_keys import coming_key, next_key
-from zaxy.export.building import build_memory_export
-from zaxy.export.bundle import Signer, Written
-from zaxy.export.importing import Imported, import_bundle
-from zaxy.export.selector import EVERYTHING, Selector
-from zaxy.export.verification import parts_of_file
 from zaxy.extract.housekeeping import is_housekeeping
 from zaxy.extract.times import utc_text
-from zaxy.follow.background import Background
-from zaxy.follow.forgetting import drop_unused, ended_by
-from zaxy.follow.loop import FOREVER, FollowerState, Progress
+from zaxy.follow.loop import FOREVER
 from zaxy.retrieve.recall import Recall, warnings
-from zaxy.retrieve.results import Answer
 from zaxy.retrieve.retriever import Question
 from zaxy.security.session_ids import check_session_id
-from zaxy.workspace import Workspace, default_session, find_workspace
+from zaxy.workspace import default_session, find_workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+
+    from zaxy.api.models import Draft, Event, JsonObject
+    from zaxy.assemble.checkout import Checkout
+    from zaxy.assemble.records import FeedbackDetails, SkillDetails
+    from zaxy.assemble.replies import Bootstrap, Capabilities, Context, Erasure, RecordedTurn, SubagentCleanup
+    from zaxy.export.bundle import Signer, Written
+    from zaxy.export.importing import Imported
+    from zaxy.export.selector import Selector
+    from zaxy.follow.background import Background
+    from zaxy.follow.loop import FollowerState, Progress
+    from zaxy.retrieve.results import Answer
+    from zaxy.workspace import Workspace
 
 DEFAULT_ACTOR = "assistant"
 REPLAYED_AT_ONCE = 1000
 MAX_TURN_QUERY_CHARS = 1000
 """Characters of a turn that are looked for in memory, where no query is given."""
 LOOKBACK = 200
-"""Events in which a session's start looks for what is captured."""
+"""Events in which a session's start looks for what is captured, and for a reminder."""
 
 
 class Memory:
@@ -136,6 +128,10 @@ class Memory:
         idempotency_key: str = "",
     ) -> RecordedTurn:
         """Record a turn of the conversation, then assemble context for the next one."""
+        from zaxy.assemble.context import check_request
+        from zaxy.assemble.replies import RecordedTurn, turn_receipt
+        from zaxy.assemble.token_budget import tokens_of
+
         if not isinstance(content, str) or not content.strip():
             raise InvalidRequest("the turn's content is empty", "Send what was said.")
         turn = {"role": role, "content": content, "speaker": speaker, "source": source, "turn_index": turn_index}
@@ -161,6 +157,8 @@ class Memory:
         **details: Unpack[FeedbackDetails],
     ) -> Event:
         """Record whether a memory was of use: `used` and `helpful` reinforce it, `irrelevant` is kept for audit."""
+        from zaxy.assemble.records import feedback_draft
+
         draft = feedback_draft(entity_name, entity_type, feedback=feedback, actor=actor, details=details)
         if draft.payload.get("citation"):
             self.resolve(str(draft.payload["citation"]))
@@ -176,6 +174,8 @@ class Memory:
         **details: Unpack[SkillDetails],
     ) -> Event:
         """Record one step in the life of a reusable procedure: propose, validate, revise, apply and so on."""
+        from zaxy.assemble.records import skill_draft
+
         return self.append_many([skill_draft(action, skill_id, actor, details)], session)[0]
 
     def cleanup_subagent(
@@ -188,6 +188,8 @@ class Memory:
         actor: str = DEFAULT_ACTOR,
     ) -> SubagentCleanup:
         """End a subagent's session: recorded there and in the parent's, with a bundle to hand over."""
+        from zaxy.assemble.replies import SubagentCleanup
+
         if parent_session == subagent_session:
             raise InvalidRequest("the subagent's session is the parent's", "Give the subagent a session of its own.")
         check_session_id(parent_session)
@@ -260,6 +262,11 @@ class Memory:
 
         There is a warning for each follower that could not be made to forget.
         """
+        from pathlib import Path
+
+        from zaxy.assemble.replies import Erasure
+        from zaxy.follow.forgetting import drop_unused, ended_by
+
         cited = parse_citation(citation)
         event = self._log.resolve(cited)
         self.follow(cited.session)
@@ -311,6 +318,8 @@ class Memory:
         max_tokens: int = 3000,
     ) -> Checkout:
         """What is true now on a question, cited, and whether it is enough to answer; as of a ref, if one is given."""
+        from zaxy.assemble.checkout import checkout
+
         session = session or self.session
         target = self._log.resolve_ref(session, ref).seq if ref else None
         done = self.recall.reply(
@@ -342,6 +351,9 @@ class Memory:
         max_tokens: int = 3000,
     ) -> Context:
         """Where the work stands, what happened last, and what memory has on a question, ready for a prompt."""
+        from zaxy.assemble.context import context
+        from zaxy.assemble.replies import Context
+
         reply = self.recall.reply(
             session or self.session,
             lambda snapshot: context(
@@ -374,6 +386,10 @@ class Memory:
 
     def capabilities(self, session: str = "", *, current_task: str = "") -> Capabilities:
         """What a model should know of this memory, which tool to call when, and what is captured."""
+        from zaxy.assemble import bootstrap as starting
+        from zaxy.assemble.replies import Capabilities
+        from zaxy.assemble.token_budget import tokens_of
+
         session = session or self.session
         state, end = self._log.state(session), self._log.end(session)
         latest = self._latest(session)
@@ -386,9 +402,15 @@ class Memory:
 
     def bootstrap(self, session: str = "", *, current_task: str = "") -> Bootstrap:
         """The packet for a session's start: capabilities, the first call, what to trust."""
+        from zaxy.assemble import bootstrap as starting
+        from zaxy.assemble.guidance import pending_reminder
+        from zaxy.assemble.replies import Bootstrap
+        from zaxy.assemble.token_budget import tokens_of
+
         session = session or self.session
         manifest = self.capabilities(session, current_task=current_task)
-        found = starting.bootstrap(manifest.as_dict(), pending_reminder(self._latest(session)))
+        with self._log.view(session) as log:
+            found = starting.bootstrap(manifest.as_dict(), pending_reminder(log, LOOKBACK))
         if manifest.eventloom["events"]:
             self._marks.add("memory.bootstrap.shown", {}, session)
         counted = {"tokens_used": tokens_of(found), "truncated": False}
@@ -425,6 +447,9 @@ class Memory:
         progress: Progress | None = None,
     ) -> Written:
         """Write a session's memory as a bundle that others can check: all of it, or what a selector takes."""
+        from zaxy.export.building import build_memory_export
+        from zaxy.export.selector import EVERYTHING
+
         chosen = selector or EVERYTHING
         return build_memory_export(
             self.recall,
@@ -445,6 +470,12 @@ class Memory:
         progress: Progress | None = None,
     ) -> Imported:
         """Append the events of a bundle, which is proven first; each keeps the citation that it had."""
+        from shutil import copyfileobj
+        from tempfile import TemporaryFile
+
+        from zaxy.export.importing import import_bundle
+        from zaxy.export.verification import parts_of_file
+
         with TemporaryFile() as own:  # it is read twice, and nobody may change it in between
             if file.seekable():
                 file.seek(0)
@@ -476,6 +507,8 @@ class Memory:
 
     def follow_in_background(self) -> None:
         """From now on bring all sessions' followers up to the log as it grows, until `close`; for a server."""
+        from zaxy.follow.background import Background
+
         if self._background is None:
             self._background = Background(self.recall.loop, self._log.sessions)
             self._background.start()

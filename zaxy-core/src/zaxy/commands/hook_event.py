@@ -10,7 +10,7 @@ import sys
 
 from zaxy.commands.options import CommandLine, Option, help_rows, parameters
 from zaxy.errors import InvalidRequest, ZaxyError
-from zaxy.observe.hook_command import HookCall, is_spooled
+from zaxy.observe.hook_command import HookCall
 from zaxy.observe.hook_events import TRIGGERS
 
 TYPE_CHECKING = False
@@ -83,9 +83,10 @@ def run(arguments: Sequence[str]) -> int:
         import json
 
         from zaxy.commands.events import event_reply
+        from zaxy.eventloom.quick import is_in_files
         from zaxy.eventloom.store import event_of
 
-        place = {"spooled": True} if is_spooled(call.workspace()) else event_reply(event_of(recorded))
+        place = event_reply(event_of(recorded)) if is_in_files(call.workspace()) else {"spooled": True}
         print(json.dumps(place, indent=2))
     return 0
 

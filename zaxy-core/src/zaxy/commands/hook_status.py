@@ -8,7 +8,8 @@ import typer
 
 from zaxy.clients.hook_status import hook_status
 from zaxy.commands import command, new_app
-from zaxy.commands.events import AsJson, EventloomPath, SessionId, WorkspaceFolder, open_log, session_of
+from zaxy.commands.events import open_log, session_of
+from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
 from zaxy.observe.self_test import soak
 from zaxy.observe.watcher import watching
 from zaxy.workspace import find_workspace

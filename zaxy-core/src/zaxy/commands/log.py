@@ -1,4 +1,4 @@
-"""`zaxy append | replay | tail | sessions | verify | repair | forget`."""
+"""`zaxy replay | tail | sessions | verify | repair | forget`."""
 
 from __future__ import annotations
 
@@ -13,57 +13,22 @@ import typer
 from zaxy.api.models import Report
 from zaxy.commands import command, new_app
 from zaxy.commands.events import (
-    AsJson,
-    EventloomPath,
-    SessionId,
-    WorkspaceFolder,
-    event_reply,
     event_row,
     event_view,
     existing_session,
     open_log,
     open_memory,
     progress_of,
-    session_of,
 )
+from zaxy.commands.typer_options import AsJson, EventloomPath, WorkspaceFolder
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
 from zaxy.eventloom.citation import Citation, parse_citation
-from zaxy.eventloom.drafts import admit_draft
 from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.opening import files_log
 
 app = new_app("log")
 
 Session = Annotated[str | None, typer.Argument(help="The session. Default: the workspace's default session.")]
-
-
-@command(app, "append")
-def append(
-    event_type: Annotated[str, typer.Argument(help="The event's type, such as decision.made.")],
-    payload: Annotated[str, typer.Option("--payload", help="A JSON object, or - to read one from standard input.")],
-    *,
-    actor: Annotated[str, typer.Option("--actor", help="Who says it.")] = "user",
-    session_id: SessionId = None,
-    sensitivity: Annotated[str, typer.Option("--sensitivity", help="public, internal, confidential, restricted.")] = "",
-    caused_by: Annotated[str, typer.Option("--caused-by", help="The citation or id of the event that led to it.")] = "",
-    idempotency_key: Annotated[str, typer.Option("--idempotency-key", help="The same key again writes nothing.")] = "",
-    workspace: WorkspaceFolder = None,
-    eventloom_path: EventloomPath = None,
-    as_json: AsJson = False,
-) -> None:
-    log, found = open_log(workspace, eventloom_path)
-    session = session_of(session_id, found)
-    draft = admit_draft(
-        event_type,
-        actor,
-        _json_object(payload),
-        sensitivity=sensitivity,
-        caused_by=caused_by,
-        idempotency_key=idempotency_key,
-    )
-    event, new = log.append_each(session, [draft])[0]
-    reply = event_reply(event, replayed=not new)
-    typer.echo(json.dumps(reply) if as_json else reply["citation"])
 
 
 @command(app, "replay")
@@ -210,15 +175,6 @@ def _source(source: str | None, workspace: str | None, eventloom_path: str | Non
 def _refuse_other_session(remembered: Citation | None, session: str) -> None:
     if remembered and remembered.session != session:
         raise InvalidRequest(f"{remembered} is not of the session {session}", "Leave the session out.")
-
-
-def _json_object(text: str) -> Any:
-    try:
-        return json.loads(sys.stdin.read() if text == "-" else text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidRequest(
-            f"the payload is not JSON: {error}", 'Pass an object, such as \'{"text": "..."}\'.'
-        ) from None
 
 
 def _print_events_json(session: str, events: Iterable[dict[str, Any]]) -> None:

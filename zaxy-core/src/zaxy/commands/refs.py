@@ -8,17 +8,8 @@ from typing import Annotated
 import typer
 
 from zaxy.commands import command, new_app
-from zaxy.commands.events import (
-    AsJson,
-    EventloomPath,
-    SessionId,
-    WorkspaceFolder,
-    event_reply,
-    event_row,
-    event_view,
-    open_log,
-    session_of,
-)
+from zaxy.commands.events import event_reply, event_row, event_view, open_log, session_of
+from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
 from zaxy.eventloom.citation import Citation, parse_citation
 from zaxy.eventloom.event_log import ref_target
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from zaxy.api.provider import ProviderContext
 from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.files_log import FilesLog
+from zaxy.eventloom.quick import SPOOL, is_in_files
 from zaxy.eventloom.store import JsonlStore
-from zaxy.settings import FILES_STORE, Settings
+from zaxy.settings import Settings
 from zaxy.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -27,16 +28,15 @@ def open_event_log(workspace: Workspace, host: Callable[[], PluginHost] | None =
 
     `host`: the plugins that are already open, if there are any. The built-in store needs none.
     """
-    chosen = Settings(stored=workspace.stored_settings())
-    if chosen.event_store == FILES_STORE:  # always the files of the workspace: a hook writes there too
+    if is_in_files(workspace):  # always the files of the workspace: a hook writes there too
         return files_log(workspace.eventloom)
     from zaxy.eventloom.outside_store import outside_log
-    from zaxy.eventloom.spool import FOLDER, Spool
+    from zaxy.eventloom.spool import Spool
     from zaxy.plugins.host import PluginHost
 
     plugins = host() if host else PluginHost.of(workspace)
-    spool = Spool(_files(os.path.join(workspace.eventloom, FOLDER)), plugins.notice)
-    return outside_log(plugins.get(POINT, chosen.event_store), spool)
+    spool = Spool(_files(os.path.join(workspace.eventloom, SPOOL)), plugins.notice)
+    return outside_log(plugins.get(POINT, Settings(stored=workspace.stored_settings()).event_store), spool)
 
 
 def files_log(folder: str) -> FilesLog:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     Append = Callable[[str, Sequence[AdmittedDraft]], Sequence[Appended]]
 
-FOLDER = "spool"
 AT_ONCE = 500
 
 

@@ -62,13 +62,27 @@ class LogView:
                 self._proven[seq] = self._event(seq, line)
         return {seq: self._proven[seq] for seq in wanted if seq in self._proven}
 
-    def of_types(self, seqs: Iterable[int], types: Sequence[str]) -> list[Event]:
-        """Those of the events that are of the given types, in order. Lines of others are passed over unproven."""
+    def last_of(self, types: Sequence[str], count: int) -> Event | None:
+        """The newest of the last `count` events that is of one of these types. Lines of others are not proven."""
         marks = [b'"type":"%b"' % of.encode() for of in types]
-        lines = self._stored.lines([seq for seq in seqs if 0 < seq <= self.end])
-        # A payload may hold the same bytes, so the type is compared again.
-        likely = sorted(seq for seq, line in lines.items() if any(mark in line for mark in marks))
-        return [event for event in self.events(likely).values() if event.type in types]
+        lines = self._stored.lines(range(max(self.end - count, 0) + 1, self.end + 1))
+        for seq in sorted(lines, reverse=True):
+            # A payload may hold the same bytes, so the type is compared again.
+            if any(mark in lines[seq] for mark in marks) and (event := self.get(seq)) and event.type in types:
+                return event
+        return None
+
+    def seems_to_hold(self, cursor: Cursor) -> bool:
+        """Whether the line of a cursor's event names its hash. It is not proven: that is for those who read it."""
+        lines = self._stored.lines((cursor.seq,)) if 0 < cursor.seq <= self.end else {}
+        return b'"hash":"%b"' % cursor.hash.encode() in lines.get(cursor.seq, b"")
+
+    def are_all(self, seqs: Iterable[int], actor: str, types: Sequence[str]) -> bool:
+        """Whether events are all by that actor and of these types, by the look of their lines. None is proven."""
+        start = b'{"actor":"%b",' % actor.encode()
+        ends = tuple(b'"type":"%b","v":1}' % of.encode() for of in types)
+        lines = self._stored.lines(list(seqs)).values()
+        return all(line.startswith(start) and line.endswith(ends) for line in lines)
 
     def read(self, after: Cursor | None, limit: int) -> Page:
         """The events after a cursor, oldest first; `conflict` where the log does not hold the cursor's event."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -15,7 +16,9 @@ from zaxy.extract import rules
 from zaxy.extract.closings import closings_from_json
 from zaxy.extract.housekeeping import is_housekeeping
 from zaxy.extract.times import utc_text
-from zaxy.plugins.host import BoundProvider
+
+if TYPE_CHECKING:
+    from zaxy.plugins.host import BoundProvider
 
 SECONDS_FOR_EACH = 2.0
 MAX_ROWS = 1000

@@ -26,8 +26,6 @@ STDIN_WAIT = 1.0
 MAX_STDIN = 1 << 20
 ERROR_LOG = os.path.join("runtime", "hook-errors.log")
 MAX_ERROR_LOG = 256 << 10
-SPOOL = "spool"
-"""The folder of `eventloom.spool`, which is not imported here."""
 
 
 class HookCall(NamedTuple):
@@ -48,7 +46,7 @@ class HookCall(NamedTuple):
 
     def record(self) -> Line | None:
         """Append what the call is about, and a reminder if one is due; None if there was nothing to record."""
-        from zaxy.eventloom.loom import Eventloom
+        from zaxy.eventloom.quick import quick_files
         from zaxy.workspace import default_session
 
         trigger = hook_events.known_trigger(self.trigger)
@@ -64,8 +62,7 @@ class HookCall(NamedTuple):
         entries = [_entry(trigger, each) for each in hook_events.observations_of(trigger, fields)]
         workspace = self.workspace()
         session = str(self.fields.get("session_id") or default_session(workspace))
-        spooled = is_spooled(workspace)
-        loom = Eventloom(os.path.join(workspace.eventloom, SPOOL) if spooled else workspace.eventloom)
+        loom = quick_files(workspace)
         try:
             return _append(loom, session, trigger, entries)[0]
         finally:
@@ -79,13 +76,6 @@ class HookCall(NamedTuple):
         with suppress(BaseException):
             note_error(self.workspace().eventloom, self.trigger, problem)
         return problem
-
-
-def is_spooled(workspace: Workspace) -> bool:
-    """Whether the log is in a store that a hook does not open: that would take too long. Nothing is imported for it."""
-    from zaxy.settings import FILES_STORE, Settings
-
-    return Settings(stored=workspace.stored_settings()).event_store != FILES_STORE
 
 
 def _entry(trigger: str, fields: dict[str, object]) -> Entry:

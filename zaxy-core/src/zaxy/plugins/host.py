@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
@@ -308,5 +307,7 @@ def _broken(row: InstalledPlugin, code: str = "unavailable") -> ZaxyError:
 
 def _where(error: Exception) -> str:
     """The last line of the plugin's own code, for its author."""
+    import traceback
+
     frames = traceback.extract_tb(error.__traceback__)
     return f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""

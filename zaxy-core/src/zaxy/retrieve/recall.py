@@ -7,10 +7,9 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from zaxy.api.models import AsOf, Cursor, EntityRef, EntityRow, Query
-from zaxy.api.points import Follower
+from zaxy.api.models import AsOf, Query
 from zaxy.errors import Unavailable
 from zaxy.eventloom.citation import SCHEME
 from zaxy.eventloom.disposable_database import BrokenFollower
@@ -19,19 +18,26 @@ from zaxy.eventloom.log import utc_now
 from zaxy.eventloom.opening import open_event_log
 from zaxy.follow.bound import BoundBackend, BoundFollower
 from zaxy.follow.extraction import Extractors
-from zaxy.follow.loop import FollowerState, Loop, Progress
+from zaxy.follow.loop import Loop
 from zaxy.graph.dated import DatedGraph
 from zaxy.graph.identities import Identities
-from zaxy.plugins.host import BoundProvider, PluginHost
+from zaxy.plugins.host import PluginHost
 from zaxy.plugins.roster import chosen_graph
 from zaxy.retrieve.citations_in_text import real_citations_within
 from zaxy.retrieve.log_words import GRAPH, TEXT, FollowerDisagrees
-from zaxy.retrieve.results import Answer, Result
-from zaxy.retrieve.retriever import Question, Retriever
+from zaxy.retrieve.retriever import Retriever
 from zaxy.retrieve.snapshot import Snapshot
 from zaxy.settings import Settings
 from zaxy.text.index import TextIndex
-from zaxy.workspace import Workspace
+
+if TYPE_CHECKING:
+    from zaxy.api.models import Cursor, EntityRef, EntityRow
+    from zaxy.api.points import Follower
+    from zaxy.follow.loop import FollowerState, Progress
+    from zaxy.plugins.host import BoundProvider
+    from zaxy.retrieve.results import Answer, Result
+    from zaxy.retrieve.retriever import Question
+    from zaxy.workspace import Workspace
 
 T = TypeVar("T")
 ATTEMPTS = 3
