@@ -20,6 +20,9 @@ class FilesLog(EventLog):
         super().__init__(store)
         self._loom = store.loom
 
+    def append(self, session: str, drafts: Sequence[AdmittedDraft]) -> list[Event]:
+        return [event_of(line) for line in self._loom.append(session, [draft.entry for draft in drafts])]
+
     def append_each(self, session: str, drafts: Sequence[AdmittedDraft]) -> list[Appended]:
         entries = [draft.entry for draft in drafts]
         lines = self._loom.append(session, entries)

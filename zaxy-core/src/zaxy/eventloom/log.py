@@ -405,6 +405,11 @@ class SessionLog:
             self._drop()
             self._pid, self._queue, self._led, self._waiting = os.getpid(), Lock(), False, []
 
+    def rest(self) -> None:
+        """Close the descriptors unless they are in use. They are opened again when they are needed."""
+        self._forget_parent()
+        self.lock.close_if_idle(self._drop)
+
     def close(self) -> None:
         self._drop()
         self.lock.close()

@@ -10,7 +10,7 @@ import time
 from threading import Lock
 
 from zaxy.errors import Conflict, NotFound, Unavailable, ZaxyError
-from zaxy.eventloom.disk import DISK
+from zaxy.eventloom.disk import DISK, rests_when_files_are_scarce
 from zaxy.eventloom.log import SessionLog, utc_now
 from zaxy.eventloom.reader import LOCK_TIMEOUT, TO_UPGRADE, damage_explained, explained, unusable
 from zaxy.security.paths import own_folder, unusable_folder
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
+MAX_OPEN = 32
+"""Sessions whose files stay open."""
 INDEX_FOLDER = os.path.join("followers", "log")
 
 
@@ -45,7 +47,10 @@ class Eventloom:
         self._clock = clock
         self._logs: dict[str, SessionLog] = {}
         self._indexes: dict[str, LogIndex] = {}
+        self._recent: dict[str, None] = {}
+        """The sessions whose files may be open, those that were used last at the end."""
         self._mutex = Lock()
+        rests_when_files_are_scarce(self)
 
     # Writing
 
@@ -352,13 +357,38 @@ class Eventloom:
 
     def _log(self, session: str) -> SessionLog:
         if isinstance(session, str) and session in self._logs:
+            self._use(session)
             return self._logs[session]
         check_session_id(session)
         with self._mutex:
             if session not in self._logs:
                 self._folder_exists()
                 self._logs[session] = SessionLog(self.folder, session, self._disk, self._clock)
-            return self._logs[session]
+        self._use(session)
+        return self._logs[session]
+
+    def _use(self, session: str) -> None:
+        """Note that a session is used. Beyond a few, those that were not used for longest rest: descriptors are few."""
+        if session in self._recent and len(self._recent) < MAX_OPEN:
+            return
+        with self._mutex:
+            self._recent.pop(session, None)
+            self._recent[session] = None
+            oldest = list(self._recent)[: max(len(self._recent) - MAX_OPEN, 0)]
+            for unused in oldest:
+                del self._recent[unused]
+        for unused in oldest:
+            self._rest(unused)
+
+    def rest(self) -> None:
+        """Close all descriptors that no thread uses just now."""
+        for session in list(self._logs):
+            self._rest(session)
+
+    def _rest(self, session: str) -> None:
+        for part in (self._logs.get(session), self._indexes.get(session)):
+            if part is not None:
+                part.rest()
 
     def _folder_exists(self) -> bool:
         try:

@@ -275,6 +275,7 @@ class Loop:
             except OSError as error:
                 raise unusable_folder(self._folder, error) from None
             yield
+        self._locks[session].close_if_idle()  # it is seldom needed, and descriptors are few
 
     def _lock(self, session: str) -> SessionLock:
         if session not in self._locks:
