@@ -21,7 +21,7 @@ from zaxy.retrieve.router import asks_for_relations, route
 from zaxy.text import tokens
 from zaxy.text.index import TextIndex
 from zaxy.text.ranking import Hit
-from zaxy.text.store import Content
+from zaxy.text.schema import Content
 from zaxy.token_count import count_tokens
 
 NOW = AsOf()

@@ -7,10 +7,12 @@ words with a question are found by putting bits together, where reading lists ta
 
 from __future__ import annotations
 
-import sqlite3
+import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, combinations
+
+from zaxy.eventloom.disposable_database import SealedConnection
 
 BLOCK = 4096
 """Passages of a block."""
@@ -25,18 +27,38 @@ Word = tuple[float, bytes]
 """The weight of a word and, as bits from the lowest on, which passages have it."""
 
 
-def note_block(db: sqlite3.Connection, block: int) -> None:
+def note_block(db: SealedConnection, block: int) -> None:
     """Note the words of a block that is full."""
     query = "SELECT words FROM passages WHERE id > ? AND id <= ? ORDER BY id"
+    places = places_of(words for (words,) in db.execute(query, (block * BLOCK, (block + 1) * BLOCK)))
+    counts = noted(db, places)
+    seal = db.seal
+    terms = [(term, counts.get(term, 0) + len(found)) for term, found in sorted(places.items())]
+    db.executemany("REPLACE INTO terms VALUES (?, ?, ?)", [(*row, seal(row)) for row in terms])
+    db.executemany("INSERT INTO marks VALUES (?, ?, ?)", marks_of(places, block))
+
+
+def noted(db: SealedConnection, terms: Iterable[str]) -> dict[str, int]:
+    """In how many passages of full blocks each term occurs, where it does in any."""
+    query = "SELECT term, passages, seal FROM terms WHERE term IN (SELECT value FROM json_each(?))"
+    counts = {}
+    for term, count, seal in db.execute(query, (json.dumps(list(terms)),)):
+        db.check((term, count), seal)
+        counts[term] = count
+    return counts
+
+
+def places_of(texts: Iterable[str]) -> dict[str, list[int]]:
+    """Of each word the texts that have it, by their numbers."""
     places: dict[str, list[int]] = defaultdict(list)
-    for place, (words,) in enumerate(db.execute(query, (block * BLOCK, (block + 1) * BLOCK))):
+    for place, words in enumerate(texts):
         for word in set(words.split()):
             places[word].append(place)
-    counts = [(term, len(found)) for term, found in sorted(places.items())]
-    more = "ON CONFLICT (term) DO UPDATE SET passages = passages + excluded.passages"
-    db.executemany(f"INSERT INTO terms VALUES (?, ?) {more}", counts)
-    marks = [(term, block, _bits(places[term])) for term, count in counts if count >= MARKED]
-    db.executemany("INSERT INTO marks VALUES (?, ?, ?)", marks)
+    return places
+
+
+def marks_of(places: Mapping[str, Sequence[int]], block: int) -> list[tuple[str, int, bytes]]:
+    return [(term, block, _bits(found)) for term, found in sorted(places.items()) if len(found) >= MARKED]
 
 
 def _bits(places: Iterable[int]) -> bytes:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from zaxy.text import bm25
 from zaxy.text.blocks import BLOCK, MARKED, MAX_TOGETHER, has, together
 from zaxy.text.bm25 import Term
-from zaxy.text.store import LONGEST, Lookup, Reach, TextStore
+from zaxy.text.schema import LONGEST
+from zaxy.text.store import Lookup, Reach, TextStore
 from zaxy.text.tokens import Wanted, match_any, match_phrase
 
 CANDIDATES = 100

@@ -17,7 +17,8 @@ from zaxy.api.provider import ProviderContext
 from zaxy.eventloom.disposable_database import DisposableDatabase
 from zaxy.text import tokens
 from zaxy.text.ranking import Hit, Weights, rank, weights
-from zaxy.text.store import FORMAT, SCHEMA, Content, Text, TextStore
+from zaxy.text.schema import FORMAT, SCHEMA, Content, Text
+from zaxy.text.store import TextStore
 
 T = TypeVar("T")
 OPEN_AT_ONCE = 32

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from zaxy.text import bm25
 from zaxy.text.bm25 import terms_of
 from zaxy.text.candidates import Candidates, candidates
-from zaxy.text.store import PLACE_BITS, Reach, Text, TextStore
+from zaxy.text.schema import PLACE_BITS, Text
+from zaxy.text.store import Reach, TextStore
 from zaxy.text.tokens import Wanted, folded, identifiers, stems_of
 
 NEIGHBOUR, NEXT_NEIGHBOUR = 0.4, 0.16
@@ -133,10 +134,10 @@ def _episodes(
         of_episode = together.setdefault(text.episode, {})
         for number, count in times.get(text.id, ()):
             of_episode[number] = of_episode.get(number, 0) + count
-    totals = store.episodes(together, reach)
-    average = sum([total.words for total in totals.values()]) / len(totals)
+    words = store.episodes(together, reach)
+    average = sum(words.values()) / len(words)
     scores = {
-        episode: bm25.score(counts.items(), totals[episode].words / average, weights)
+        episode: bm25.score(counts.items(), words[episode] / average, weights)
         for episode, counts in together.items()
     }
     best = max(scores.values()) or 1.0

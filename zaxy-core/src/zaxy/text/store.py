@@ -3,86 +3,17 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from zaxy.api.models import Cursor, ExtractedEvent
+from zaxy.eventloom.disposable_database import SealedConnection
 from zaxy.extract.housekeeping import is_housekeeping
-from zaxy.text import tokens
-from zaxy.text.blocks import BLOCK, BYTES
+from zaxy.text.blocks import BLOCK, BYTES, noted
 from zaxy.text.rows import NewRows
-
-FORMAT = f"3, tokens {tokens.FORMAT}"
-SCHEMA = """
-CREATE TABLE about (cursor TEXT, blocks INTEGER);
-CREATE TABLE passages (
-    id INTEGER PRIMARY KEY, seq INTEGER, hash TEXT, part INTEGER, episode INTEGER, place INTEGER, length INTEGER,
-    words_by_now INTEGER, words_of_episode INTEGER,
-    kind TEXT, type TEXT, actor TEXT, speaker TEXT, time TEXT, entity TEXT, metadata TEXT, words TEXT, text TEXT
-);
-CREATE UNIQUE INDEX by_event ON passages (seq, part);
-CREATE UNIQUE INDEX by_place ON passages (episode, place);
-CREATE TABLE episodes (id INTEGER PRIMARY KEY, source TEXT, passages INTEGER, words INTEGER, last TEXT);
-CREATE INDEX by_source ON episodes (source, id);
-CREATE TABLE reinforced (seq INTEGER PRIMARY KEY, target INTEGER, entity TEXT, weight REAL);
-CREATE INDEX by_target ON reinforced (target);
-CREATE INDEX by_entity ON reinforced (entity);
-CREATE TABLE terms (term TEXT PRIMARY KEY, passages INTEGER) WITHOUT ROWID;
-CREATE TABLE marks (term TEXT, block INTEGER, bits BLOB, PRIMARY KEY (term, block)) WITHOUT ROWID;
-CREATE VIRTUAL TABLE fts USING fts5 (words, names, content = '', tokenize = 'ascii');
-INSERT INTO about VALUES ('', 0)
-"""
-ORDER = {"passages": "id", "episodes": "id", "reinforced": "seq", "terms": "term", "marks": "term, block"}
-"""The tables, and the columns that their rows are ordered by."""
-
-
-class Text(NamedTuple):
-    """What ranking needs of a passage: hundreds are looked at for the few that are shown."""
-
-    id: int
-    seq: int
-    part: int
-    """Its number among the event's passages."""
-    hash: str
-    """The event's."""
-    episode: int
-    place: int
-    """Its number within the episode."""
-    length: int
-    """How many words it has."""
-    kind: str
-    actor: str
-    speaker: str
-    time: str
-    entity: str
-    """The event's own entity, as JSON: its type and its folded name."""
-    words: str
-    """Its stems, each with a space before it and one after it, so that the same word twice is counted twice."""
-
-
-class Content(NamedTuple):
-    """The rest of it, for those that are shown."""
-
-    hash: str
-    type: str
-    metadata: str
-    text: str
-
-
-PLACE_BITS = 31
-"""Of a place of an episode as one number: the episode, then its place."""
-LONGEST = 255
-"""A row of the index ends in the length of its passage, which ranking so knows without looking at the passage."""
-FIELDS = ", ".join(Text._fields)
-FIELDS_OF_PASSAGES = ", ".join(f"passages.{field}" for field in Text._fields)
-
-
-class Totals(NamedTuple):
-    passages: int
-    words: int
+from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, LONGEST, PLACE_BITS, TEXT_COLUMNS, Content, Text
 
 
 class Reach(NamedTuple):
@@ -110,14 +41,22 @@ class Lookup(NamedTuple):
 class TextStore:
     """The questions and changes of one transaction."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: SealedConnection) -> None:
         self._db = db
 
     # Following
 
     def cursor(self) -> Cursor | None:
-        (kept,) = self._db.execute("SELECT cursor FROM about").fetchone()
+        kept, _ = self._about()
         return Cursor(*json.loads(kept)) if kept else None
+
+    def _about(self) -> tuple[str, int]:
+        """The cursor, and how many blocks are full."""
+        found = self._db.execute("SELECT cursor, blocks, seal FROM about").fetchone()
+        if found is None:
+            return "", 0
+        self._db.check(found[:2], found[2])
+        return str(found[0]), int(found[1])
 
     def apply(self, events: Sequence[ExtractedEvent], cursor: Cursor) -> None:
         before = self.cursor()
@@ -128,38 +67,50 @@ class TextStore:
         for extracted in events:
             if extracted.event.seq > taken and not is_housekeeping(extracted.event):
                 new.take(extracted)
-        new.write()
+        blocks = new.write(self._about()[1])
         kept = json.dumps([cursor.seq, cursor.hash, cursor.offset, cursor.fed_by])
-        self._db.execute("UPDATE about SET cursor = ?", (kept,))
+        self._db.execute("DELETE FROM about")
+        self._db.execute("INSERT INTO about VALUES (?, ?, ?)", (kept, blocks, self._db.seal((kept, blocks))))
 
     def digest(self) -> str:
         digest = sha256()
-        for table, order in ORDER.items():
-            for row in self._db.execute(f"SELECT * FROM {table} ORDER BY {order}"):
+        for table, columns in COLUMNS.items():
+            for row in self._db.execute(f"SELECT {columns} FROM {table} ORDER BY 1, 2"):
                 digest.update(json.dumps(row, default=bytes.hex).encode() + b"\n")
         return digest.hexdigest()
 
     def wipe(self) -> None:
-        for table in ORDER:
+        for table in ("about", *COLUMNS):
             self._db.execute(f"DELETE FROM {table}")
         self._db.execute("INSERT INTO fts (fts) VALUES ('delete-all')")
-        self._db.execute("UPDATE about SET cursor = '', blocks = 0")
 
     # Reading. Whatever came after the passage `last` is not there: an answer of then can be given again at any time.
 
     def reach(self, seq: int) -> Reach:
         """What the first `seq` events came to."""
         query = (
-            "SELECT id, words_by_now, id = (SELECT max(id) FROM passages), (SELECT blocks FROM about)"
+            f"SELECT (SELECT max(id) FROM passages), {TEXT_COLUMNS}"
             " FROM passages WHERE seq <= ? ORDER BY seq DESC, part DESC LIMIT 1"
         )
         found = self._db.execute(query, (seq,)).fetchone()
-        return Reach(found[0], found[1], bool(found[2]), found[3] * BLOCK) if found else Reach()
+        if found is None:
+            return Reach()
+        (last,) = self._checked([found[1:]])
+        return Reach(last.id, last.words_by_now, last.id == found[0], self._about()[1] * BLOCK)
+
+    def _checked(self, rows: Iterable[tuple[Any, ...]]) -> list[Text]:
+        """The texts of rows that end in their seals."""
+        check = self._db.check
+        texts = []
+        for row in rows:
+            fields = row[:-1]
+            check(fields, row[-1])
+            texts.append(Text._make(fields))
+        return texts
 
     def noted(self, terms: Iterable[str]) -> dict[str, int]:
         """In how many passages of full blocks each term occurs, where it does in any."""
-        query = "SELECT term, passages FROM terms WHERE term IN (SELECT value FROM json_each(?))"
-        return dict(self._db.execute(query, (json.dumps(list(terms)),)))
+        return noted(self._db, terms)
 
     def counts(self, terms: Sequence[str], reach: Reach) -> dict[str, int]:
         """In how many passages each term occurs, where it does in any."""
@@ -169,12 +120,12 @@ class TextStore:
         if last < first:  # full blocks hold passages that came later: those do not count
             first, last, sign = last, first, -1
         query = (
-            "SELECT asked.value, ifnull((SELECT passages FROM terms WHERE term = asked.value), 0), (SELECT count(*)"
-            " FROM fts WHERE fts MATCH 'words:\"' || asked.value || '\"' AND rowid > ? AND rowid <= ?)"
-            " FROM json_each(?) AS asked"
+            "SELECT value, (SELECT count(*) FROM fts WHERE fts MATCH 'words:\"' || value || '\"'"
+            " AND rowid > ? AND rowid <= ?) FROM json_each(?)"
         )
+        full = self.noted(terms)
         found = self._db.execute(query, (first << 8 | LONGEST, last << 8 | LONGEST, json.dumps(terms)))
-        return {term: count for term, noted, more in found if (count := noted + sign * more)}
+        return {term: count for term, more in found if (count := full.get(term, 0) + sign * more)}
 
     def look_up(self, lookups: Sequence[Lookup], last: int, by: str = "") -> list[list[int]]:
         """The rows of the index that each lookup finds, of passages from before a moment if one is given.
@@ -208,59 +159,76 @@ class TextStore:
         return self._db.execute(query, values).fetchone() is not None
 
     def texts(self, ids: Iterable[int]) -> list[Text]:
-        query = f"SELECT {FIELDS_OF_PASSAGES} FROM json_each(?) AS asked CROSS JOIN passages ON passages.id = asked.value"
-        return list(map(Text._make, self._db.execute(query, (json.dumps(list(ids)),))))
+        query = f"SELECT {TEXT_COLUMNS} FROM json_each(?) AS asked CROSS JOIN passages ON passages.id = asked.value"
+        return self._checked(self._db.execute(query, (json.dumps(list(ids)),)))
 
     def at(self, places: Iterable[int], last: int) -> list[Text]:
-        """The passages at the given places of episodes, each as one number: the episode, then `PLACE_BITS` of the place."""
+        """The passages at the given places of episodes, each as one number: the episode, then `PLACE_BITS` of the
+        place."""
         query = (
-            f"SELECT {FIELDS_OF_PASSAGES} FROM json_each(?) AS wanted CROSS JOIN passages "
-            f"ON episode = wanted.value >> {PLACE_BITS} AND place = wanted.value & {(1 << PLACE_BITS) - 1} "
+            f"SELECT {TEXT_COLUMNS} FROM json_each(?) AS asked CROSS JOIN passages "
+            f"ON episode = asked.value >> {PLACE_BITS} AND place = asked.value & {(1 << PLACE_BITS) - 1} "
             "WHERE passages.id <= ?"
         )
-        return list(map(Text._make, self._db.execute(query, (json.dumps(list(places)), last))))
+        return self._checked(self._db.execute(query, (json.dumps(list(places)), last)))
 
     def contents(self, ids: Iterable[int]) -> dict[int, Content]:
-        which = "id IN (SELECT value FROM json_each(?))"
-        query = f"SELECT id, {', '.join(Content._fields)} FROM passages WHERE {which}"
-        return {row[0]: Content(*row[1:]) for row in self._db.execute(query, (json.dumps(list(ids)),))}
+        query = f"SELECT {CONTENT_COLUMNS} FROM passages WHERE id IN (SELECT value FROM json_each(?))"
+        contents = {}
+        for row in self._db.execute(query, (json.dumps(list(ids)),)):
+            self._db.check(row[:-1], row[-1])
+            contents[row[0]] = Content._make(row[1:-1])
+        return contents
 
-    def episodes(self, ids: Iterable[int], reach: Reach) -> dict[int, Totals]:
-        query = "SELECT id, passages, words FROM episodes WHERE id IN (SELECT value FROM json_each(?))"
-        values: tuple[object, ...] = (json.dumps(list(ids)),)
+    def episodes(self, ids: Iterable[int], reach: Reach) -> dict[int, int]:
+        """How many words each episode has."""
         if not reach.is_newest:
-            query = (
-                "SELECT episode, place, words_of_episode FROM json_each(?) AS asked CROSS JOIN passages ON passages.id ="
-                " (SELECT id FROM passages WHERE episode = asked.value AND id <= ? ORDER BY place DESC LIMIT 1)"
-            )
-            values = (*values, reach.last)
-        return {row[0]: Totals(row[1], row[2]) for row in self._db.execute(query, values)}
+            return self._episodes_then(ids, reach.last)
+        query = f"SELECT {COLUMNS['episodes']}, seal FROM episodes WHERE id IN (SELECT value FROM json_each(?))"
+        words = {}
+        for row in self._db.execute(query, (json.dumps(list(ids)),)):
+            self._db.check(row[:-1], row[-1])
+            words[row[0]] = row[3]
+        return words
+
+    def _episodes_then(self, ids: Iterable[int], last: int) -> dict[int, int]:
+        query = (
+            f"SELECT {TEXT_COLUMNS} FROM json_each(?) AS asked CROSS JOIN passages ON passages.id ="
+            " (SELECT id FROM passages WHERE episode = asked.value AND id <= ? ORDER BY place DESC LIMIT 1)"
+        )
+        texts = self._checked(self._db.execute(query, (json.dumps(list(ids)), last)))
+        return {text.episode: text.words_of_episode for text in texts}
 
     def of_events(self, seqs: Iterable[int]) -> list[Text]:
         """The first passage of each event."""
-        which = "part = 0 AND seq IN (SELECT value FROM json_each(?))"
-        query = f"SELECT {FIELDS} FROM passages WHERE {which}"
-        return [Text(*row) for row in self._db.execute(query, (json.dumps(sorted(seqs)),))]
+        query = f"SELECT {TEXT_COLUMNS} FROM passages WHERE part = 0 AND seq IN (SELECT value FROM json_each(?))"
+        return self._checked(self._db.execute(query, (json.dumps(sorted(seqs)),)))
 
     def latest(self, count: int, last_seq: int) -> list[int]:
         """The last events that say anything, by their seqs, newest first."""
-        query = "SELECT seq FROM passages WHERE part = 0 AND seq <= ? ORDER BY seq DESC LIMIT ?"
-        return [seq for (seq,) in self._db.execute(query, (last_seq, count))]
+        query = f"SELECT {TEXT_COLUMNS} FROM passages WHERE part = 0 AND seq <= ? ORDER BY seq DESC LIMIT ?"
+        return [text.seq for text in self._checked(self._db.execute(query, (last_seq, count)))]
 
     def newest(self, last_seq: int) -> str:
         """The time of the passage that came last; empty where there is none."""
-        query = "SELECT time FROM passages WHERE seq <= ? ORDER BY seq DESC, part DESC LIMIT 1"
-        found = self._db.execute(query, (last_seq,)).fetchone()
-        return str(found[0]) if found else ""
+        query = f"SELECT {TEXT_COLUMNS} FROM passages WHERE seq <= ? ORDER BY seq DESC, part DESC LIMIT 1"
+        found = self._checked(self._db.execute(query, (last_seq,)))
+        return found[0].time if found else ""
 
     def reinforcement(self, texts: Iterable[Text], known: int) -> dict[int, float]:
         """How much good the events up to `known` say of the given passages' events or entities, by event."""
         (any_,) = self._db.execute("SELECT EXISTS (SELECT 1 FROM reinforced)").fetchone()
         if not any_:
             return {}
-        query = "SELECT ifnull(sum(weight), 0) FROM reinforced WHERE (target = ? OR entity = ?) AND seq <= ?"
-        found = {text.seq: self._db.execute(query, (text.seq, text.entity, known)).fetchone()[0] for text in texts}
+        found = {text.seq: sum(self._good_of(text, known)) for text in texts}
         return {seq: weight for seq, weight in found.items() if weight}
+
+    def _good_of(self, text: Text, known: int) -> Iterator[float]:
+        which = "(target = ? OR entity = ?) AND seq <= ?"
+        query = f"SELECT {COLUMNS['reinforced']}, seal FROM reinforced WHERE {which} ORDER BY seq"
+        for row in self._db.execute(query, (text.seq, text.entity, known)):
+            self._db.check(row[:-1], row[-1])
+            yield row[3]
 
 
 @lru_cache(256)
