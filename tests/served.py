@@ -37,12 +37,21 @@ class Server:
     """One server and one client, which speaks the protocol of an era but sends whatever it is told to."""
 
     def __init__(
-        self, folder: Path, era: str = LEGACY, site: Path | None = None, options: tuple[str, ...] = (), **env: str
+        self,
+        folder: Path,
+        era: str = LEGACY,
+        site: Path | None = None,
+        options: tuple[str, ...] = (),
+        *,
+        under: tuple[str, ...] = (),
+        **env: str,
     ):
+        """`under`: a command that starts the server, such as a shell that sets a limit first."""
+        began = time.monotonic()
         folder.mkdir(exist_ok=True)
         self.era = era
         self.process = subprocess.Popen(
-            arguments(*options),
+            [*under, *arguments(*options)],
             cwd=folder,
             env=environment(site, **env),
             stdin=subprocess.PIPE,
@@ -60,6 +69,8 @@ class Server:
             asked = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": CLIENT}
             assert "result" in self.request("initialize", asked)
             self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        self.soon = 10 + 4 * (time.monotonic() - began)
+        """Seconds that pass for soon on a machine that is as busy as when the server was started."""
 
     @property
     def stderr(self) -> str:
@@ -80,7 +91,7 @@ class Server:
         self.process.stdin.write(message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n")
         self.process.stdin.flush()
 
-    def receive(self, within: float = 20.0) -> dict[str, Any]:
+    def receive(self, within: float = 60.0) -> dict[str, Any]:
         return self._messages.get(timeout=within)
 
     def silent(self, seconds: float) -> bool:
@@ -109,14 +120,14 @@ class Server:
         """What a tool answers, whether it worked or not."""
         return content(self.request("tools/call", {"name": tool, "arguments": given}))
 
-    def close(self, within: float = 5.0) -> float:
+    def close(self, within: float = 60.0) -> float:
         """Close our end; how long the server took to end."""
         assert self.process.stdin
         began = time.monotonic()
         self.process.stdin.close()
         self.process.wait(within)
         for thread in self._threads:
-            thread.join(5)
+            thread.join(60)
         return time.monotonic() - began
 
     def __enter__(self) -> Server:

@@ -29,7 +29,7 @@ from zaxy.observe.watcher_process import start_watcher
 from zaxy.workspace import Workspace, find_workspace
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and process groups")
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def test_a_watcher_outlives_the_terminal_that_it_was_started_from(zaxy: Zaxy, he
     assert b"watching" in terminal.stdout.readline()
     assert terminal.stdout.readline() == b"started\n"
     os.killpg(terminal.pid, signal.SIGHUP)
-    terminal.communicate(timeout=10)
+    terminal.communicate(timeout=60)
     write_seen(here, "after the terminal")
     until(lambda: contents(here) == ["after the terminal"], "it goes on")
 
@@ -270,7 +270,7 @@ def test_in_the_foreground_it_watches_until_it_is_ended(zaxy: Zaxy, here: Path) 
         second = zaxy("capture", "start", "--foreground")
         assert (second.returncode, f"process {process.pid}" in second.stderr) == (1, True)
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=60) == 0
 
 
 def test_with_graph_what_was_captured_is_followed_in_the_same_pass(zaxy: Zaxy, here: Path) -> None:
@@ -313,7 +313,7 @@ def test_watching_codex_without_an_end_is_the_workspaces_watcher(zaxy: Zaxy, her
         assert process.stdout.readline() == "captured 1 transcript.turn\n"
         assert told(zaxy("capture", "status", "--json"))["pid"] == process.pid
         assert told(zaxy("capture", "stop", "--json"))["was_running"] is True
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=60) == 0
 
 
 def test_with_graph_a_reading_is_followed(zaxy: Zaxy, here: Path) -> None:

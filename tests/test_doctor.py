@@ -305,8 +305,9 @@ def test_two_servers_of_one_client_are_told_of(project: Project) -> None:
         for _ in range(2)
     ]
     try:
-        time.sleep(0.5)
-        row = rows_of(project)["duplicate_servers"]
+        deadline = time.monotonic() + 60
+        while (row := rows_of(project)["duplicate_servers"])["status"] == "ok" and time.monotonic() < deadline:
+            time.sleep(0.1)
     finally:
         for server in servers:
             server.kill()

@@ -482,7 +482,7 @@ def test_an_export_sees_one_state_while_others_append(tmp_path: Path) -> None:
     finally:
         (tmp_path / "enough").touch()
         for writer in writers:
-            assert writer.wait(30) == 0
+            assert writer.wait(120) == 0
         loom.close()
     assert len(set(heads)) >= 8, "the writers never wrote beside an export"
 

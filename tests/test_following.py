@@ -346,7 +346,7 @@ def test_an_erasure_while_another_process_follows_leaves_no_text(tmp_path: Path)
             assert warnings == ()
             event = memory.append("note.taken", {"text": f"lamp quixzbarq{number}"}, session=SESSION)
         memory.forget(event.citation, "private")
-        assert other.wait(30) == 0
+        assert other.wait(120) == 0
         memory.query("lamp", SESSION)
         assert not text_under(tmp_path, "quixzbarq")
         digests = memory.follower_digests(SESSION)

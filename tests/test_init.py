@@ -190,7 +190,7 @@ def at_a_terminal(project: Project, answer: bytes, *words: str) -> tuple[int, st
     )
     os.close(theirs)
     shown, answered = b"", False
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         if select.select([ours], [], [], 0.2)[0]:
             try:
@@ -203,7 +203,7 @@ def at_a_terminal(project: Project, answer: bytes, *words: str) -> tuple[int, st
         elif process.poll() is not None:
             break
     os.close(ours)
-    return process.wait(10), shown.decode(errors="replace")
+    return process.wait(60), shown.decode(errors="replace")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no pseudo-terminals")

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from remembered import SESSION, answerability, citations_in, decision, fact, project, texts_in, turn
-from zaxy.assemble.citations_in_text import UNRESOLVED, name_in_line, only_real_citations, quoted
+from zaxy.assemble.quoting import name_in_line, quoted
 from zaxy.memory import Memory
+from zaxy.retrieve.citations_in_text import UNRESOLVED, only_real_citations
 
 ANSWERED = (
     "What does the billing service use?",

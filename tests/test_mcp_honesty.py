@@ -99,7 +99,7 @@ def test_no_hook_writes_what_only_zaxy_writes(tmp_path: Path, trigger: str) -> N
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
     )
     assert (done.returncode, done.stdout) == (0, "")
     assert events_of(tmp_path) == []
@@ -108,6 +108,6 @@ def test_no_hook_writes_what_only_zaxy_writes(tmp_path: Path, trigger: str) -> N
 def test_a_hook_cannot_borrow_the_name_of_zaxy(tmp_path: Path) -> None:
     told = {"actor": "zaxy", "type": "memory.ref.updated", "summary": "a checkpoint"}
     command = [sys.executable, "-m", "zaxy", "hook-event", "checkpoint", "--workspace", str(tmp_path)]
-    subprocess.run(command, input=json.dumps(told), env=environment(), check=True, text=True, timeout=30)
+    subprocess.run(command, input=json.dumps(told), env=environment(), check=True, text=True, timeout=120)
     (event,) = events_of(tmp_path)
     assert (event.type, event.actor) == ("hook.checkpoint", "zaxy-hook")

@@ -283,7 +283,7 @@ def test_every_call_is_recorded_with_its_argument_names_and_no_values(tmp_path: 
         server.call("memory_query", query="hush-hush")
         server.call("memory_query", query="hush-hush", limit=1000)
         server.call("no_such_tool", anything="hush-hush")
-        assert server.close() < 2.0
+        assert server.close() < server.soon
     rows = recorded(tmp_path / "demo")
     assert [(row["tool_name"], row["status"], row["argument_keys"], row["result_summary"]) for row in rows] == [
         ("memory_query", "ok", ["query"], "0 results"),
@@ -326,7 +326,7 @@ def test_a_record_that_cannot_be_written_fails_no_call(
     monkeypatch.setattr(Memory, "record_tool_call", full)
     application = Application(find_workspace(str(tmp_path)))
     assert not application.answer(Request("memory_append", fact("x"))).failed
-    application.close(within=5)
+    application.close(within=60)
     assert "tool calls are not recorded" in capsys.readouterr().err
 
 
@@ -497,7 +497,7 @@ def test_one_application_serves_several_clients_over_other_streams(tmp_path: Pat
         return found
 
     seqs = anyio.run(serve)
-    application.close(within=5)
+    application.close(within=60)
     assert len(set(seqs)) == 5
 
 
@@ -517,7 +517,7 @@ class Pack(tool_packs.Pack):
 
     def call(self, tool, arguments, memory, progress):
         if tool == "acme_hang":
-            time.sleep(60)
+            time.sleep(600)
         if tool == "acme_raise":
             raise ValueError("/home/ann/hunter2")
         if tool == "acme_nan":
@@ -580,6 +580,6 @@ def test_a_pack_that_breaks_tells_no_details_to_the_client(with_pack: Server) ->
 def test_a_pack_that_hangs_is_given_up_after_its_budget(with_pack: Server) -> None:
     began = time.monotonic()
     error = with_pack.call("acme_hang")["error"]
-    assert (error["code"], time.monotonic() - began < 5) == ("unavailable", True)
+    assert (error["code"], time.monotonic() - began < 60) == ("unavailable", True)
     assert with_pack.call("memory_query", query="x")["results"] == []
-    assert with_pack.close() < 2.0, "the hanging thread kept the process"
+    assert with_pack.close() < with_pack.soon, "the hanging thread kept the process"

@@ -102,7 +102,7 @@ def test_what_a_library_prints_while_it_is_imported_goes_to_stderr(tmp_path: Pat
 def test_the_server_ends_soon_after_its_client_closes(tmp_path: Path) -> None:
     with Server(tmp_path / "demo") as server:
         server.call("memory_append", event_type="a.b", actor="ann", payload={})
-        assert server.close() < 2.0
+        assert server.close() < server.soon
         assert server.process.returncode == 0
 
 
@@ -113,8 +113,8 @@ def test_the_server_ends_soon_after_it_is_told_to(tmp_path: Path, number: signal
         server.call("memory_append", event_type="a.b", actor="ann", payload={})
         began = time.monotonic()
         server.process.send_signal(number)
-        assert server.process.wait(5) == 0
-        assert time.monotonic() - began < 2.0
+        assert server.process.wait(60) == 0
+        assert time.monotonic() - began < server.soon
     with Memory.open(tmp_path / "demo") as memory:
         assert memory.replay(include_housekeeping=True)[-1].type == "session.ended"
 
@@ -129,7 +129,7 @@ server.stdin.write({INITIALIZE!r})
 server.stdin.flush()
 server.stdout.readline()
 print(server.pid, flush=True)
-time.sleep(60)
+time.sleep(600)
 """
     here = tmp_path / "demo"
     here.mkdir()
@@ -138,7 +138,7 @@ time.sleep(60)
     server = int(dying.stdout.readline())
     dying.kill()
     dying.wait()
-    deadline = time.monotonic() + 2.0
+    deadline = time.monotonic() + 60
     while alive(server) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not alive(server)
@@ -157,7 +157,7 @@ def alive(pid: int) -> bool:
 def test_half_a_frame_is_nothing(tmp_path: Path) -> None:
     with Server(tmp_path / "demo") as server:
         server.send(b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "memory_append"')
-        assert server.close() < 2.0
+        assert server.close() < server.soon
         assert server.process.returncode == 0
         assert len(server.lines) == 1, "only initialize was answered"
 
@@ -171,17 +171,17 @@ def test_a_frame_may_come_in_pieces(tmp_path: Path) -> None:
 
 
 def test_what_was_asked_before_the_client_closed_is_still_answered(tmp_path: Path) -> None:
-    here = tmp_path / "demo"
-    here.mkdir()
     given = {"event_type": "a.b", "actor": "ann", "payload": {}}
-    call = {"id": 2, "method": "tools/call", "params": {"name": "memory_append", "arguments": given}}
-    sent = INITIALIZE + json.dumps({"jsonrpc": "2.0", **call}).encode() + b"\n"
-    done = subprocess.run(arguments(), input=sent, cwd=here, env=environment(), capture_output=True, timeout=20)
-    answers = {answer["id"]: answer for answer in map(json.loads, done.stdout.splitlines())}
-    assert answers[2]["result"]["structuredContent"]["seq"] == 1
+    with Server(tmp_path / "demo") as server:
+        assert server.call("memory_append", **given)["seq"] == 1  # the first one imports much, which may take long
+        asked = server.ask("tools/call", {"name": "memory_append", "arguments": given})
+        server.close()
+        answers = {answer["id"]: answer for answer in map(json.loads, server.lines)}
+    assert answers[asked]["result"]["structuredContent"]["seq"] > 1
 
 
 def test_a_client_that_stops_reading_keeps_nobody_from_ending(tmp_path: Path) -> None:
+    fcntl, termios = pytest.importorskip("fcntl"), pytest.importorskip("termios")
     here = tmp_path / "demo"
     here.mkdir()
     process = subprocess.Popen(
@@ -193,17 +193,23 @@ def test_a_client_that_stops_reading_keeps_nobody_from_ending(tmp_path: Path) ->
         stderr=subprocess.DEVNULL,
     )
     assert process.stdin
+    assert process.stdout
+
+    def unread() -> int:
+        return int.from_bytes(fcntl.ioctl(process.stdout, termios.FIONREAD, bytes(4)), sys.byteorder)
+
     process.stdin.write(INITIALIZE)
     frames = b"".join(
         json.dumps({"jsonrpc": "2.0", "id": n, "method": "tools/list"}).encode() + b"\n" for n in range(1, 200)
     )
     threading.Thread(target=lambda: (process.stdin.write(frames), process.stdin.flush()), daemon=True).start()  # type: ignore[union-attr]
-    time.sleep(2.5)
+    deadline, before = time.monotonic() + 60, -1
+    while unread() < 30_000 or unread() != before:  # until the pipe is full, and nothing more goes into it
+        assert time.monotonic() < deadline, "the server never filled the pipe"
+        before = unread()
+        time.sleep(0.5)
     process.terminate()
-    began = time.monotonic()
-    process.wait(10)
-    assert time.monotonic() - began < 3.0
-    assert process.stdout
+    assert process.wait(60) == 0
     process.stdout.close()
 
 
@@ -223,4 +229,4 @@ def test_a_client_whose_reading_end_is_closed_ends_the_server(tmp_path: Path) ->
     process.stdout.close()
     process.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
     process.stdin.flush()
-    assert process.wait(10) == 0
+    assert process.wait(60) == 0

@@ -77,7 +77,7 @@ def test_another_process_reads_what_was_just_written(memory: Memory, tmp_path: P
         other.stdin.flush()
         assert int(other.stdout.readline()) == event.seq
     other.stdin.close()
-    assert other.wait(10) == 0
+    assert other.wait(60) == 0
 
 
 def test_threads_share_one_memory(memory: Memory) -> None:

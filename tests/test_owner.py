@@ -212,7 +212,7 @@ def test_an_owner_whose_settings_are_wrong_ends_with_the_reason(folder: Path) ->
     folder.mkdir()
     run = {"cwd": folder, "env": environment(**KUZU, ZAXY_MAX_CALLS_PER_MINUTE="0"), "stderr": subprocess.PIPE}
     with subprocess.Popen(arguments(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, **run) as process:
-        assert process.wait(20) == 2
+        assert process.wait(60) == 2
         assert process.stderr
         assert b"ZAXY_MAX_CALLS_PER_MINUTE must be at least 1" in process.stderr.read()
     assert not runtime(folder, "sock").exists()
@@ -245,7 +245,7 @@ def test_a_server_on_http_owns_the_graph_and_serves_the_others(start: Start, fol
             assert second.returncode == 1
             assert f"process {http.pid} owns the graph" in second.stderr
             http.terminate()
-            assert http.wait(5) == 0
+            assert http.wait(60) == 0
             assert other.call("memory_query", query="blue paint")["results"]
             assert owner_pid(folder) == other.process.pid
         finally:
@@ -313,7 +313,7 @@ def test_another_server_takes_over_when_the_owner_leaves_in_order(start: Start, 
     owner = start()
     other = start()
     owner.call("memory_append", **fact("told to the first"))
-    assert owner.close() < 2.0
+    assert owner.close() < owner.soon
     assert "told to the first" in all_found(other, "first")
     assert owner_pid(folder) == other.process.pid
     other.close()
@@ -326,8 +326,8 @@ def test_the_owner_ends_soon_after_it_is_told_to(start: Start, number: signal.Si
     owner.call("memory_append", **fact("x"))
     began = time.monotonic()
     owner.process.send_signal(number)
-    assert owner.process.wait(5) == 0
-    assert time.monotonic() - began < 2.0
+    assert owner.process.wait(60) == 0
+    assert time.monotonic() - began < owner.soon
 
 
 def test_a_stale_socket_and_a_stale_record_are_cleared_away(start: Start, folder: Path) -> None:
@@ -377,7 +377,7 @@ def test_a_held_lock_without_a_socket_is_reported_and_not_stolen(start: Start, f
     folder.mkdir()
     holds = (
         "import sys, time; from zaxy.eventloom.lock import SessionLock; from zaxy.eventloom.disk import DISK\n"
-        "with SessionLock(sys.argv[1], DISK).exclusive(1): print('held', flush=True); time.sleep(60)\n"
+        "with SessionLock(sys.argv[1], DISK).exclusive(1): print('held', flush=True); time.sleep(600)\n"
     )
     runtime(folder, "lock").parent.mkdir(parents=True)
     run = [sys.executable, "-c", holds, str(runtime(folder, "lock"))]
@@ -390,7 +390,7 @@ def test_a_held_lock_without_a_socket_is_reported_and_not_stolen(start: Start, f
             server = start(MODERN)
             began = time.monotonic()
             error = server.call("memory_append", **fact("x"))["error"]
-            assert time.monotonic() - began < 10
+            assert time.monotonic() - began < 50
             assert error["code"] == "unavailable"
             assert f"process {holder.pid} holds the lock" in error["message"]
             assert f"kill {holder.pid}" in error["remediation"]
@@ -435,7 +435,7 @@ def test_an_owner_that_hangs_is_reported_within_seconds_and_keeps_its_place(star
         began = time.monotonic()
         error = other.call("memory_query", query="before")["error"]
         first = time.monotonic() - began
-        assert first < 30
+        assert first < 50
         assert error["code"] == "unavailable"
         assert f"process {owner.process.pid}" in error["message"]
         assert f"kill -9 {owner.process.pid}" in error["remediation"]
@@ -462,7 +462,7 @@ def work():
     print("begun", flush=True)
     for _ in range(4):
         time.sleep(0.2)
-Runner("slow").run("work", work, 1.5)
+Runner("slow").run("work", work, 5)
 """
 
 
@@ -472,9 +472,9 @@ def test_while_an_owner_is_stopped_no_time_passes_for_its_plugins() -> None:
         assert process.stdout
         assert process.stdout.readline() == b"begun\n"
         process.send_signal(signal.SIGSTOP)
-        time.sleep(2.0)
+        time.sleep(6)
         process.send_signal(signal.SIGCONT)
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
 
 
 def test_a_server_without_local_sockets_says_what_to_use_instead(

@@ -10,11 +10,11 @@ import pytest
 from remembered import SESSION, decision, fact, project, turn
 from zaxy.assemble.context import Gathered, gather
 from zaxy.assemble.purpose import FIELDS, GENERAL, PRESETS, RULES, Purpose, purpose_of, suppressed, unmet
-from zaxy.assemble.reading import MemoryReader
 from zaxy.errors import ZaxyError
 from zaxy.memory import Memory
 from zaxy.retrieve.profiles import PROFILES
 from zaxy.retrieve.results import Result
+from zaxy.retrieve.snapshot import Snapshot
 
 NAMED = ("coding", "review", "release", "security", "research", "coordinate")
 LONG_AGO = "2020-01-01T00:00:00Z"
@@ -101,10 +101,10 @@ def test_the_words_of_a_purpose_are_looked_for_behind_those_of_the_question(memo
         turn(memory, f"The parser, remark {number}.", "emphasis")
 
     def seqs(purpose: Purpose) -> list[int]:
-        def read(reader: MemoryReader) -> Gathered:
-            return gather(reader, "the parser", limit=10, recent=0, from_seq=None, purpose=purpose)
+        def read(snapshot: Snapshot) -> Gathered:
+            return gather(snapshot, "the parser", limit=10, recent=0, from_seq=None, purpose=purpose)
 
-        return [result.seq for result in memory._assembled("emphasis", read).results]
+        return [result.seq for result in memory.recall.reply("emphasis", read).results]
 
     assert found_by_words.seq not in seqs(GENERAL)
     assert len(seqs(GENERAL)) == GENERAL.recall_floor

@@ -1,7 +1,9 @@
-"""What the MCP server costs over stdio, beside the same work in process and a trivial server on the same SDK.
+"""What the MCP server costs over stdio, beside the same work in process and a bare server on the same SDK.
 
 Its name is not `mcp`, because that would hide the SDK from every script in this folder. All ways are measured in turn,
-question by question; each has a copy of the log of its own, so that none follows what another one wrote.
+question by question; each has a copy of the log of its own, so that none follows what another one wrote. Reads are
+counted in echoes: how often the bare server could have answered with a few bytes meanwhile, which is as true on a slow
+machine as on a fast one.
 """
 
 from __future__ import annotations
@@ -49,8 +51,17 @@ class Sizes(NamedTuple):
     starts: int
 
 
-FULL = Sizes(events=(300, 3_000, 10_000), questions=60, appends=10_000, starts=11)
-QUICK = Sizes(events=(300, 3_000), questions=20, appends=1_000, starts=7)
+FULL = Sizes(events=(300, 3_000, 10_000, 30_000, 100_000), questions=60, appends=10_000, starts=11)
+QUICK = Sizes(events=(300, 3_000, 10_000), questions=15, appends=400, starts=5)
+MILLION = FULL._replace(events=(*FULL.events, 1_000_000))
+READS = ("query", "verbatim", "checkout")
+ECHOES = {
+    10_000: {"query": 6, "verbatim": 6, "checkout": 14},
+    100_000: {"query": 9, "verbatim": 9, "checkout": 20},
+}
+"""How many echoes a read may take at a size."""
+GROWTH = {30_000: (3_000, 1.5), 1_000_000: (100_000, 1.3)}
+"""How many times as many echoes a read may take at a size as at a smaller one."""
 
 
 # Servers and clients
@@ -133,14 +144,23 @@ def starting(folder: Path, starts: int) -> Iterator[Row]:
 
 
 class Asked(NamedTuple):
-    """Milliseconds of each question, in the same order."""
+    """Milliseconds of each call, in the same order; what is served goes over stdio."""
 
+    echo: list[float]
+    """The bare server, which gives a few bytes, asked before each read: the unit of them all."""
     query: list[float]
+    verbatim: list[float]
     checkout: list[float]
-    served_query: list[float]
-    served_checkout: list[float]
-    trivial: list[float]
-    """A reply of as many bytes as the checkout's."""
+    same_bytes: list[float]
+    """The bare server, which gives as many bytes as the checkout has."""
+    query_in_process: list[float]
+    checkout_in_process: list[float]
+
+
+class Appended(NamedTuple):
+    echo: list[float]
+    append: list[float]
+    query_after_it: list[float]
 
 
 class Replies(NamedTuple):
@@ -149,51 +169,96 @@ class Replies(NamedTuple):
     checkout_tokens: list[int]
 
 
+class Measured(NamedTuple):
+    asked: Asked
+    appended: Appended
+    replies: Replies
+    megabytes: float
+    """What the server holds at the end."""
+
+    def echoes(self, read: str) -> float:
+        return statistics.median(getattr(self.asked, read)) / statistics.median(self.asked.echo)
+
+
 def timed(work: Callable[[], object]) -> float:
     began = time.perf_counter()
     work()
     return (time.perf_counter() - began) * 1000
 
 
-async def ask(folder: Path, count: int, most: int) -> tuple[Asked, Replies, float]:
-    """In process, over the server and of a trivial one, in turn; and what the server holds at the end."""
+def followed_twice(folder: Path, count: int) -> tuple[Path, Path]:
+    """Two workspaces of the same log, for asking in process and over the server. Only the first one is followed."""
     here, there = folder / f"{count}-here", folder / f"{count}-there"
     write_log(here, count)
+    with closing(Memory.open(here)) as memory:
+        if memory.query("anything", session=SESSION).warnings:
+            raise RuntimeError("not all was followed")
     shutil.copytree(here, there)
-    asked, replies = Asked([], [], [], [], []), Replies([], [], [])
+    return here, there
+
+
+async def ask(folder: Path, count: int, most: int) -> Measured:
+    """Over the server, of a bare one and in process, in turn."""
+    here, there = followed_twice(folder, count)
     texts = [f"what did they say about {' '.join(words)}" for words in questions(count)][:most]
     async with AsyncExitStack() as stack:
         memory = stack.enter_context(closing(Memory.open(here)))
         served = await stack.enter_async_context(connected(OURS, there))
-        trivial = await stack.enter_async_context(connected(THEIRS, folder))
-        await followed(memory, served, texts[0])
+        bare = await stack.enter_async_context(connected(THEIRS, folder))
+        await up_to_the_log(served, texts[0])
+        asked, replies = Asked([], [], [], [], [], [], []), Replies([], [], [])
         for turn in range(2):
             for text in texts:
-                given = {"query": text, "session_id": SESSION}
-                spent = [
-                    timed(partial(memory.query, text, session=SESSION)),
-                    timed(partial(memory.checkout, text, session=SESSION)),
-                ]
-                took, found = await served.call("memory_query", given)
-                spent.append(took)
-                took, told = await served.call("memory_checkout", given)
-                spent.append(took)
-                size = bytes_of(told)
-                took, _ = await trivial.call("give", {"bytes": size})
-                spent.append(took)
+                spent = await one_round(memory, served, bare, text=text, replies=replies)
                 if turn:  # the first round warms the caches
                     for figures, took in zip(asked, spent, strict=True):
                         figures.append(took)
-                    replies.query_bytes.append(bytes_of(found))
-                    replies.checkout_bytes.append(size)
-                    replies.checkout_tokens.append(tokens_of(told))
-        return asked, replies, served.megabytes()
+        appended = await append_and_ask(served, bare, texts)
+        return Measured(asked, appended, replies, served.megabytes())
 
 
-async def followed(memory: Memory, served: Connected, text: str) -> None:
-    """Both have read the whole log."""
-    if memory.query(text, session=SESSION).warnings:
-        raise RuntimeError("not all was followed")
+async def one_round(
+    memory: Memory, served: Connected, bare: Connected, *, text: str, replies: Replies
+) -> tuple[float, ...]:
+    """One question, asked in every way."""
+    given = {"query": text, "session_id": SESSION}
+    echoes = [await echo(bare)]
+    query, found = await served.call("memory_query", given)
+    echoes.append(await echo(bare))
+    verbatim, passages = await served.call("memory_verbatim", given)
+    for result in (found, passages):
+        if not (result.structured_content or {})["results"]:
+            raise RuntimeError("a question about words that are there found nothing")
+    echoes.append(await echo(bare))
+    checkout, reply = await served.call("memory_checkout", given)
+    same_bytes, _ = await bare.call("give", {"bytes": bytes_of(reply)})
+    replies.query_bytes.append(bytes_of(found))
+    replies.checkout_bytes.append(bytes_of(reply))
+    replies.checkout_tokens.append(tokens_of(reply))
+    query_here = timed(partial(memory.query, text, session=SESSION))
+    checkout_here = timed(partial(memory.checkout, text, session=SESSION))
+    return (statistics.median(echoes), query, verbatim, checkout, same_bytes, query_here, checkout_here)
+
+
+async def echo(bare: Connected) -> float:
+    return (await bare.call("give", {"bytes": 2}))[0]
+
+
+async def append_and_ask(served: Connected, bare: Connected, texts: list[str]) -> Appended:
+    """What an append costs at this size, and a question that must see it."""
+    appended = Appended([], [], [])
+    event = {"event_type": "fact.recorded", "actor": "bench", "session_id": SESSION}
+    for number, text in enumerate(texts):
+        appended.echo.append(await echo(bare))
+        payload = {**PAYLOAD, "key": f"appended {number}"}
+        appended.append.append((await served.call("memory_append", {**event, "payload": payload}))[0])
+        asked = {"query": text, "session_id": SESSION}
+        appended.query_after_it.append((await served.call("memory_query", asked))[0])
+    return appended
+
+
+async def up_to_the_log(served: Connected, text: str) -> None:
+    """The server has read the whole log."""
     while (await served.call("memory_query", {"query": text, "session_id": SESSION}))[1].structured_content["warnings"]:
         await anyio.sleep(0.2)
 
@@ -206,15 +271,46 @@ def tokens_of(result: CallToolResult) -> int:
     return count_tokens(orjson.dumps(result.structured_content).decode())
 
 
-def asking(count: int, asked: Asked, replies: Replies, largest: bool) -> Iterator[Row]:
-    at = f"at {count:,}"
-    query, checkout, _, served, trivial = map(statistics.median, asked)
-    for name, spent in asked._asdict().items():
-        yield shown(f"{name.replace('_', ' ')} {at}", f"p50 {statistics.median(spent):.2f} ms, p95 {p95(spent):.2f}")
-    figures = f"{checkout:.2f} ms against {query:.2f}"
-    yield Row(f"checkout {at} / query", checkout / query, 3, False, figures, judged=largest)
-    allowed = checkout + 1.5 * trivial
-    figures = f"{served:.2f} ms; {checkout:.2f} in process + 1.5 x {trivial:.2f}"
+def asking(count: int, sizes: dict[int, Measured]) -> Iterator[Row]:
+    at, here = f"at {count:,}", sizes[count]
+    for name, spent in (*here.asked._asdict().items(), *here.appended._asdict().items()):
+        if name != "echo" and name not in READS:
+            yield shown(f"{name.replace('_', ' ')} {at}", percentiles(spent))
+    yield shown(f"echo {at}", percentiles(here.asked.echo))
+    for read in READS:
+        target = ECHOES.get(count, {}).get(read)
+        figures = percentiles(getattr(here.asked, read))
+        if target:
+            yield Row(f"{read} {at}, echoes", here.echoes(read), target, False, figures)
+        else:
+            yield shown(f"{read} {at}", f"{figures}; {here.echoes(read):.1f} echoes")
+    if count in GROWTH and GROWTH[count][0] in sizes:
+        yield from growth(count, sizes)
+    yield from checkouts(at, here, count == max(sizes))
+    yield shown(f"MB held by the server {at}", f"{here.megabytes:.0f}")
+
+
+def percentiles(spent: list[float]) -> str:
+    return f"p50 {statistics.median(spent):.2f} ms, p95 {p95(spent):.2f}"
+
+
+def growth(count: int, sizes: dict[int, Measured]) -> Iterator[Row]:
+    smaller, target = GROWTH[count]
+    for read in READS:
+        now, before = sizes[count].echoes(read), sizes[smaller].echoes(read)
+        figures = f"{now:.1f} echoes against {before:.1f}"
+        yield Row(f"{read} at {count:,} / at {smaller:,}", now / before, target, False, figures)
+
+
+def checkouts(at: str, measured: Measured, largest: bool) -> Iterator[Row]:
+    """What a checkout costs beside a query, and what serving adds to it."""
+    asked, replies = measured.asked, measured.replies
+    query, here, served, same = map(
+        statistics.median, (asked.query_in_process, asked.checkout_in_process, asked.checkout, asked.same_bytes)
+    )
+    yield Row(f"checkout {at} / query, in process", here / query, 3, False, f"{here:.2f} ms against {query:.2f}")
+    allowed = here + 1.5 * same
+    figures = f"{served:.2f} ms; {here:.2f} in process + 1.5 x {same:.2f}"
     yield Row(f"checkout over stdio {at} / allowed", served / allowed, 1, False, figures, judged=largest)
     sizes = f"{statistics.median(replies.query_bytes):,.0f} of a query, {max(replies.query_bytes):,} at most"
     sizes += f"; {statistics.median(replies.checkout_bytes):,.0f} of a checkout, {max(replies.checkout_bytes):,}"
@@ -261,17 +357,17 @@ def measure(sizes: Sizes) -> Iterator[Row]:
     with TemporaryDirectory() as name:
         folder = Path(name)
         yield from starting(folder, sizes.starts)
+        measured: dict[int, Measured] = {}
         for count in sizes.events:
-            asked, replies, held = anyio.run(ask, folder, count, sizes.questions)
-            yield from asking(count, asked, replies, count == sizes.events[-1])
-            yield shown(f"MB held by the server at {count:,}", f"{held:.0f}")
+            measured[count] = anyio.run(ask, folder, count, sizes.questions)
+            yield from asking(count, measured)
         yield from anyio.run(appending, folder, sizes.appends)
 
 
 def main() -> None:
     if os.name != "posix":
         sys.exit("bench:mcp asks ps what a server holds, which only POSIX systems have")
-    print_table(measure(QUICK if "--quick" in sys.argv[1:] else FULL))
+    print_table(measure(QUICK if "--quick" in sys.argv[1:] else MILLION if "--million" in sys.argv[1:] else FULL))
 
 
 if __name__ == "__main__":

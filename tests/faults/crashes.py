@@ -31,8 +31,8 @@ CHECKS = 100
 AIMED = 4
 """So many kills of each round are aimed at the middle of a large write."""
 LARGE = 1_000_000
-PATIENCE = 1.0
-"""The next append after a kill may take so many seconds."""
+PATIENCE = 25.0
+"""Seconds that the next append after a kill may take: a lock that outlived its holder would be waited for longer."""
 
 
 def event(tag: str, size: int = 0, key: str = "") -> Entry:
@@ -280,11 +280,11 @@ def leave_a_fork(folder: str) -> None:
     def hold() -> None:
         with lock.exclusive(1):
             holds.set()
-            time.sleep(60)
+            time.sleep(600)
 
     def idle() -> None:
         os.closerange(0, 3)  # who reads what this process prints is not to wait for the fork
-        time.sleep(60)
+        time.sleep(600)
 
     Thread(target=hold, daemon=True).start()
     holds.wait()

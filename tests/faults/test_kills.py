@@ -67,7 +67,7 @@ def test_nothing_acknowledged_is_lost_when_commands_are_killed(tmp_path: Path, c
 def test_the_lock_of_a_process_that_was_killed_is_free_though_a_fork_of_it_lives(tmp_path: Path) -> None:
     folder = str(tmp_path / "log")
     dead = subprocess.run(
-        child_command(leave_a_fork, folder), env=child_environment(), stdout=subprocess.PIPE, text=True, timeout=30
+        child_command(leave_a_fork, folder), env=child_environment(), stdout=subprocess.PIPE, text=True, timeout=120
     )
     assert dead.returncode == -signal.SIGKILL
     try:

@@ -68,7 +68,7 @@ class Writer(threading.Thread):
 
     def stop(self) -> None:
         self._stop_now.set()
-        self.join(30)
+        self.join(120)
 
 
 @pytest.mark.slow
@@ -92,7 +92,7 @@ def test_nothing_acknowledged_is_lost_or_doubled_when_owners_are_killed(folder: 
             gone.append(owner)
             while any(writer.asked_at <= killed for writer in writers):
                 assert not [writer.refused for writer in writers if writer.refused]
-                assert time.monotonic() - killed < 30, "nobody took over"
+                assert time.monotonic() - killed < 120, "nobody took over"
                 time.sleep(0.005)
             waits.append(time.monotonic() - killed)
             writers.append(Writer(folder, number))
@@ -155,7 +155,7 @@ def test_there_are_never_two_owners_however_often_one_is_killed(folder: Path) ->
     try:
         for _ in range(ROUNDS):
             owners: list[subprocess.Popen[bytes]] = []
-            deadline = time.monotonic() + 10
+            deadline = time.monotonic() + 60
             while not owners and time.monotonic() < deadline:
                 time.sleep(0.002)
                 owners = [one for one in racers if one.stdout and one.stdout.read()]

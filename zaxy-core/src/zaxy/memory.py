@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryFile
 from types import TracebackType
-from typing import Any, BinaryIO, TypeVar, Unpack
+from typing import BinaryIO, Unpack
 
 from zaxy.api.models import AsOf, Draft, EntityRef, Event, JsonObject
 from zaxy.assemble import bootstrap as starting
 from zaxy.assemble.checkout import Checkout, checkout
-from zaxy.assemble.citations_in_text import real_citations_within
 from zaxy.assemble.context import check_request, context
 from zaxy.assemble.guidance import pending_reminder
-from zaxy.assemble.reading import MemoryReader
 from zaxy.assemble.records import FeedbackDetails, SkillDetails, feedback_draft, skill_draft
 from zaxy.assemble.replies import (
     Bootstrap,
@@ -30,9 +27,11 @@ from zaxy.assemble.replies import (
     turn_receipt,
 )
 from zaxy.assemble.token_budget import tokens_of
+from zaxy.assemble.use_marks import UseMarks
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
 from zaxy.eventloom.admission import OWN_ACTOR, admit, admit_own
 from zaxy.eventloom.citation import parse_citation
+from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.request_keys import coming_key, next_key
 from zaxy.eventloom.store import event_of
 from zaxy.export.building import build_memory_export
@@ -46,12 +45,11 @@ from zaxy.follow.background import Background
 from zaxy.follow.forgetting import drop_unused, ended_by
 from zaxy.follow.loop import FOREVER, FollowerState, Progress
 from zaxy.retrieve.recall import Recall, warnings
-from zaxy.retrieve.results import Answer, Result
+from zaxy.retrieve.results import Answer
 from zaxy.retrieve.retriever import Question
 from zaxy.security.session_ids import check_session_id
 from zaxy.workspace import Workspace, default_session, find_workspace
 
-T = TypeVar("T")
 DEFAULT_ACTOR = "assistant"
 REPLAYED_AT_ONCE = 1000
 MAX_TURN_QUERY_CHARS = 1000
@@ -67,6 +65,7 @@ class Memory:
         """`patience`: seconds that a read waits for the followers before it answers with what they have, and warns."""
         self.workspace = workspace
         self.recall = Recall(workspace, patience, progress)
+        self._marks = UseMarks(self._write_own)
         self._background: Background | None = None
 
     @classmethod
@@ -78,6 +77,12 @@ class Memory:
     def session(self) -> str:
         """The session that is meant where none is named."""
         return default_session(self.workspace)
+
+    @property
+    def _loom(self) -> Eventloom:
+        """The log, with every mark of use in it."""
+        self._marks.flush()
+        return self.recall.loom
 
     # Writing
 
@@ -97,7 +102,7 @@ class Memory:
         entry = admit(
             event_type, actor, dict(payload), sensitivity=sensitivity, caused_by=caused_by, idempotency_key=key
         )
-        return event_of(self.recall.loom.append(session or self.session, [entry])[0])
+        return event_of(self._loom.append(session or self.session, [entry])[0])
 
     def append_many(self, drafts: Iterable[Draft], session: str = "") -> list[Event]:
         """Append all of them or none."""
@@ -112,7 +117,7 @@ class Memory:
             )
             for draft in drafts
         ]
-        return [event_of(line) for line in self.recall.loom.append(session or self.session, entries)]
+        return [event_of(line) for line in self._loom.append(session or self.session, entries)]
 
     def after_turn(
         self,
@@ -186,7 +191,7 @@ class Memory:
         if parent_session == subagent_session:
             raise InvalidRequest("the subagent's session is the parent's", "Give the subagent a session of its own.")
         check_session_id(parent_session)
-        report = self.recall.loom.verify(subagent_session)
+        report = self._loom.verify(subagent_session)
         payload = {"parent_session_id": parent_session, "subagent_session_id": subagent_session, "summary": summary}
         payload |= {"outcome": outcome} if outcome else {}
         cleaned = self.append("subagent.cleaned", payload, actor=actor, session=subagent_session)
@@ -213,18 +218,13 @@ class Memory:
         """Record that the user of a session has gone."""
         self._mark("session.ended", {"reason": reason} if reason else {}, session or self.session)
 
-    def _mark(self, event_type: str, payload: dict[str, Any], session: str) -> None:
+    def _mark(self, event_type: str, payload: JsonObject, session: str) -> None:
         """Write down something of Zaxy's own."""
-        self.recall.loom.append(session, [admit_own(event_type, OWN_ACTOR, payload)])
+        self._marks.flush()
+        self._write_own(event_type, payload, session)
 
-    def _mark_use(self, event_type: str, payload: dict[str, Any], session: str) -> None:
-        """Write down that memory was read, where the log can be written: a damaged one can still be read.
-
-        A session that holds nothing is not begun by a question: its name may be a mistake.
-        """
-        with suppress(ZaxyError):
-            if self.head(session):
-                self._mark(event_type, payload, session)
+    def _write_own(self, event_type: str, payload: JsonObject, session: str) -> None:
+        self.recall.loom.append(session, [admit_own(event_type, OWN_ACTOR, dict(payload))])
 
     def invalidate(
         self,
@@ -238,7 +238,7 @@ class Memory:
     ) -> Event:
         """End what is held to be true of an entity, from a moment on; history keeps it. `not_found` if none is open."""
         session = session or self.session
-        done = self.recall.loom.by_key(session, key) if (key := coming_key()) else None
+        done = self._loom.by_key(session, key) if (key := coming_key()) else None
         if done is not None:  # then nothing is open any more, and that is as it should be
             return event_of(done)
         at = _moment(invalid_at)
@@ -261,10 +261,10 @@ class Memory:
         There is a warning for each follower that could not be made to forget.
         """
         cited = parse_citation(citation)
-        event = event_of(self.recall.loom.resolve(cited))
+        event = event_of(self._loom.resolve(cited))
         self.follow(cited.session)
         ended = ended_by(event, self.recall.store, self.recall.versions)
-        recorded = event_of(self.recall.loom.erase(cited.session, cited.seq, actor, reason, closings=ended))
+        recorded = event_of(self._loom.erase(cited.session, cited.seq, actor, reason, closings=ended))
         used = {
             f"{bound.point}-{bound.name}" for bound in (*self.recall.host.all("retrieval_lanes"), self.recall.graph)
         }
@@ -289,29 +289,14 @@ class Memory:
         """What answers a question, of what holds now or held at the moment of `temporal_filter`."""
         as_of = AsOf(_moment(temporal_filter), known_at)
         question = Question(query, session or self.session, limit, as_of, profile, max_tokens, cursor).checked()
-        return self._with_real_citations(self.recall.query(question))
+        return self.recall.query(question)
 
     def verbatim(
         self, query: str, session: str = "", *, limit: int = 10, max_tokens: int = 3000, cursor: str = ""
     ) -> Answer:
         """Passages of the log whose words fit, as they were written. No graph takes part."""
         question = Question(query, session or self.session, limit, max_tokens=max_tokens, cursor=cursor).checked()
-        return self._with_real_citations(self.recall.verbatim(question))
-
-    def _with_real_citations(self, answer: Answer) -> Answer:
-        """The answer without what looks like a citation in recorded text and names no event."""
-        shown = ("content", "actor", "entity_name", "metadata")
-
-        def fit(one: Result) -> Result:
-            return replace(one, **{of: real_citations_within(getattr(one, of), self._resolves) for of in shown})
-
-        return replace(answer, results=tuple(map(fit, answer.results)))
-
-    def _resolves(self, citation: str) -> bool:
-        try:
-            return bool(self.resolve(citation))
-        except ZaxyError:
-            return False
+        return self.recall.verbatim(question)
 
     def checkout(
         self,
@@ -327,11 +312,11 @@ class Memory:
     ) -> Checkout:
         """What is true now on a question, cited, and whether it is enough to answer; as of a ref, if one is given."""
         session = session or self.session
-        target = self.recall.loom.resolve_ref(session, ref).seq if ref else None
-        done = self._assembled(
+        target = self._loom.resolve_ref(session, ref).seq if ref else None
+        done = self.recall.reply(
             session,
-            lambda reader: checkout(
-                reader,
+            lambda snapshot: checkout(
+                snapshot,
                 query,
                 limit=limit,
                 recent=max_recent_events,
@@ -340,9 +325,10 @@ class Memory:
                 max_tokens=max_tokens,
                 ref=ref,
             ),
-            target,
+            target=target,
         )
-        self._mark_use("memory.checkout.completed", {"answerability": done.quality.answerability}, session)
+        if done.known_to_seq:  # a session that holds nothing is not begun by a question: its name may be a mistake
+            self._marks.add("memory.checkout.completed", {"answerability": done.quality.answerability}, session)
         return done
 
     def context(
@@ -356,10 +342,10 @@ class Memory:
         max_tokens: int = 3000,
     ) -> Context:
         """Where the work stands, what happened last, and what memory has on a question, ready for a prompt."""
-        reply = self._assembled(
+        reply = self.recall.reply(
             session or self.session,
-            lambda reader: context(
-                reader,
+            lambda snapshot: context(
+                snapshot,
                 query,
                 limit=limit,
                 recent=max_recent_events,
@@ -368,14 +354,6 @@ class Memory:
             ),
         )
         return Context.of(reply)
-
-    def _assembled(self, session: str, make: Callable[[MemoryReader], T], target: int | None = None) -> T:
-        """What `make` makes of one state of memory."""
-
-        def ask(head: int, states: list[FollowerState]) -> T:
-            return make(MemoryReader(self.recall, session, head=head, states=states, target=target))
-
-        return self.recall.ask(session, ask)[0]
 
     def replay(
         self,
@@ -387,7 +365,7 @@ class Memory:
     ) -> list[Event]:
         """Events in order, straight from the log."""
         found = []
-        for line in self.recall.loom.read(session or self.session, from_seq):
+        for line in self._loom.read(session or self.session, from_seq):
             event = event_of(line)
             if include_housekeeping or not is_housekeeping(event):
                 found.append(event)
@@ -398,7 +376,7 @@ class Memory:
     def capabilities(self, session: str = "", *, current_task: str = "") -> Capabilities:
         """What a model should know of this memory, which tool to call when, and what is captured."""
         session = session or self.session
-        state, tail = self.recall.loom.state(session), self.recall.loom.end(session)
+        state, tail = self._loom.state(session), self._loom.end(session)
         latest = self._latest(session)
         eventloom = {"status": state if tail.line else "empty", "events": tail.seq}
         eventloom |= {"head": latest[-1].citation} if latest else {}
@@ -412,7 +390,8 @@ class Memory:
         session = session or self.session
         manifest = self.capabilities(session, current_task=current_task)
         found = starting.bootstrap(manifest.as_dict(), pending_reminder(self._latest(session)))
-        self._mark_use("memory.bootstrap.shown", {}, session)
+        if manifest.eventloom["events"]:
+            self._marks.add("memory.bootstrap.shown", {}, session)
         counted = {"tokens_used": tokens_of(found), "truncated": False}
         return Bootstrap.of({**found, "capabilities": manifest, **counted})
 
@@ -421,18 +400,18 @@ class Memory:
         end = self.head(session)
         found: list[Event] = []
         with suppress(ZaxyError):
-            found.extend(self.recall.events(session, max(end - LOOKBACK, 1), end))
+            found.extend(map(event_of, self._loom.read(session, max(end - LOOKBACK, 1), end)))
         return found
 
     def resolve(self, citation: str) -> Event:
-        return event_of(self.recall.loom.resolve(parse_citation(citation)))
+        return event_of(self._loom.resolve(parse_citation(citation)))
 
     def head(self, session: str = "") -> int:
         """The seq of the last durable event; 0 where there is none."""
-        return self.recall.loom.end(session or self.session).seq
+        return self._loom.end(session or self.session).seq
 
     def sessions(self) -> list[str]:
-        return self.recall.loom.sessions()
+        return self._loom.sessions()
 
     # Leaving and coming back
 
@@ -473,7 +452,7 @@ class Memory:
             copyfileobj(file, own, 1 << 20)
             parts = parts_of_file(own)
             return import_bundle(
-                self.recall.loom,
+                self._loom,
                 parts,
                 session=session or self.session,
                 expect_public_key=expect_public_key,
@@ -499,7 +478,7 @@ class Memory:
     def follow_in_background(self) -> None:
         """From now on bring all sessions' followers up to the log as it grows, until `close`; for a server."""
         if self._background is None:
-            self._background = Background(self.recall.loop, self.recall.loom.sessions)
+            self._background = Background(self.recall.loop, self._loom.sessions)
             self._background.start()
 
     def follower_digests(self, session: str = "") -> dict[str, str]:
@@ -510,6 +489,7 @@ class Memory:
         if self._background is not None:
             self._background.stop()
             self._background = None
+        self._marks.flush()
         self.recall.close()
 
     def __enter__(self) -> Memory:

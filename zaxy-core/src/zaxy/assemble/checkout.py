@@ -7,15 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from zaxy.api.models import EntityRow
+from zaxy.api.models import Entity, EntityRow
 from zaxy.assemble import prompt
-from zaxy.assemble.citations_in_text import real_citations_within
 from zaxy.assemble.conflicts import Disagreement, disagreements
 from zaxy.assemble.context import MAX_QUERY_CHARS, Gathered, brief, check_request, gather
-from zaxy.assemble.guidance import FEEDBACK_TOOL, guidance, pending_reminder, required_action
+from zaxy.assemble.guidance import FEEDBACK_TOOL, REMINDER_TYPES, guidance, pending_reminder, required_action
 from zaxy.assemble.purpose import Purpose, purpose_of, suppressed, unmet
 from zaxy.assemble.quality import Grounds, Quality, judge
-from zaxy.assemble.reading import MemoryReader
 from zaxy.assemble.relevance import Asked, near, relevant, what_is_asked
 from zaxy.assemble.skills import Skills, applicable_skills
 from zaxy.assemble.slots import SlotPlan, slot_plan
@@ -23,7 +21,9 @@ from zaxy.assemble.token_budget import Candidate, TokenBudget, cost_of, fitted, 
 from zaxy.assemble.working_set import KINDS, NOTHING_OPEN, WorkingSet, open_rows
 from zaxy.eventloom.citation import parse_citation
 from zaxy.extract.texts import cut
+from zaxy.retrieve.citations_in_text import real_citations_within
 from zaxy.retrieve.results import Result
+from zaxy.retrieve.snapshot import Snapshot
 from zaxy.text import tokens
 from zaxy.text.passages import ORIGIN
 
@@ -71,6 +71,11 @@ class Checkout:
         return list(self.reply["warnings"])
 
     @property
+    def known_to_seq(self) -> int:
+        """The last event that it takes into account; 0 where the session holds nothing."""
+        return int(self.reply["retention"]["known_to_seq"])
+
+    @property
     def tokens_used(self) -> int:
         return int(self.reply["tokens_used"])
 
@@ -111,7 +116,7 @@ class Findings:
 
 
 def checkout(
-    reader: MemoryReader,
+    snapshot: Snapshot,
     query: str,
     *,
     limit: int | None,
@@ -124,27 +129,35 @@ def checkout(
     chosen = purpose_of(purpose)
     wide = chosen.recall_floor if limit is None else limit
     check_request(query, wide, recent=recent, from_seq=from_seq, max_tokens=max_tokens)
-    gathered = gather(reader, query, limit=wide, recent=recent, from_seq=from_seq, purpose=chosen)
-    found = sort_out(reader, gathered, chosen, min(wide, MAX_FACTS))
-    warnings = [*reader.warnings, *(one.warning for one in found.disagreements)]
+    gathered = gather(
+        snapshot,
+        query,
+        limit=wide,
+        recent=recent,
+        from_seq=from_seq,
+        purpose=chosen,
+        working=WORKING_SET_ITEMS,
+    )
+    found = sort_out(snapshot, gathered, chosen, min(wide, MAX_FACTS))
+    warnings = [*snapshot.warnings, *(one.warning for one in found.disagreements)]
     missing = found.plan.missing(found.facts) if found.plan and found.facts else ()
     cited = sum(bool(fact.citation) for fact in found.facts)
     grounds = Grounds(len(found.facts), cited, found.superseded, len(warnings), missing, unmet(chosen, found.facts))
     quality = judge(grounds, required_action(query, found.facts, found.plan, missing))
-    reminder = pending_reminder(reader.events(reader.head - REMINDER_LOOKBACK + 1, reader.head))
+    reminder = pending_reminder(snapshot.latest_of(REMINDER_TYPES, REMINDER_LOOKBACK))
     disputed = bool(found.disagreements)
     advice = guidance(query, quality, purpose=chosen, facts=found.facts, disputed=disputed, reminder=reminder)
     assessment = Assessment(quality, advice, warnings, ref)
-    return Checkout(fitted(lambda budget: _reply(reader, found, assessment, budget), max_tokens), quality)
+    return Checkout(fitted(lambda budget: _reply(snapshot, found, assessment, budget), max_tokens), quality)
 
 
-def sort_out(reader: MemoryReader, gathered: Gathered, purpose: Purpose, max_facts: int) -> Findings:
+def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts: int) -> Findings:
     """Separate facts from near misses, rows that may count from those that may not, and copies from originals."""
-    asked = what_is_asked(gathered.query, reader)
-    left_out = suppressed(purpose, (*gathered.results, *gathered.passages), reader.newest)
+    asked = what_is_asked(gathered.query, snapshot)
+    left_out = suppressed(purpose, (*gathered.results, *gathered.passages), snapshot.newest)
     counted = [one for one in gathered.results if one.citation not in left_out and one.entity_type not in NO_FACTS]
-    answering = _status(reader, gathered.query) if asked.status else relevant(asked, counted)
-    facts = _standing(reader, _once(answering)[:max_facts])
+    answering = _status(snapshot, gathered.query) if asked.status else relevant(asked, counted)
+    facts = _once(answering)[:max_facts]
     cited = {fact.citation for fact in facts}
     rest = [
         one
@@ -155,12 +168,12 @@ def sort_out(reader: MemoryReader, gathered: Gathered, purpose: Purpose, max_fac
         gathered,
         purpose,
         tuple(facts),
-        tuple(one for one in _once(rest)[:MAX_EVIDENCE] if reader.resolves(one.citation)),
+        tuple(_once(rest)[:MAX_EVIDENCE]),
         len(answering) - len(_once(answering)),
         left_out,
         len(relevant(_without_names(asked), gathered.superseded)),
         tuple(disagreements(facts)),
-        applicable_skills(gathered.query, reader.current, reader.cite),
+        applicable_skills(gathered.query, snapshot),
         slot_plan(gathered.query),
     )
 
@@ -169,20 +182,20 @@ def _without_names(asked: Asked) -> Asked:
     return asked._replace(names=())
 
 
-def _status(reader: MemoryReader, query: str) -> list[Result]:
+def _status(snapshot: Snapshot, query: str) -> list[Result]:
     """The rows that say where things stand: of the kinds that the question names, or of every kind."""
     asked = set(tokens.words(query))
     named = {kind for kind, words in STATUS_WORDS.items() if not asked.isdisjoint(words)} or set(STATUS_WORDS)
     wanted = [kind for kind in KINDS if kind.heading in named]
     each = max(STATUS_ROWS // len(wanted), 1)
-    return [_of_row(reader, row) for kind in wanted for row in open_rows(reader.current, kind.entity_types, each)]
+    rows = [row for kind in wanted for row in open_rows(snapshot.current, kind.entity_types, each)]
+    return [_of_row(snapshot, row, entity) for row, entity in snapshot.worded(rows)]
 
 
-def _of_row(reader: MemoryReader, row: EntityRow) -> Result:
-    entity = row.entity
+def _of_row(snapshot: Snapshot, row: EntityRow, entity: Entity) -> Result:
     return Result(
-        content=reader.shown(entity.summary),
-        citation=reader.cite(row),
+        content=snapshot.shown(entity.summary),
+        citation=snapshot.cite(row),
         seq=row.opened_seq,
         lane="exact",
         score=1.0,
@@ -198,14 +211,6 @@ def _of_row(reader: MemoryReader, row: EntityRow) -> Result:
     )
 
 
-def _standing(reader: MemoryReader, facts: Sequence[Result]) -> list[Result]:
-    """The facts whose events the log still holds intact. A warning says so if one is gone."""
-    standing = [fact for fact in facts if reader.resolves(fact.citation)]
-    if len(standing) < len(facts):
-        reader.warnings.append("the log no longer holds, intact, all that memory has followed")
-    return standing
-
-
 def _once(results: Iterable[Result]) -> list[Result]:
     """The results without later ones that have the same text."""
     found: dict[str, Result] = {}
@@ -217,9 +222,9 @@ def _once(results: Iterable[Result]) -> list[Result]:
 # The reply
 
 
-def _reply(reader: MemoryReader, found: Findings, assessment: Assessment, budget: int) -> dict[str, Any]:
+def _reply(snapshot: Snapshot, found: Findings, assessment: Assessment, budget: int) -> dict[str, Any]:
     """All parts, the most useful first, as far as the budget goes. The best fact always has its place."""
-    frame = _frame(reader, found, assessment)
+    frame = _frame(snapshot, found, assessment)
     advice: dict[str, Any] | None = assessment.advice
     diagnostics: dict[str, Any] | None = frame["diagnostics"]
     asked = (found.gathered.query, found.purpose, assessment.quality, assessment.warnings)
@@ -239,7 +244,7 @@ def _reply(reader: MemoryReader, found: Findings, assessment: Assessment, budget
     skills = found.skills if found.skills.is_known and room.takes(*skill_parts) else None
     working = WorkingSet.of(room.fill(found.gathered.working.ranked(WORKING_SET_ITEMS)))
     evidence = room.fill((one, (_evidence(one),)) for one in found.evidence)
-    latest = [brief(event, reader.shown) for event in reversed(found.gathered.recent.events)]
+    latest = [brief(event, snapshot.shown) for event in reversed(found.gathered.recent.events)]
     recent = room.fill((one, (one,)) for one in latest)[::-1]
     if skills is not None:
         frame["diagnostics"]["skills"] = skills.as_dict()
@@ -270,7 +275,7 @@ def _reply(reader: MemoryReader, found: Findings, assessment: Assessment, budget
         "evidence_count": len(evidence),
         "fact_count": len(facts),
     }
-    return dict(real_citations_within(frame, reader.may_show))
+    return dict(real_citations_within(frame, snapshot.resolves))
 
 
 def _fact_candidates(
@@ -298,7 +303,7 @@ def _without_advice(frame: dict[str, Any]) -> dict[str, Any]:
     return {**frame, **shortened, "query": cut(frame["query"], SHORT_QUERY_CHARS)}
 
 
-def _frame(reader: MemoryReader, found: Findings, assessment: Assessment) -> dict[str, Any]:
+def _frame(snapshot: Snapshot, found: Findings, assessment: Assessment) -> dict[str, Any]:
     """What every reply holds. Its lists are empty here; they are filled as far as the budget goes."""
     gathered = found.gathered
     policy = {"excluded": len(found.left_out), "by_reason": dict(Counter(found.left_out.values()))}
@@ -320,7 +325,7 @@ def _frame(reader: MemoryReader, found: Findings, assessment: Assessment) -> dic
     if assessment.payloads:
         advice = {**advice, "feedback": {**advice["feedback"], "payloads": []}}
     retention: dict[str, Any] = {
-        "known_to_seq": reader.head,
+        "known_to_seq": snapshot.head,
         "recent_from_seq": seqs[0] if seqs else None,
         "replay_bounded": gathered.recent.bounded,
     }
@@ -341,7 +346,7 @@ def _frame(reader: MemoryReader, found: Findings, assessment: Assessment) -> dic
         "working_set": NOTHING_OPEN.as_dict(),
         "recent": [],
         "warnings": list(assessment.warnings),
-        "notices": list(dict.fromkeys(reader.notices)),
+        "notices": list(dict.fromkeys(snapshot.notices)),
         "purpose": found.purpose.as_dict(),
         "retention": retention,
         "diagnostics": diagnostics,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from zaxy.assemble.citations_in_text import quoted
+from zaxy.assemble.quoting import quoted
 from zaxy.extract.texts import cut
 from zaxy.retrieve.results import Result
 from zaxy.text import tokens

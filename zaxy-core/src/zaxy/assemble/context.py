@@ -7,16 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from zaxy.api.models import Event
-from zaxy.assemble.citations_in_text import name_in_line, quoted, real_citations_within
 from zaxy.assemble.purpose import GENERAL, Purpose
-from zaxy.assemble.reading import MemoryReader, Recent
+from zaxy.assemble.quoting import name_in_line, quoted
 from zaxy.assemble.token_budget import Candidate, TokenBudget, fitted, tokens_of
-from zaxy.assemble.working_set import NOTHING_OPEN, WorkingSet, working_set
+from zaxy.assemble.working_set import NOTHING_OPEN, OF_EACH, WorkingSet, working_set
 from zaxy.errors import InvalidRequest
-from zaxy.eventloom.citation import Citation, parse_citation
+from zaxy.eventloom.citation import Citation
 from zaxy.extract.texts import cut, readable_text
-from zaxy.retrieve.results import Result
-from zaxy.retrieve.retriever import MAX_RESULTS, Question
+from zaxy.retrieve.citations_in_text import real_citations_within
+from zaxy.retrieve.results import Answer, Result
+from zaxy.retrieve.retriever import MAX_RESULTS, UNBOUNDED, Question, Retriever
+from zaxy.retrieve.snapshot import Recent, Snapshot
 
 RESERVED_VERBATIM = 3
 MAX_RECENT = 100
@@ -59,33 +60,51 @@ def check_request(query: str, limit: int, *, recent: int, from_seq: int | None, 
 
 
 def gather(
-    reader: MemoryReader, query: str, *, limit: int, recent: int, from_seq: int | None, purpose: Purpose = GENERAL
+    snapshot: Snapshot,
+    query: str,
+    *,
+    limit: int,
+    recent: int,
+    from_seq: int | None,
+    purpose: Purpose = GENERAL,
+    working: int = OF_EACH,
 ) -> Gathered:
-    """Read all that a reply needs. What a purpose's own words find comes behind what the question finds."""
+    """Read all that a reply needs. What a purpose's own words find comes behind what the question finds.
+
+    `working`: how many items of each kind the working set has.
+    """
     wide = min(max(limit, purpose.recall_floor), MAX_RESULTS)
-    answer = reader.ask(query, wide, purpose.scoring_profile)
+    answer = _ask(snapshot, query, wide, purpose)
     found = {result.seq: result for result in answer.results}
     if purpose.emphasis:
-        more = reader.ask(f"{query[:3900]} {' '.join(purpose.emphasis)}", wide, purpose.scoring_profile)
+        more = _ask(snapshot, f"{query[:3900]} {' '.join(purpose.emphasis)}", wide, purpose)
         found |= {result.seq: result for result in more.results if result.seq not in found}
-    deep = min(wide + RESERVED_VERBATIM, MAX_RESULTS)  # some are left even if both lanes find the same
-    verbatim = [result for result in reader.passages(query, deep).results if result.seq not in found]
-    ended = {result.seq for result in answer.superseded}
+    known = {*found, *(result.seq for result in answer.superseded)}
+    among = min(wide + RESERVED_VERBATIM, MAX_RESULTS)  # some are left even if both lanes find the same
+    question = Question(query, snapshot.session, RESERVED_VERBATIM, max_tokens=UNBOUNDED)
+    verbatim = Retriever(snapshot).verbatim_besides(question, known, among=among)
     return Gathered(
         query,
-        reader.session,
-        tuple(_shown(reader, result) for result in found.values()),
-        tuple(_shown(reader, result) for result in verbatim if result.seq not in ended)[:RESERVED_VERBATIM],
+        snapshot.session,
+        tuple(_shown(snapshot, result) for result in found.values()),
+        tuple(_shown(snapshot, result) for result in verbatim),
         tuple(answer.superseded),
-        reader.recent(recent, from_seq),
-        working_set(reader.current, reader.cite, reader.shown),
+        snapshot.recent(recent, from_seq),
+        working_set(snapshot, working),
     )
 
 
-def _shown(reader: MemoryReader, result: Result) -> Result:
+def _ask(snapshot: Snapshot, query: str, limit: int, purpose: Purpose) -> Answer:
+    question = Question(query, snapshot.session, limit, profile=purpose.scoring_profile, max_tokens=UNBOUNDED)
+    answer = Retriever(snapshot).query(question.checked())
+    snapshot.notices += answer.notices
+    return answer
+
+
+def _shown(snapshot: Snapshot, result: Result) -> Result:
     """A result as a reply may show it: with a short citation, and without citations that name no event."""
-    cited = parse_citation(result.citation).short
-    return replace(result, content=reader.shown(result.content), summary=reader.shown(result.summary), citation=cited)
+    content, summary = snapshot.shown(result.content), snapshot.shown(result.summary)
+    return replace(result, content=content, summary=summary, citation=snapshot.cited(result))
 
 
 def brief(event: Event, shown: Any = str) -> dict[str, Any]:
@@ -102,7 +121,7 @@ def brief(event: Event, shown: Any = str) -> dict[str, Any]:
 
 
 def context(
-    reader: MemoryReader,
+    snapshot: Snapshot,
     query: str,
     *,
     limit: int,
@@ -112,28 +131,28 @@ def context(
 ) -> dict[str, Any]:
     """The reply of `context_assemble`."""
     check_request(query, limit, recent=recent, from_seq=from_seq, max_tokens=max_tokens)
-    gathered = gather(reader, query, limit=limit, recent=recent, from_seq=from_seq)
+    gathered = gather(snapshot, query, limit=limit, recent=recent, from_seq=from_seq)
     gathered = replace(gathered, results=gathered.results[:limit])
     policy = {**POLICY, "max_tokens": max_tokens}
-    return fitted(lambda budget: _reply(reader, gathered, policy, budget), max_tokens)
+    return fitted(lambda budget: _reply(snapshot, gathered, policy, budget), max_tokens)
 
 
-def _reply(reader: MemoryReader, gathered: Gathered, policy: dict[str, Any], budget: int) -> dict[str, Any]:
+def _reply(snapshot: Snapshot, gathered: Gathered, policy: dict[str, Any], budget: int) -> dict[str, Any]:
     reply: dict[str, Any] = {
-        "prompt": _prompt(NOTHING_OPEN, (), (), reader.warnings),
-        "session_id": reader.session,
+        "prompt": _prompt(NOTHING_OPEN, (), (), snapshot.warnings),
+        "session_id": snapshot.session,
         "query": cut(gathered.query, MAX_QUERY_CHARS),
         "context": [],
         "replay": [],
         "working_set": NOTHING_OPEN.as_dict(),
         "assembly_policy": policy,
         "context_counts": {"graph": 0, "verbatim": 0, "replay": 0},
-        "warnings": list(reader.warnings),
-        "notices": list(dict.fromkeys(reader.notices)),
+        "warnings": list(snapshot.warnings),
+        "notices": list(dict.fromkeys(snapshot.notices)),
         "truncated": False,
     }
     room = TokenBudget(budget - tokens_of(reply) - HEADING_TOKENS)
-    latest = [brief(event, reader.shown) for event in reversed(gathered.recent.events)]
+    latest = [brief(event, snapshot.shown) for event in reversed(gathered.recent.events)]
     open_items, verbatim, replay, graph = room.fill_in_turn(
         (gathered.working.ranked(), WORKING_SET_SHARE),
         ([_with_line(_item(one, "verbatim")) for one in gathered.passages], VERBATIM_SHARE),
@@ -143,14 +162,14 @@ def _reply(reader: MemoryReader, gathered: Gathered, policy: dict[str, Any], bud
     working = WorkingSet.of(open_items)
     replay.reverse()
     reply |= {
-        "prompt": _prompt(working, [*graph, *verbatim], replay, reader.warnings),
+        "prompt": _prompt(working, [*graph, *verbatim], replay, snapshot.warnings),
         "context": [*graph, *verbatim],
         "replay": replay,
         "working_set": working.as_dict(),
         "context_counts": {"graph": len(graph), "verbatim": len(verbatim), "replay": len(replay)},
         "truncated": room.short or gathered.recent.bounded,
     }
-    return dict(real_citations_within(reply, reader.may_show))
+    return dict(real_citations_within(reply, snapshot.resolves))
 
 
 def _item(result: Result, lane: str) -> dict[str, Any]:

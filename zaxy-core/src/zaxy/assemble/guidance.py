@@ -77,17 +77,22 @@ def _payload(fact: Result) -> dict[str, Any]:
     }
 
 
+REMINDER = "memory.reminder.suggested"
+USES = ("memory.checkout.completed", "memory.bootstrap.shown")
+REMINDER_TYPES = (REMINDER, *USES)
+
+
 def pending_reminder(events: Iterable[Event]) -> str:
     """The last reminder, unless memory was used after it; else empty."""
     pending = ""
     for event in events:
         if not is_housekeeping(event):
             continue
-        if event.type == "memory.reminder.suggested" and event.payload is not None:
+        if event.type == REMINDER and event.payload is not None:
             reason = str(event.payload.get("reason", "")).replace("_", " ")
             pending = (
                 str(event.payload.get("message", "")) or f"Memory was not used lately ({reason}): check out first."
             )
-        elif event.type in ("memory.checkout.completed", "memory.bootstrap.shown"):
+        elif event.type in USES:
             pending = ""
     return pending

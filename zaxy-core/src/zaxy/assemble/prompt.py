@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from zaxy.assemble.citations_in_text import name_in_line, quoted
 from zaxy.assemble.conflicts import Disagreement
 from zaxy.assemble.context import DATA
 from zaxy.assemble.purpose import GENERAL, Purpose
 from zaxy.assemble.quality import Quality
+from zaxy.assemble.quoting import name_in_line, quoted
 from zaxy.assemble.skills import NONE, Skills
 from zaxy.assemble.working_set import WorkingSet
 from zaxy.retrieve.results import Result

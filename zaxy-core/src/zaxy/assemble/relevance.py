@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
@@ -28,6 +29,8 @@ BESIDE = 0.5
 """How much a word of the turn before or after counts: an answer seldom repeats the question."""
 FRAME = 0.2
 """How much a word of the asking itself counts."""
+REMEMBERED = 20_000
+"""Words whose stems are remembered."""
 
 ASKING = frozenset(
     tokens.words(
@@ -99,9 +102,14 @@ def what_is_asked(text: str, known: Known) -> Asked:
     return Asked(weighed, unseen, tuple(dict.fromkeys(named)), pairs, wanted.identifiers, wanted.phrases, status)
 
 
+@lru_cache(REMEMBERED)
+def _first_stem(word: str) -> str:
+    return "".join(tokens.words(word)[:1])
+
+
 def _pairs(text: str) -> Iterator[tuple[str, str]]:
     """The stems of words that stand side by side."""
-    stems = ["".join(tokens.words(word)[:1]) for word in _WORDS_AND_MARKS.findall(text)]
+    stems = list(map(_first_stem, _WORDS_AND_MARKS.findall(text)))
     return ((one, other) for one, other in pairwise(stems) if one and other)
 
 
@@ -167,8 +175,11 @@ def _answers(asked: Asked, result: Result, own: frozenset[str], beside: frozense
 
 def _is_of_another(asked: Asked, result: Result, said: frozenset[str]) -> bool:
     """Whether it is about the `ledger database` while the question asks for the `billing database`."""
+    missing = [second for first, second in asked.pairs if first not in said]
+    if not missing:
+        return False
     seconds = {second for _, second in _pairs(stated(result.content))}
-    return any(first not in said and second in seconds for first, second in asked.pairs)
+    return not seconds.isdisjoint(missing)
 
 
 def _words(result: Result) -> frozenset[str]:

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from zaxy.api.models import EntityRow
 from zaxy.assemble.working_set import status_of
 from zaxy.extract.texts import cut
+from zaxy.retrieve.log_words import seqs_of
+from zaxy.retrieve.snapshot import Snapshot
 from zaxy.text import tokens
 
 MAX_SKILLS = 3
@@ -20,8 +22,6 @@ PROMOTED_BY, ROLLED_BACK_BY = 0.7, 0.4
 """Mean scores of outcomes from which a proposed skill may be validated, and below which one should be rolled back."""
 ENOUGH_OUTCOMES = 2
 BEST_FIRST = ("validated", "revised", "proposed")
-
-Current = Callable[[Sequence[str], int], Sequence[EntityRow]]
 
 
 class Skill(NamedTuple):
@@ -52,36 +52,38 @@ class Skills(NamedTuple):
 NONE = Skills((), None)
 
 
-def applicable_skills(question: str, current: Current, cite: Callable[[EntityRow], str]) -> Skills:
+def applicable_skills(question: str, snapshot: Snapshot) -> Skills:
     """The skills whose name, summary, task or applicability has words of the question, the best tried first.
 
     The history is also that of skills which fit and may no longer be used, such as contradicted ones.
     """
-    rows = current(("skill",), LOOKBACK)
+    rows = snapshot.current(("skill",), LOOKBACK)
     asked = set(tokens.words(question))
     fitting = [(shared, row) for row in rows if (shared := len(asked & _words(row)))]
     usable = [found for found in fitting if status_of(found[1]) in USABLE]
     usable.sort(key=lambda found: (-found[0], BEST_FIRST.index(status_of(found[1])), -found[1].opened_seq))
-    applicable = tuple(_skill(row, cite) for _, row in usable[:MAX_SKILLS])
+    applicable = tuple(_skill(snapshot, row) for row, _ in snapshot.worded([row for _, row in usable[:MAX_SKILLS]]))
     fitting.sort(key=lambda found: -found[0])
     ids = {skill.skill_id for skill in applicable} or {_skill_id(row) for _, row in fitting[:MAX_SKILLS]}
     if not ids:
         return NONE
     versions = [row for row in rows if _skill_id(row) in ids]
-    outcomes = [row for row in current(("skill_outcome",), LOOKBACK) if _skill_id(row) in ids]
-    return Skills(applicable, _analytics(versions, outcomes, cite))
+    outcomes = [row for row in snapshot.current(("skill_outcome",), LOOKBACK) if _skill_id(row) in ids]
+    return Skills(applicable, _analytics(versions, outcomes, snapshot.cite))
 
 
-def _skill(row: EntityRow, cite: Callable[[EntityRow], str]) -> Skill:
-    given = row.entity.properties.get("procedure")
-    steps = given if isinstance(given, list) else [given] if given else []
-    return Skill(
-        _skill_id(row),
-        _property(row, "version") or "1",
-        status_of(row),
-        tuple(cut(str(step), MAX_STEP) for step in steps[:STEPS]),
-        cite(row),
-    )
+def _skill(snapshot: Snapshot, row: EntityRow) -> Skill:
+    steps = tuple(cut(str(step), MAX_STEP) for step in _procedure(snapshot, row)[:STEPS])
+    return Skill(_skill_id(row), _property(row, "version") or "1", status_of(row), steps, snapshot.cite(row))
+
+
+def _procedure(snapshot: Snapshot, row: EntityRow) -> list[object]:
+    """The steps as an event of the skill gives them. A graph that is not sealed is not believed without one."""
+    kept = row.entity.properties.get("procedure")
+    given = [event.payload.get("procedure") for event in snapshot.events(seqs_of(row)) if event.payload]
+    if kept not in given and not snapshot.is_sealed:
+        kept = next((one for one in given if one), None)
+    return kept if isinstance(kept, list) else [kept] if kept else []
 
 
 def _analytics(

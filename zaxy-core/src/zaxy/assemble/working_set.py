@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from zaxy.api.models import EntityRow
-from zaxy.assemble.citations_in_text import quoted
+from zaxy.assemble.quoting import quoted
 from zaxy.assemble.token_budget import Candidate
 from zaxy.extract.texts import cut
+from zaxy.retrieve.snapshot import Snapshot
 
 OF_EACH = 5
 LOOKBACK, LOOKED_FARTHER, MAX_LOOKBACK = 25, 8, 12_800
@@ -90,22 +91,21 @@ def _line(kind: str, item: Item) -> str:
 NOTHING_OPEN = WorkingSet.of(())
 
 
-def working_set(current: Current, cite: Callable[[EntityRow], str], text_of: Callable[[str], str]) -> WorkingSet:
-    """`cite` gives the citation of a row's event, `text_of` makes a row's text fit to be shown."""
-    items = {}
-    for kind in KINDS:
-        rows = open_rows(current, kind.entity_types)
-        items[kind.heading] = [
-            Item(
-                cut(text_of(row.entity.summary), MAX_TEXT_CHARS),
-                row.entity.entity_type,
-                cite(row),
-                row.valid_from,
-                status_of(row),
-            )
-            for row in rows
-        ]
-    return WorkingSet(items)
+def working_set(snapshot: Snapshot, each: int = OF_EACH) -> WorkingSet:
+    """The newest open rows of every kind, in the words of the log."""
+    rows = {kind.heading: open_rows(snapshot.current, kind.entity_types, each) for kind in KINDS}
+    worded = {id(row): entity for row, entity in snapshot.worded([row for of in rows.values() for row in of])}
+    return WorkingSet(
+        {
+            heading: [_item(snapshot, row, worded[id(row)].summary) for row in of if id(row) in worded]
+            for heading, of in rows.items()
+        }
+    )
+
+
+def _item(snapshot: Snapshot, row: EntityRow, text: str) -> Item:
+    shown = cut(snapshot.shown(text), MAX_TEXT_CHARS)
+    return Item(shown, row.entity.entity_type, snapshot.cite(row), row.valid_from, status_of(row))
 
 
 def open_rows(current: Current, entity_types: Sequence[str], wanted: int = OF_EACH) -> list[EntityRow]:

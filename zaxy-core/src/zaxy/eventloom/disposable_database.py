@@ -16,7 +16,7 @@ import sqlite3
 from hashlib import blake2b
 from hmac import compare_digest
 from threading import RLock, local
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from zlib import crc32
 
 import orjson
@@ -149,6 +149,10 @@ class DisposableDatabase:
             return self._ask_held(held, ask)
         return self._guarded(lambda: self._read(ask))
 
+    def ask(self, query: str, values: Sequence[object], take: Callable[[SealedConnection, Iterator[Any]], T]) -> T:
+        """What `take` makes of the rows of a single statement, which needs no transaction around it."""
+        return self._guarded(lambda: self._read(lambda db: take(db, db.execute(query, values)), begin=False))
+
     def write(self, change: Callable[[SealedConnection], T]) -> T:
         """Make all of a change or nothing of it."""
         return self._guarded(lambda: self._write(change))
@@ -181,8 +185,8 @@ class DisposableDatabase:
         self._leave_parents()
         self._let_go()
 
-    def _read(self, ask: Callable[[SealedConnection], T]) -> T:
-        db = self._borrow()
+    def _read(self, ask: Callable[[SealedConnection], T], begin: bool = True) -> T:
+        db = self._borrow(begin)
         try:
             return ask(db)
         except (Unsealed, sqlite3.DatabaseError) as error:
@@ -233,8 +237,8 @@ class DisposableDatabase:
 
     # Connections
 
-    def _borrow(self) -> SealedConnection:
-        """A connection in a transaction that reads; `_give_back` ends it."""
+    def _borrow(self, begin: bool = True) -> SealedConnection:
+        """A connection, in a transaction that reads if `begin` is set; `_give_back` ends it."""
         with self._mutex:
             while self._idle:
                 db = self._idle.pop()
@@ -243,12 +247,14 @@ class DisposableDatabase:
                 _close(db)
             else:
                 db = self._connected()
-        db.execute("BEGIN")
+        if begin:
+            db.execute("BEGIN")
         return db
 
     def _give_back(self, db: SealedConnection) -> None:
-        with contextlib.suppress(sqlite3.Error):
-            db.rollback()
+        if db.in_transaction:
+            with contextlib.suppress(sqlite3.Error):
+                db.rollback()
         with self._mutex:
             if len(self._idle) < MAX_IDLE_READERS and self._pid == os.getpid():
                 self._idle.append(db)

@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from zaxy.eventloom.reader import Reader
 
     Seek = Callable[[Sequence[int]], dict[int, tuple[int, int]]]
-    """For each number an event at or before it, and the offset at which that one begins."""
+    """For numbers of events an event at or before each, and the offset at which that one begins."""
 
 SMALL_CHUNK = 1 << 13
 """Bytes that are read at once for a single line: it stands at most a few lines behind the place that is known."""
 
 
 class FileLog:
-    def __init__(self, reader: Reader, seek: Seek) -> None:
+    def __init__(self, reader: Reader, seek: Seek, *, places: Seek) -> None:
+        """`places` is quick, and may lack places or give those of another file; `seek` is always right."""
         self._reader = reader
         self._seek = seek
-        self.offsets: dict[int, int] = {}
-        """Where the lines begin that were read last, for messages about damage."""
+        self._places = places
 
     @property
     def head(self) -> Cursor | None:
@@ -33,15 +33,20 @@ class FileLog:
 
     def lines(self, seqs: Sequence[int]) -> dict[int, bytes]:
         """The lines of these numbers. Those that share a known place are read together."""
+        found = self._at(self._places(seqs))
+        wrong = [seq for seq in seqs if not _may_be(seq, found.get(seq, b""))]
+        return {**found, **self._at(self._seek(wrong))} if wrong else found
+
+    def _at(self, places: dict[int, tuple[int, int]]) -> dict[int, bytes]:
         found: dict[int, bytes] = {}
         groups: dict[tuple[int, int], list[int]] = {}
-        for seq, place in self._seek(seqs).items():
+        for seq, place in places.items():
             groups.setdefault(place, []).append(seq)
         for (known, offset), wanted in groups.items():
             ends = max(wanted) - known + 1
-            for at, (start, line) in enumerate(islice(self._reader.lines(offset, SMALL_CHUNK), ends), known):
+            for at, (_, line) in enumerate(islice(self._reader.lines(offset, SMALL_CHUNK), ends), known):
                 if at in wanted:
-                    found[at], self.offsets[at] = line, start
+                    found[at] = line
         return found
 
     def lines_after(self, seq: int, limit: int) -> list[bytes]:
@@ -50,12 +55,12 @@ class FileLog:
         if first > self._reader.size:  # an event has more than one byte
             return []
         known, offset = self._seek((first,))[first]
-        read = islice(self._reader.lines(offset), first - known, first - known + limit)
-        found = []
-        for at, (start, line) in enumerate(read, first):
-            found.append(line)
-            self.offsets[at] = start
-        return found
+        return [line for _, line in islice(self._reader.lines(offset), first - known, first - known + limit)]
 
     def close(self) -> None:
         self._reader.close()
+
+
+def _may_be(seq: int, line: bytes) -> bool:
+    """Whether a line may be the event of that number: sorted keys put its number before its session."""
+    return b'"seq":%d,"thread":' % seq in line

@@ -11,26 +11,27 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from zaxy.eventloom.bulk import parse_quickly
-from zaxy.eventloom.disposable_database import DisposableDatabase
+from zaxy.eventloom.disposable_database import DisposableDatabase, SealedConnection
 from zaxy.eventloom.record import Damaged, NewerFormat
 
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from zaxy.eventloom.reader import Reader
 
-FORMAT = 3
+FORMAT = 4
 EVERY = 16
 REF = b'"type":"memory.ref.updated"'
 KEY = b'"idempotency_key":"'
 SCHEMA = """
 CREATE TABLE place (seq INTEGER, hash TEXT, start INTEGER);
-CREATE TABLE offsets (seq INTEGER PRIMARY KEY, offset INTEGER);
-CREATE TABLE keys (key TEXT PRIMARY KEY, offset INTEGER) WITHOUT ROWID;
-CREATE TABLE refs (seq INTEGER PRIMARY KEY, offset INTEGER);
+CREATE TABLE offsets (seq INTEGER PRIMARY KEY, offset INTEGER, seal INTEGER);
+CREATE TABLE keys (key TEXT PRIMARY KEY, offset INTEGER, seal INTEGER) WITHOUT ROWID;
+CREATE TABLE refs (seq INTEGER PRIMARY KEY, offset INTEGER, seal INTEGER);
 INSERT INTO place VALUES (0, '', 0)
 """
+"""The place needs no seal: it counts only if the log has that event there."""
+OFFSETS = "SELECT seq, offset, seal FROM offsets WHERE seq IN (SELECT value FROM json_each(?))"
 
 
 class LogIndex:
@@ -47,35 +48,44 @@ class LogIndex:
         """For each number an event at or before it, and the offset at which that one begins."""
         self.catch_up(reader)
         places = {seq: seq - (seq - 1) % EVERY for seq in seqs}
-        query = "SELECT seq, offset FROM offsets WHERE seq IN (SELECT value FROM json_each(?))"
-        _, rows = self._ask(reader, query, json.dumps(sorted(set(places.values()))))
+        _, rows = self._ask(reader, OFFSETS, json.dumps(sorted(set(places.values()))))
         known: dict[int, int] = dict(rows)
         return {seq: (place, known[place]) if place in known else (1, 0) for seq, place in places.items()}
 
+    def places(self, seqs: Sequence[int]) -> dict[int, tuple[int, int]]:
+        """What `seek` gives, for those of the numbers that are indexed, as the index has it now.
+
+        Whether it speaks for the reader's file is not looked at: who reads a line there sees which event it is.
+        """
+        places = {seq: seq - (seq - 1) % EVERY for seq in seqs}
+        known = dict(self._file.ask(OFFSETS, (json.dumps(sorted(set(places.values()))),), _checked))
+        return {seq: (place, known[place]) for seq, place in places.items() if place in known}
+
     def find_key(self, reader: Reader, key: str) -> tuple[int, int | None]:
         """The size up to which the index speaks for this log, and where the event of a key begins, if it is within."""
-        reach, rows = self._ask(reader, "SELECT offset FROM keys WHERE key = ?", key)
-        return (reach, rows[0][0] if rows else None)
+        reach, rows = self._ask(reader, "SELECT key, offset, seal FROM keys WHERE key = ?", key)
+        return (reach, rows[0][1] if rows else None)
 
     def ref_offsets(self, reader: Reader) -> tuple[int, list[int]]:
         """The size up to which the index speaks, and where the events that set refs begin, oldest first."""
         self.catch_up(reader)
-        reach, rows = self._ask(reader, "SELECT offset FROM refs ORDER BY seq")
-        return (reach, [row[0] for row in rows])
+        reach, rows = self._ask(reader, "SELECT seq, offset, seal FROM refs ORDER BY seq")
+        return (reach, [offset for _, offset in rows])
 
-    def _ask(self, reader: Reader, query: str, *values: object) -> tuple[int, list[Any]]:
-        """The rows, and the size up to which they speak for this log; nothing if they are of another history.
+    def _ask(self, reader: Reader, query: str, *values: object) -> tuple[int, list[tuple[Any, int]]]:
+        """What is indexed, each with its offset, and the size up to which that speaks for this log; nothing if it is of
+        another history.
 
         One transaction: a process that still reads the file from before an erasure may index that one meanwhile.
         """
 
-        def ask(db: sqlite3.Connection) -> tuple[int, list[Any]]:
+        def ask(db: SealedConnection) -> tuple[int, list[tuple[Any, int]]]:
             reach = self._place(db, reader)[2]
-            return (reach, db.execute(query, values).fetchall() if reach else [])
+            return (reach, _checked(db, db.execute(query, values)) if reach else [])
 
         return self._file.read(ask)
 
-    def _follow(self, db: sqlite3.Connection, reader: Reader) -> None:
+    def _follow(self, db: SealedConnection, reader: Reader) -> None:
         seq, start, size = self._place(db, reader)
         if size >= reader.size:
             return  # another process has followed meanwhile
@@ -90,7 +100,7 @@ class LogIndex:
             record = parse_quickly(last).record
             db.execute("UPDATE place SET seq = ?, hash = ?, start = ?", (record["seq"], record["hash"], start))
 
-    def _place(self, db: sqlite3.Connection, reader: Reader) -> tuple[int, int, int]:
+    def _place(self, db: SealedConnection, reader: Reader) -> tuple[int, int, int]:
         """How far the log was followed: the last event's number, where it begins, where it ends.
 
         All zero if that event no longer stands there: the log was cut back, replaced, or moved by an erasure.
@@ -105,22 +115,31 @@ class LogIndex:
             return (0, 0, 0)
         return (seq, start, start + len(line.data) + 1)  # an erasure makes a line shorter, so its end is not kept
 
-    def _take(self, db: sqlite3.Connection, seq: int, offset: int, data: bytes) -> None:
+    def _take(self, db: SealedConnection, seq: int, offset: int, data: bytes) -> None:
+        row = (seq, offset, db.seal((seq, offset)))
         if seq % EVERY == 1:
-            db.execute("INSERT OR REPLACE INTO offsets VALUES (?, ?)", (seq, offset))
+            db.execute("INSERT OR REPLACE INTO offsets VALUES (?, ?, ?)", row)
         if KEY in data:
             key = parse_quickly(data).record.get("idempotency_key")
             if key is not None:
-                db.execute("INSERT OR IGNORE INTO keys VALUES (?, ?)", (key, offset))
+                db.execute("INSERT OR IGNORE INTO keys VALUES (?, ?, ?)", (key, offset, db.seal((key, offset))))
         if REF in data:
-            db.execute("INSERT OR REPLACE INTO refs VALUES (?, ?)", (seq, offset))
+            db.execute("INSERT OR REPLACE INTO refs VALUES (?, ?, ?)", row)
 
-    def _clear(self, db: sqlite3.Connection) -> None:
+    def _clear(self, db: SealedConnection) -> None:
         for table in ("offsets", "keys", "refs"):
             db.execute(f"DELETE FROM {table}")
 
     def close(self) -> None:
         self._file.close()
+
+
+def _checked(db: SealedConnection, rows: Iterable[Any]) -> list[tuple[Any, int]]:
+    found = []
+    for what, offset, seal in rows:
+        db.check((what, offset), seal)
+        found.append((what, offset))
+    return found
 
 
 def lines_from(reader: Reader, seek: tuple[int, int], seq: int) -> Iterator[tuple[int, bytes]]:

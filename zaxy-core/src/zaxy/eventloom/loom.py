@@ -187,13 +187,25 @@ class Eventloom:
     def view(self, session: str) -> LogView:
         """One state of a session's log: what is durable now, whatever is written or erased later."""
         from zaxy.eventloom.file_log import FileLog
+        from zaxy.eventloom.store import event_of
         from zaxy.eventloom.view import LogView
 
         reader = self._log(session).reader()
-        stored = FileLog(reader, lambda seqs: self._seek(session, reader, seqs))
-        return LogView(
-            session, stored, lambda seq, reason: self._damaged(session, seq, stored.offsets.get(seq, 0), reason)
+        stored = FileLog(
+            reader,
+            lambda seqs: self._seek(session, reader, seqs),
+            places=lambda seqs: self._unless_broken(lambda: self._index(session).places(seqs), {}),
         )
+        known = [event_of(reader.tail.line)] if reader.tail.line else ()
+        return LogView(session, stored, damaged=lambda seq, _: self._wrong(session, seq), known=known)
+
+    def _wrong(self, session: str, seq: int) -> ZaxyError:
+        """Why a line is not what was written: it is damaged, or the file was replaced and only the index knew that."""
+        try:
+            list(self.read(session, max(seq - 1, 1), seq))
+        except ZaxyError as error:
+            return error
+        return unusable(session, "its log was replaced while it was read", "Try again.")
 
     def _seek(self, session: str, reader: Reader, seqs: Sequence[int]) -> dict[int, tuple[int, int]]:
         start = dict.fromkeys(seqs, (1, 0))

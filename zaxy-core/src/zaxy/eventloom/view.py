@@ -36,13 +36,23 @@ MAX_PAGE_BYTES = 16 << 20
 class LogView:
     """Reads a stored log and believes none of its lines before it has proven them."""
 
-    def __init__(self, session: str, stored: StoredLog, damaged: Callable[[int, str], ZaxyError] | None = None) -> None:
-        """`damaged`: notes that a line is not what was written, and says what to do about it."""
+    def __init__(
+        self,
+        session: str,
+        stored: StoredLog,
+        *,
+        damaged: Callable[[int, str], ZaxyError] | None = None,
+        known: Iterable[Event] = (),
+    ) -> None:
+        """`damaged`: notes that a line is not what was written, and says what to do about it.
+
+        `known`: events that were proven when the log was opened.
+        """
         self.session = session
         self.head = stored.head
         self._stored = stored
         self._damaged = damaged or self._unusable
-        self._proven: dict[int, Event] = {}
+        self._proven: dict[int, Event] = {event.seq: event for event in known}
 
     @property
     def end(self) -> int:
@@ -60,6 +70,14 @@ class LogView:
             for seq, line in self._stored.lines(missing).items():
                 self._proven[seq] = self._event(seq, line)
         return {seq: self._proven[seq] for seq in wanted if seq in self._proven}
+
+    def of_types(self, seqs: Iterable[int], types: Sequence[str]) -> list[Event]:
+        """Those of the events that are of the given types, in order. Lines of others are passed over unproven."""
+        marks = [b'"type":"%b"' % of.encode() for of in types]
+        lines = self._stored.lines([seq for seq in seqs if 0 < seq <= self.end])
+        # A payload may hold the same bytes, so the type is compared again.
+        likely = sorted(seq for seq, line in lines.items() if any(mark in line for mark in marks))
+        return [event for event in self.events(likely).values() if event.type in types]
 
     def read(self, after: Cursor | None, limit: int) -> Page:
         """The events after a cursor, oldest first; `conflict` where the log does not hold the cursor's event."""

@@ -13,12 +13,10 @@ IMPORT_ACTOR = "zaxy-import"
 IMPORTED_ERASED = f"{IMPORTED_PREFIX}erased"
 """Stands for an event whose payload was erased before it was exported; what that had closed stays closed."""
 HEARTBEAT = "hook.heartbeat"
+MARKS = ("memory.bootstrap.shown", "memory.checkout.completed", "memory.reminder.suggested", "memory.ref.updated")
 TYPES = frozenset(
     (
-        "memory.bootstrap.shown",
-        "memory.checkout.completed",
-        "memory.reminder.suggested",
-        "memory.ref.updated",
+        *MARKS,
         "memory.imported",
         "event.erased",
         "tool.call.completed",
@@ -37,3 +35,8 @@ def is_housekeeping(event: Event) -> bool:
     if event.type not in TYPES:
         return False
     return event.actor == OWN_ACTOR or (event.type == HEARTBEAT and event.actor == HOOK_ACTOR)
+
+
+def is_inert(event: Event) -> bool:
+    """Whether it is bookkeeping that adds nothing to any follower; an erasure does."""
+    return event.type in (*MARKS, "tool.call.completed") and event.actor == OWN_ACTOR

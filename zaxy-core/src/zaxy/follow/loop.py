@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -16,11 +16,15 @@ from zaxy.api.points import EventStore, Follower
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
+from zaxy.eventloom.view import LogView
+from zaxy.extract.housekeeping import is_inert
 from zaxy.follow.extraction import Extractors, ended_by_erased
 from zaxy.security.paths import own_folder, unusable_folder
 from zaxy.security.session_ids import check_session_id
 
 BATCH, MAX_BATCH = 500, 2000
+MAX_MARKS = 32
+"""Events of bookkeeping that may wait until something else comes."""
 QUICK = 0.5
 """Seconds. After a batch that took no longer the next one may be larger, which costs less for each event."""
 FOREVER = 3600.0
@@ -90,11 +94,28 @@ class Loop:
         self._folder = str(folder)
         self._locks: dict[str, SessionLock] = {}
 
-    def catch_up(self, session: str, budget: float = FOREVER, progress: Progress | None = None) -> list[FollowerState]:
-        """Bring every follower to the durable end as it is now, or as far as the budget of seconds allows."""
+    @property
+    def names(self) -> Collection[str]:
+        """The followers that it brings up to the log."""
+        return self._followers.keys()
+
+    def catch_up(
+        self,
+        session: str,
+        budget: float = FOREVER,
+        progress: Progress | None = None,
+        *,
+        log: LogView | None = None,
+    ) -> list[FollowerState]:
+        """Bring every follower to the durable end as it is now, or as far as the budget of seconds allows.
+
+        `log`: the state of the log whose end is meant, where the caller has it open.
+        """
         deadline = time.monotonic() + budget
-        head = self._store.head(session)
-        states = {name: self._state(name, session, head) for name in self._followers}
+        head = log.head if log else self._store.head(session)
+        states = {name: self._state(name, session, head, log) for name in self._followers}
+        if log is not None and self._only_marks_are_new(session, log, states.values()):
+            return [state._replace(seq=log.end, behind=0) for state in states.values()]
         if head is not None and (any(state.behind for state in states.values()) or self._misses_names(session, head)):
             try:
                 with self._alone(session, max(budget, 0.001)):
@@ -103,6 +124,19 @@ class Loop:
                 behind = {name: state for name, state in states.items() if state.behind}
                 states |= {name: state.kept_by(error) for name, state in behind.items()}
         return list(states.values())
+
+    def _only_marks_are_new(self, session: str, log: LogView, states: Iterable[FollowerState]) -> bool:
+        """Whether nothing but a little bookkeeping has come since: it adds nothing to any follower.
+
+        Each checkout leaves a mark in the log, and the next one need not take it in first.
+        """
+        if any(state.problem or state.cursor is None or state.cursor.seq != state.seq for state in states):
+            return False
+        known = self._resolver.cursor(session) if self._resolver else None
+        first = min([state.seq for state in states] + ([known.seq if known else 0] if self._resolver else []))
+        if not 0 < log.end - first <= MAX_MARKS:
+            return False
+        return all(map(is_inert, log.events(range(first + 1, log.end + 1)).values()))
 
     def rebuild(self, session: str, names: Sequence[str] = (), progress: Progress | None = None) -> list[FollowerState]:
         """Forget what the followers hold of a session and follow its log, as it is now, from the start."""
@@ -159,7 +193,12 @@ class Loop:
         if self._resolver:
             self._resolver.close()
 
-    def _state(self, name: str, session: str, head: Cursor | None) -> FollowerState:
+    def forget_one(self, session: str, name: str) -> None:
+        """Let a follower forget a session: it follows the log from the start when it is next needed."""
+        with self._alone(session, FOREVER):
+            self._followers[name].wipe(session)
+
+    def _state(self, name: str, session: str, head: Cursor | None, log: LogView | None = None) -> FollowerState:
         end = head.seq if head else 0
         try:
             cursor = self._followers[name].cursor(session)
@@ -169,7 +208,7 @@ class Loop:
             return FollowerState(name, session, 0, end)
         behind = max(end - cursor.seq, 0)
         try:
-            known = self._is_known(session, cursor, head)
+            known = self._is_known(session, cursor, head, log)
         except ZaxyError as error:
             return FollowerState(name, session, cursor.seq, behind, cursor=cursor).kept_by(error)
         if not known:
@@ -178,11 +217,12 @@ class Loop:
             return FollowerState(name, session, 0, end, cursor=cursor)
         return FollowerState(name, session, cursor.seq, behind, cursor=cursor)
 
-    def _is_known(self, session: str, cursor: Cursor, head: Cursor | None) -> bool:
+    def _is_known(self, session: str, cursor: Cursor, head: Cursor | None, log: LogView | None) -> bool:
         """Whether the event up to which a follower has come is still in the log, in its place."""
         if head is not None and (cursor.seq, cursor.hash) == (head.seq, head.hash):
             return True
-        event = self._store.get(session, cursor.seq)
+        within = log is not None and cursor.seq <= log.end
+        event = log.get(cursor.seq) if log and within else self._store.get(session, cursor.seq)
         return event is not None and event.hash == cursor.hash
 
     def _follow(

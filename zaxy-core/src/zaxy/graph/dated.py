@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
-from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, GraphStats
+from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, Event, GraphStats
 from zaxy.api.points import EventStore, ProjectionBackend
 from zaxy.graph.identities import Identities
 
@@ -47,6 +48,18 @@ class DatedGraph:
     def _dated(self, session: str, as_of: AsOf) -> AsOf:
         return as_of if as_of.valid_at else replace(as_of, valid_at=self.moment(session, as_of))
 
+    @property
+    def is_own(self) -> bool:
+        """Whether the backend is the core's own, whose rows carry seals."""
+        return bool(getattr(self._backend, "is_own", False))
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Let all reads of this thread be of one state, as far as the backend can do that."""
+        hold = getattr(self._backend, "hold", None)
+        with self._identities.hold(), hold() if hold else nullcontext():
+            yield
+
     # Reading
 
     def entities(self, session: str, names: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
@@ -72,6 +85,14 @@ class DatedGraph:
         return self._backend.neighbours(
             session, meant, relations=relations, depth=depth, as_of=self._dated(session, as_of), limit=limit
         )
+
+    def ref(self, session: str, ref: EntityRef, known_at: int | None = None) -> EntityRef:
+        """The thing that a type and a name meant after an event."""
+        return self._identities.ref(session, ref, known_at)
+
+    def time(self, event: Event) -> str:
+        """The time of an event; where a clock was set back, that of the newest event before it."""
+        return self._identities.time(event)
 
     def stats(self, session: str) -> GraphStats:
         return self._backend.stats(session)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -153,6 +154,10 @@ class Identities:
             return tuple(resolved)
 
         return self._file.write(take)
+
+    def hold(self) -> AbstractContextManager[None]:
+        """Let all reads of this thread be of one state."""
+        return self._file.hold()
 
     def names(self, session: str, names: Iterable[str], known_at: int | None) -> list[str]:
         """The names given, and those of the living things that they mean, as known after an event."""

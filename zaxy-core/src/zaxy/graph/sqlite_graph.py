@@ -6,6 +6,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from itertools import groupby
 from typing import Any, TypeVar
 
@@ -190,6 +191,10 @@ class SqliteGraph:
         self._file.close()
 
     # Reading
+
+    def hold(self) -> AbstractContextManager[None]:
+        """Let all reads of this thread be of one state."""
+        return self._file.hold()
 
     def entities(self, session: str, names: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
         def ask(db: sqlite3.Connection, own: int, values: Values) -> list[Any]:

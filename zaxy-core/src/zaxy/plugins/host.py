@@ -258,6 +258,11 @@ class BoundProvider:
     def name(self) -> str:
         return self.provider.name
 
+    @property
+    def is_own(self) -> bool:
+        """Whether it is one of the core's."""
+        return self.row.package == CORE.package
+
     def call(self, method: str, *arguments: object, budget: float | None = None, **named: object) -> Any:
         """Call one method of the point's Protocol within a budget of seconds."""
         what = f"{self.provider.name}.{method}()"

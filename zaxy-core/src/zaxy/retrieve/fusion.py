@@ -61,8 +61,9 @@ def add(proposals: dict[int, Proposal], hits: Sequence[LaneHit], *, lane: str, w
 
 def weigh(proposals: Iterable[Proposal], profile: Profile, newest: str, feedback: Mapping[int, float]) -> None:
     """Add what time and feedback add."""
+    now = _seconds(newest) if newest else 0.0
     for proposal in proposals:
-        months = max(_seconds(newest) - _seconds(proposal.text.time), 0.0) / MONTH
+        months = max(now - _seconds(proposal.text.time), 0.0) / MONTH
         proposal.steps.append(ScoreStep("recency", months, 0.5**months, profile.recency))
         if proposal.seq in feedback:
             said = feedback[proposal.seq]

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from zaxy.api.models import AsOf, Cursor, EntityRef, EntityRow, Event, Query
+from zaxy.api.models import AsOf, Cursor, EntityRef, EntityRow, Query
 from zaxy.api.points import Follower
 from zaxy.errors import Unavailable
+from zaxy.eventloom.citation import SCHEME
+from zaxy.eventloom.disposable_database import BrokenFollower
 from zaxy.eventloom.log import utc_now
 from zaxy.eventloom.loom import Eventloom
-from zaxy.eventloom.store import JsonlStore, event_of
+from zaxy.eventloom.store import JsonlStore
 from zaxy.follow.bound import BoundBackend, BoundFollower
 from zaxy.follow.extraction import Extractors
 from zaxy.follow.loop import FollowerState, Loop, Progress
@@ -21,14 +24,16 @@ from zaxy.graph.dated import DatedGraph
 from zaxy.graph.identities import Identities
 from zaxy.plugins.host import BoundProvider, PluginHost
 from zaxy.plugins.roster import chosen_graph
+from zaxy.retrieve.citations_in_text import real_citations_within
+from zaxy.retrieve.log_words import GRAPH, TEXT, FollowerDisagrees
 from zaxy.retrieve.results import Answer, Result
 from zaxy.retrieve.retriever import Question, Retriever
+from zaxy.retrieve.snapshot import Snapshot
 from zaxy.settings import Settings
 from zaxy.text.index import TextIndex
 from zaxy.workspace import Workspace
 
 T = TypeVar("T")
-TEXT, GRAPH = "text", "graph"
 ATTEMPTS = 3
 
 
@@ -42,55 +47,88 @@ class Recall:
         self.loom = Eventloom(workspace.eventloom)
         self._settings = Settings(stored=workspace.stored_settings())
 
-    def query(self, question: Question) -> Answer:
-        answer, states = self.ask(
-            question.session,
-            lambda head, states: self.retriever.query(question, head, reached(states, GRAPH)),
+    def reply(
+        self,
+        session: str,
+        make: Callable[[Snapshot], T],
+        *,
+        with_graph: bool = True,
+        target: int | None = None,
+    ) -> T:
+        """What `make` makes of one state of memory, with the followers up to the log.
+
+        It is made again if a follower was rebuilt meanwhile, as after an erasure, or turned out not to be what the log
+        says: such a follower is built again first, and the reply warns.
+        """
+        doubts: list[str] = []
+        loop = self.loop if with_graph else self._text_loop
+        for attempt in range(ATTEMPTS):
+            try:
+                with self._snapshot(session, loop, doubts=doubts, target=target) as (snapshot, states):
+                    answer = make(snapshot)
+                    after = loop.cursors(session)
+                if attempt == ATTEMPTS - 1 or all(
+                    _goes_on(state, state.cursor, after[state.follower]) for state in states
+                ):
+                    return answer
+            except BrokenFollower as broken:
+                broken.set_aside()
+                doubts.append(f"{broken.what} was damaged or edited, and was built again from the log")
+            except FollowerDisagrees as wrong:
+                loop.forget_one(session, wrong.follower)
+                doubts.append(f"{wrong.follower} of {session} did not agree with the log, and was built again from it")
+        raise Unavailable(
+            f"the followers of {session} cannot be brought to agree with the log: {doubts[-1]}",
+            f"Run 'zaxy followers rebuild --session-id {session}'.",
         )
-        return self._with_doubts(answer, question.session, states)
+
+    @contextmanager
+    def _snapshot(
+        self, session: str, loop: Loop, *, doubts: Sequence[str], target: int | None
+    ) -> Iterator[tuple[Snapshot, list[FollowerState]]]:
+        with self.loom.view(session) as log:
+            states = loop.catch_up(session, self.patience, self.progress, log=log)
+            graph = self.backend if GRAPH in loop.names else None
+            with self.texts.hold(session), graph.hold() if graph else nullcontext():
+                yield (
+                    Snapshot(
+                        log,
+                        states,
+                        texts=self.texts,
+                        graph=graph,
+                        lanes=self._lanes if graph else (),
+                        extract=self.extractors.rows,
+                        warnings=(*doubts, *self.doubts(session, states)),
+                        notices=self.notices,
+                        target=target,
+                    ),
+                    states,
+                )
+
+    def query(self, question: Question) -> Answer:
+        return self.reply(question.session, lambda snapshot: _answer(snapshot, Retriever(snapshot).query(question)))
 
     def verbatim(self, question: Question) -> Answer:
         """By words alone: no graph takes part, and none need work."""
-        words = Retriever(self.texts, None)
-        answer, states = self._ask(question.session, self._text_loop, lambda head, _: words.verbatim(question, head))
-        return self._with_doubts(answer, question.session, states)
+        return self.reply(
+            question.session,
+            lambda snapshot: _answer(snapshot, Retriever(snapshot).verbatim(question)),
+            with_graph=False,
+        )
 
     def fitting(self, session: str, text: str, limit: int) -> list[int]:
         """The events of the best passages that have some of the words; those that only stand beside them do not count.
 
         A text index that lags is an error: some would miss.
         """
-        hits, states = self._ask(
-            session,
-            self._text_loop,
-            lambda head, _: self.texts.hits(Query(text, session, limit, AsOf(known_at=head))),
-        )
-        if behind := warnings(states):
-            raise Unavailable(f"not all of {session} can be searched yet: {behind[0]}", "Try again.")
-        return list(dict.fromkeys(hit.text.seq for hit in hits if hit.words or hit.named))[:limit]
 
-    def ask(self, session: str, ask: Callable[[int, list[FollowerState]], T]) -> tuple[T, list[FollowerState]]:
-        """Ask when the followers have caught up; the states are those that the answer rests on."""
-        return self._ask(session, self.loop, ask)
+        def find(snapshot: Snapshot) -> list[int]:
+            if snapshot.warnings:
+                raise Unavailable(f"not all of {session} can be searched yet: {snapshot.warnings[0]}", "Try again.")
+            hits = snapshot.hits(Query(text, session, as_of=AsOf(known_at=snapshot.head)))
+            return list(dict.fromkeys(hit.text.seq for hit in hits if hit.words or hit.named))[:limit]
 
-    def _ask(
-        self, session: str, loop: Loop, ask: Callable[[int, list[FollowerState]], T]
-    ) -> tuple[T, list[FollowerState]]:
-        """Ask again if a follower was rebuilt meanwhile, as after an erasure."""
-        for _ in range(ATTEMPTS):
-            states = loop.catch_up(session, self.patience, self.progress)
-            answer = ask(min(reached(states, TEXT), self.loom.end(session).seq), states)
-            after = loop.cursors(session)
-            if all(_goes_on(state, state.cursor, after[state.follower]) for state in states):
-                break
-        return answer, states
-
-    def _with_doubts(self, answer: Answer, session: str, states: Sequence[FollowerState]) -> Answer:
-        results = answer.results
-        if any(state.frozen for state in states):
-            results = tuple(result for result in results if self._still_says(session, result))
-        notices = dict.fromkeys((*answer.notices, *self.notices))
-        return replace(answer, results=results, warnings=tuple(self.doubts(session, states)), notices=tuple(notices))
+        return self.reply(session, find, with_graph=False)
 
     def doubts(self, session: str, states: Iterable[FollowerState]) -> list[str]:
         """Why an answer may not be trusted: followers that are not up to the log, and a log that is damaged."""
@@ -102,14 +140,6 @@ class Recall:
     def notices(self) -> list[str]:
         """What plugins could not do."""
         return [*self.extractors.notices, *self.host.notices]
-
-    def _still_says(self, session: str, result: Result) -> bool:
-        """Whether the log holds the event that a result cites: a frozen follower may know one of another history."""
-        line = self.loom.get(session, result.seq)
-        return line is not None and result.citation.endswith(f"#{line.hash}")
-
-    def events(self, session: str, first: int, last: int) -> Iterator[Event]:
-        return map(event_of, self.loom.read(session, first, last))
 
     def versions(self, session: str, entity: EntityRef, as_of: AsOf) -> list[EntityRow]:
         """The rows of an entity that hold at a moment."""
@@ -175,10 +205,6 @@ class Recall:
         folder = Path(self.workspace.eventloom) / "followers" / "locks"
         return Loop(self.store, followers, self.extractors, folder=folder, resolver=self.identities)
 
-    @cached_property
-    def retriever(self) -> Retriever:
-        return Retriever(self.texts, self.backend, self._lanes)
-
     def close(self) -> None:
         for loop in ("loop", "_text_loop"):
             if loop in self.__dict__:
@@ -186,9 +212,18 @@ class Recall:
         self.loom.close()
 
 
-def reached(states: Iterable[FollowerState], follower: str) -> int:
-    """The event that a follower has come to."""
-    return next(state.seq for state in states if state.follower == follower)
+def _answer(snapshot: Snapshot, answer: Answer) -> Answer:
+    """The answer with the snapshot's doubts, and without what looks like a citation and names no event."""
+    notices = dict.fromkeys((*answer.notices, *snapshot.notices))
+    results = tuple(_with_real_citations(snapshot, one) for one in answer.results)
+    return replace(answer, results=results, warnings=tuple(snapshot.warnings), notices=tuple(notices))
+
+
+def _with_real_citations(snapshot: Snapshot, result: Result) -> Result:
+    shown = {name: getattr(result, name) for name in ("content", "actor", "entity_name", "metadata")}
+    if SCHEME not in str(shown).lower():
+        return result
+    return replace(result, **{name: real_citations_within(of, snapshot.resolves) for name, of in shown.items()})
 
 
 def warnings(states: Iterable[FollowerState]) -> list[str]:
@@ -199,6 +234,7 @@ def warnings(states: Iterable[FollowerState]) -> list[str]:
 def _goes_on(state: FollowerState, *cursors: Cursor | None) -> bool:
     """Whether a follower has not gone back behind where it was, nor begun again, by what its cursors say."""
     fed_by = {cursor.fed_by for cursor in cursors if cursor}
+    committed = state.cursor.seq if state.cursor else 0
     return bool(state.problem) or (
-        len(fed_by) < 2 and all((cursor.seq if cursor else 0) >= state.seq for cursor in cursors)
+        len(fed_by) < 2 and all((cursor.seq if cursor else 0) >= committed for cursor in cursors)
     )

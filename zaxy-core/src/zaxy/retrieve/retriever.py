@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import NamedTuple
 
-from zaxy.api.models import AsOf, Candidate, EntityRef, EntityRow, Query
+from zaxy.api.models import AsOf, Candidate, Entity, EntityRef, EntityRow, Query
 from zaxy.errors import InvalidRequest, TooLarge, ZaxyError
 from zaxy.extract.names import entity_key
-from zaxy.graph.dated import DatedGraph
-from zaxy.plugins.host import BoundProvider
 from zaxy.retrieve import lanes
 from zaxy.retrieve.fusion import Proposal, add, copies_last, of_words, ordered, weigh
-from zaxy.retrieve.profiles import profile_named
+from zaxy.retrieve.log_words import Said
+from zaxy.retrieve.profiles import Profile, profile_named
 from zaxy.retrieve.results import Answer, Position, Result, cursor_text, position_of
 from zaxy.retrieve.router import asks_for_relations, route
+from zaxy.retrieve.snapshot import Snapshot
 from zaxy.text import tokens
-from zaxy.text.index import TextIndex
 from zaxy.text.ranking import Hit
-from zaxy.text.schema import Content
 from zaxy.token_count import count_tokens
 
 NOW = AsOf()
@@ -35,6 +34,9 @@ CHECKED_TOGETHER = 12
 FOR_THE_REPLY = 40
 ROW_TOKENS, STEP_TOKENS, PART_TOKENS = 160, 34, 11
 """Tokens of a row besides what it says: its fields, and the parts of its score."""
+MAX_SUPERSEDED = 10
+SOME_MORE = 4
+"""How many rows are put into words at a time, where the first page of them was not enough."""
 STARTS = 3
 """How many of the best results the graph is walked from."""
 
@@ -72,83 +74,111 @@ class Question:
         return json.dumps([self.text, self.session, self.as_of.valid_at, self.as_of.known_at, self.profile])
 
 
+class Found(NamedTuple):
+    """What answers a question, before any of it is put into words."""
+
+    held: Iterator[tuple[Proposal, EntityRow | None]]
+    ended: list[Proposal]
+    """Filled as `held` is asked for: what would have come before, but no longer holds."""
+    profile: Profile
+    position: Position
+    notices: list[str]
+
+
 class Retriever:
-    """`backend` is None where there is no graph: words alone answer then."""
+    """Asks the lanes of one state of memory. Without a graph words alone answer."""
 
-    def __init__(self, texts: TextIndex, backend: DatedGraph | None, outside: Sequence[BoundProvider] = ()) -> None:
-        self._texts = texts
-        self._backend = backend
-        self._outside = outside
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._session = snapshot.session
+        self._graph = snapshot.graph
 
-    def query(
-        self, question: Question, head: int, graph: int | None = None, hits: Sequence[Hit] | None = None
-    ) -> Answer:
-        """What answers the question among the first `head` events; the graph has followed the first `graph` of them.
+    def query(self, question: Question) -> Answer:
+        """What answers the question, of what holds at the moment that it means."""
+        found = self._found(question)
+        best = islice(copies_last(found.held, found.profile), found.position.offset, None)
+        answer = _page(question, self._results(question, best), found.position, found.notices)
+        last = min((result.score for result in answer.results), default=0.0) if answer.truncated else 0.0
+        before = [(proposal, None) for proposal in found.ended if proposal.score >= last][:MAX_SUPERSEDED]
+        return replace(answer, superseded=tuple(self._results(question, before)))
 
-        `hits`: what the words find, if the caller knows it already.
-        """
+    def _found(self, question: Question) -> Found:
+        """What the lanes propose and the graph says still holds, best first; looked up as far as it is asked for."""
+        snapshot, head = self._snapshot, self._snapshot.head
         position = position_of(question.cursor, question.asked) if question.cursor else Position(0, head)
         known_at = min(position.known_at, head, head if question.as_of.known_at is None else question.as_of.known_at)
         as_of = AsOf(question.as_of.valid_at, known_at)
-        held_at = AsOf(self._backend.moment(question.session, question.as_of) if self._backend else "", known_at)
+        held_at = AsOf(snapshot.moment(question.as_of), known_at) if self._graph else as_of
         wanted = tokens.wanted(question.text)
         profile = route(question.text, wanted, profile_named(question.profile))
         notices: list[str] = []
-        if hits is None:
-            hits = self._texts.hits(Query(question.text, question.session, question.limit, as_of))
+        hits = snapshot.hits(Query(question.text, self._session, as_of=as_of))
         proposals = of_words(hits, profile)
         own = self._of_graph(question, held_at, hits, notices)
         outside = list(self._of_plugins(question, as_of, notices))
         others = [*own.items(), *outside]
-        self._propose(question.session, proposals, {found.seq for _, of in others for found in of}, as_of)
+        self._propose(proposals, {found.seq for _, of in others for found in of}, as_of)
         for lane, found in own.items():
             add(proposals, found, lane=lane, weight=getattr(profile, lane), best=1.0)
         for lane, found in outside:
             # Our own lanes' scores are shares already; a plugin's have a scale of their own.
             top = max((item.score for item in found), default=1.0)
             add(proposals, found, lane=lane, weight=profile.outside, best=top)
-        texts = [proposal.text for proposal in proposals.values()]
-        feedback = self._texts.reinforcement(question.session, texts, known_at)
-        newest = as_of.valid_at or self._texts.newest(question.session, known_at)
-        newest = newest or max((text.time for text in texts), default="")  # it was wiped a moment ago
-        weigh(proposals.values(), profile, newest, feedback)
+        self._weigh(proposals, profile, as_of)
         if not (wanted.words or wanted.identifiers or wanted.phrases):
             notices.append("the query has nothing but common words and punctuation: name what you look for")
         ended: list[Proposal] = []
-        graph = head if graph is None else graph
         best = ordered(proposals.values())
-        held = self._holding(question, best, as_of=held_at, notices=notices, graph=graph, ended=ended)
-        rows = self._results(question, copies_last(held, profile))
-        answer = _page(question, islice(rows, position.offset, None), Position(position.offset, known_at), notices)
-        last = min((result.score for result in answer.results), default=0.0) if answer.truncated else 0.0
-        before = [(proposal, None) for proposal in ended if proposal.score >= last][:MAX_RESULTS]
-        return replace(answer, superseded=tuple(self._results(question, before)))
+        held = self._holding(best, as_of=held_at, notices=notices, ended=ended, page=question.limit)
+        return Found(held, ended, profile, Position(position.offset, known_at), notices)
 
-    def verbatim(self, question: Question, head: int, hits: Sequence[Hit] | None = None) -> Answer:
+    def _weigh(self, proposals: dict[int, Proposal], profile: Profile, as_of: AsOf) -> None:
+        known_at = self._snapshot.head if as_of.known_at is None else as_of.known_at
+        texts = [proposal.text for proposal in proposals.values()]
+        feedback = self._snapshot.reinforcement(texts, known_at)
+        newest = as_of.valid_at or self._snapshot.newest_by(known_at)
+        weigh(proposals.values(), profile, newest, feedback)
+
+    def verbatim(self, question: Question) -> Answer:
         """The passages whose words fit, as they stand in the log: no graph, no lane but the words."""
+        position, found = self._passages(question)
+        best = ((proposal, None) for proposal in islice(found, position.offset, None))
+        return _page(question, self._results(question, best), position, [])
+
+    def verbatim_besides(self, question: Question, known: Container[int], *, among: int) -> list[Result]:
+        """The first passages, among so many of the best, of events that the caller does not know yet."""
+        best = islice(self._passages(question)[1], among)
+        fresh = (proposal for proposal in best if proposal.seq not in known)
+        return list(self._results(question, ((one, None) for one in islice(fresh, question.limit))))
+
+    def _passages(self, question: Question) -> tuple[Position, Iterable[Proposal]]:
+        head = self._snapshot.head
         position = position_of(question.cursor, question.asked) if question.cursor else Position(0, head)
         as_of = AsOf(question.as_of.valid_at, min(position.known_at, head))
-        if hits is None:
-            hits = self._texts.hits(Query(question.text, question.session, question.limit, as_of))
+        hits = self._snapshot.hits(Query(question.text, self._session, as_of=as_of))
         profile = profile_named(question.profile)
-        found = of_words(hits, profile._replace(keyword=1.0, verbatim=1.0)).values()
-        rows = self._results(question, ((proposal, None) for proposal in found))
-        return _page(question, islice(rows, position.offset, None), position, [])
+        return position, of_words(hits, profile._replace(keyword=1.0, verbatim=1.0)).values()
 
     def _results(self, question: Question, found: Iterable[tuple[Proposal, EntityRow | None]]) -> Iterator[Result]:
-        """The rows with their content; what was erased in this very moment has none."""
-        for proposal, row in found:
-            contents = self._texts.contents(question.session, [proposal.text.id])
-            if proposal.text.id in contents:
-                yield _result(question, proposal, row, contents[proposal.text.id])
+        """The rows with what the log says; what was erased in this very moment says nothing."""
+        found, count = iter(found), question.limit + 1
+        while chunk := list(islice(found, count)):
+            said = self._snapshot.words.said([proposal.text for proposal, _ in chunk])
+            rows = [row for _, row in chunk if row is not None]
+            worded = {id(row): entity for row, entity in self._snapshot.worded(rows)}
+            for proposal, row in chunk:
+                entity = worded.get(id(row)) if row is not None else None
+                if proposal.text.id in said and (row is None or entity is not None):
+                    yield _result(question, proposal, row, said[proposal.text.id], entity)
+            count = SOME_MORE
 
     def _of_graph(
         self, question: Question, as_of: AsOf, hits: Sequence[Hit], notices: list[str]
     ) -> dict[str, list[lanes.LaneHit]]:
-        if self._backend is None:
+        if self._graph is None:
             return {}
         try:
-            named = lanes.entities_named(self._backend, question.session, question.text, as_of)
+            named = lanes.entities_named(self._graph, self._session, question.text, as_of)
             starts = [
                 (EntityRef(named.row.entity.entity_type, named.row.entity.name), 1.0)
                 for named in named
@@ -158,7 +188,7 @@ class Retriever:
             for hit in hits[:STARTS] if starts or asks_for_relations(question.text) else ():
                 if hit.text.entity:
                     starts.append((EntityRef(*json.loads(hit.text.entity)), hit.score / hits[0].score))
-            walked = lanes.traversal(self._backend, question.session, starts, as_of)
+            walked = lanes.traversal(self._graph, self._session, starts, as_of)
         except ZaxyError as error:
             notices.append(f"the graph does not take part: {error.message}")
             return {}
@@ -167,8 +197,8 @@ class Retriever:
     def _of_plugins(
         self, question: Question, as_of: AsOf, notices: list[str]
     ) -> Iterator[tuple[str, list[lanes.LaneHit]]]:
-        query = Query(question.text, question.session, PROPOSED_BY_OTHERS, as_of)
-        for lane in self._outside:
+        query = Query(question.text, self._session, PROPOSED_BY_OTHERS, as_of)
+        for lane in self._snapshot.lanes:
             try:
                 found = lane.call("search", query, budget=SECONDS_FOR_A_LANE)
             except ZaxyError as error:
@@ -185,43 +215,38 @@ class Retriever:
                 best[item.seq] = max(float(item.score), best.get(item.seq, 0.0))
             yield lane.name, [lanes.LaneHit(seq, score) for seq, score in best.items()]
 
-    def _propose(self, session: str, proposals: dict[int, Proposal], seqs: Iterable[int], as_of: AsOf) -> None:
+    def _propose(self, proposals: dict[int, Proposal], seqs: Iterable[int], as_of: AsOf) -> None:
         """Take up events that words did not find."""
-        for text in self._texts.texts(session, set(seqs) - proposals.keys()):
+        missing = set(seqs) - proposals.keys()
+        for text in self._snapshot.first_texts(missing) if missing else ():
             if not as_of.valid_at or text.time <= as_of.valid_at:
                 proposals[text.seq] = Proposal(text.seq, text)
 
     def _holding(
-        self,
-        question: Question,
-        best: Sequence[Proposal],
-        *,
-        as_of: AsOf,
-        notices: list[str],
-        graph: int,
-        ended: list[Proposal],
+        self, best: Sequence[Proposal], *, as_of: AsOf, notices: list[str], ended: list[Proposal], page: int
     ) -> Iterator[tuple[Proposal, EntityRow | None]]:
         """The proposals that are so at the moment asked for: an event whose own row was closed is not, and is `ended`.
 
         Of events that the graph has not come to nobody knows, and they are let through.
         """
-        for start in range(0, len(best), CHECKED_TOGETHER):
-            chunk = [proposal for proposal in best[start : start + CHECKED_TOGETHER] if proposal.score > 0]
-            rows = self._rows(question.session, chunk, as_of, notices)
+        size = min(page + 2, CHECKED_TOGETHER)
+        for start in range(0, len(best), size):
+            chunk = [proposal for proposal in best[start : start + size] if proposal.score > 0]
+            rows = self._rows(chunk, as_of, notices)
             for proposal in chunk:
                 row = rows.get((proposal.seq, proposal.text.entity)) if rows is not None else None
-                if rows is None or row is not None or proposal.seq > graph:
+                if rows is None or row is not None or proposal.seq > self._snapshot.followed:
                     yield proposal, row
                 else:
                     ended.append(proposal)
 
     def _rows(
-        self, session: str, proposals: Sequence[Proposal], as_of: AsOf, notices: list[str]
+        self, proposals: Sequence[Proposal], as_of: AsOf, notices: list[str]
     ) -> dict[tuple[int, str], EntityRow] | None:
-        if self._backend is None:
+        if self._graph is None:
             return None
         try:
-            rows = self._backend.rows_of_events(session, [proposal.seq for proposal in proposals], as_of)
+            rows = self._graph.rows_of_events(self._session, [proposal.seq for proposal in proposals], as_of)
         except ZaxyError as error:
             notices.append(f"the graph does not take part, and what was superseded is not left out: {error.message}")
             return None
@@ -234,33 +259,32 @@ def _fits(item: object, as_of: AsOf) -> bool:
     return 0 < item.seq <= (as_of.known_at or 0) and 0 < item.score < math.inf
 
 
-def _result(question: Question, proposal: Proposal, row: EntityRow | None, content: Content) -> Result:
-    text, hit = proposal.text, proposal.hit
+def _result(question: Question, proposal: Proposal, row: EntityRow | None, said: Said, entity: Entity | None) -> Result:
+    hit, (event, passage, about) = proposal.hit, said
     parts = {}
     if hit is not None:
         parts = {"words": hit.words, "nearby": hit.nearby, "episode": hit.episode, "speaker": hit.speaker}
         parts = {
             name: round(value, 4) for name, value in {**parts, "month": hit.month, "named": hit.named}.items() if value
         }
-    entity_type, entity_name = json.loads(text.entity) if text.entity else ("", "")
     return Result(
-        content=content.text,
-        citation=f"eventloom://{question.session}/events/{text.seq}#{content.hash}",
-        seq=text.seq,
+        content=passage.text,
+        citation=event.citation,
+        seq=event.seq,
         lane=proposal.lane,
         score=proposal.score,
         steps=tuple(proposal.steps),
         profile=question.profile,
-        event_type=content.type,
-        actor=text.speaker or text.actor,
-        valid_from=row.valid_from if row else text.time,
+        event_type=event.type,
+        actor=passage.speaker or event.actor,
+        valid_from=row.valid_from if row else passage.time,
         valid_to=row.valid_to if row else "",
-        entity_name=row.entity.name if row else entity_name,
-        entity_type=entity_type,
-        metadata={"kind": text.kind, **json.loads(content.metadata)},
+        entity_name=entity.name if entity else about.name if about else "",
+        entity_type=about.entity_type if about else "",
+        metadata={"kind": passage.kind, **passage.metadata},
         parts=parts,
-        summary=row.entity.summary if row else "",
-        properties=row.entity.properties if row else {},
+        summary=entity.summary if entity else "",
+        properties=entity.properties if entity else {},
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from threading import RLock
 from typing import TypeVar
 
@@ -111,6 +112,10 @@ class TextIndex:
     def reinforcement(self, session: str, texts: Iterable[Text], known: int) -> dict[int, float]:
         """How much good was said of events, or of what they tell of, among the first `known` events."""
         return self._read(session, lambda store: store.reinforcement(texts, known))
+
+    def hold(self, session: str) -> AbstractContextManager[None]:
+        """Let all reads of a session by this thread be of one state."""
+        return self._use(session, lambda file: file.hold())
 
     def close(self) -> None:
         with self._mutex:

@@ -1,0 +1,151 @@
+"""What is shown, made from the proven events of one state of the log.
+
+A follower says where to look and what holds; it never says what was said. So an edited index or graph can't put words
+into memory's mouth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from zaxy.api.models import Entity, EntityRef, EntityRow, Event, Extraction
+from zaxy.api.names import folded_name
+from zaxy.errors import ZaxyError
+from zaxy.eventloom.view import LogView
+from zaxy.text.passages import Passage, passages
+from zaxy.text.schema import Text
+
+TEXT, GRAPH = "text", "graph"
+SUMMARY_SEQ = "summary_seq"
+"""The property of a row whose words an earlier event gave: which one that was."""
+
+Renamed = Callable[[EntityRef, int], EntityRef]
+"""The thing that a type and a name meant after an event."""
+
+
+class FollowerDisagrees(Exception):
+    """A follower holds a row of an event that the log does not hold, or that says nothing of the kind."""
+
+    def __init__(self, follower: str) -> None:
+        super().__init__(follower)
+        self.follower = follower
+
+
+class IntactEvents:
+    """The events of a log that are intact. What is wrong with the others is kept in `problems`."""
+
+    def __init__(self, log: LogView) -> None:
+        self._log = log
+        self.damaged: set[int] = set()
+        self.problems: list[str] = []
+
+    def __call__(self, seqs: Iterable[int]) -> dict[int, Event]:
+        """Those of the events that the log holds and that are intact, in the order given."""
+        wanted = [seq for seq in seqs if seq not in self.damaged]
+        try:
+            return self._log.events(wanted)
+        except ZaxyError:
+            return {seq: event for seq in wanted for event in self._intact(seq)}
+
+    def _intact(self, seq: int) -> list[Event]:
+        try:
+            return list(self._log.events((seq,)).values())
+        except ZaxyError as error:
+            self.damaged.add(seq)
+            if error.message not in self.problems:
+                self.problems.append(error.message)
+            return []
+
+
+class Said(NamedTuple):
+    """A passage of an event, and the entity that the event is about."""
+
+    event: Event
+    passage: Passage
+    entity: EntityRef | None
+
+
+class LogWords:
+    def __init__(
+        self,
+        events: IntactEvents,
+        extract: Callable[[Event], Extraction],
+        *,
+        renamed: Renamed,
+        frozen: Collection[str] = (),
+    ) -> None:
+        """`frozen`: followers of another history than the log's. What they hold of it is left out."""
+        self._events = events
+        self._extract = extract
+        self._renamed = renamed
+        self._frozen = frozen
+        self._rows: dict[int, Extraction] = {}
+
+    def said(self, texts: Sequence[Text]) -> dict[int, Said]:
+        """What the passages say, by their ids in the text index. One that was erased a moment ago says nothing."""
+        events = self._events([text.seq for text in texts])
+        found: dict[int, Said] = {}
+        for text in texts:
+            event = self._same(TEXT, text.seq, text.hash, events)
+            if event is not None and event.payload is not None:
+                rows = self._rows_of(event)
+                parts = list(passages(event, rows))
+                if text.part >= len(parts):
+                    raise FollowerDisagrees(TEXT)
+                about = rows.entities[0] if rows.entities else None
+                entity = EntityRef(about.entity_type, about.name) if about else None
+                found[text.id] = Said(event, parts[text.part], entity)
+        return found
+
+    def entities(self, rows: Sequence[EntityRow]) -> list[Entity | None]:
+        """What each row says, in the words of the events that it came from; None for what is gone or damaged."""
+        events = self._events(dict.fromkeys(seq for row in rows for seq in seqs_of(row)))
+        return [self._entity(row, events) for row in rows]
+
+    def _entity(self, row: EntityRow, events: Mapping[int, Event]) -> Entity | None:
+        opened = self._same(GRAPH, row.opened_seq, row.event_hash, events)
+        worded = events.get(seqs_of(row)[-1])
+        if opened is None or worded is None or opened.payload is None or worded.payload is None:
+            return None
+        own = self._of_event(opened, row.entity)
+        words = own if worded is opened else self._of_event(worded, row.entity)
+        return Entity(
+            self._name(own, row), own.entity_type, words.summary, row.entity.properties, row.entity.observed_at
+        )
+
+    def _of_event(self, event: Event, entity: Entity) -> Entity:
+        """The entity of an event that a row is a version of: of the same name, or else of the same living kind."""
+        found = [one for one in self._rows_of(event).entities if one.entity_type == entity.entity_type]
+        wanted = folded_name(entity.name)
+        named = [one for one in found if folded_name(one.name) == wanted] or [one for one in found if one.merges]
+        if not named:
+            raise FollowerDisagrees(GRAPH)
+        return named[0]
+
+    def _name(self, own: Entity, row: EntityRow) -> str:
+        """The name of a row: as its event spells it, or the one by which a living thing was known then."""
+        name = row.entity.name
+        if folded_name(own.name) == folded_name(name):
+            return name
+        return self._renamed(EntityRef(own.entity_type, own.name), row.opened_seq).name
+
+    def _same(self, follower: str, seq: int, hash_: str, events: Mapping[int, Event]) -> Event | None:
+        """The event that a row came from, if it can be read; the log must hold it."""
+        event = events.get(seq)
+        if event is not None and event.hash == hash_:
+            return event
+        if follower in self._frozen or seq in self._events.damaged:
+            return None
+        raise FollowerDisagrees(follower)
+
+    def _rows_of(self, event: Event) -> Extraction:
+        if event.seq not in self._rows:
+            self._rows[event.seq] = self._extract(event)
+        return self._rows[event.seq]
+
+
+def seqs_of(row: EntityRow) -> tuple[int, ...]:
+    """The events of a row: the one that opened it, and the one that gave its words, where that is another."""
+    worded = row.entity.properties.get(SUMMARY_SEQ)
+    return (row.opened_seq, worded) if type(worded) is int and worded > 0 else (row.opened_seq,)

@@ -1,0 +1,216 @@
+"""One state of a session's memory, for all the questions of one reply.
+
+One end of the log, and each of its lines proven once; one transaction of the text index, and one of the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from zaxy.api.models import AsOf, Entity, EntityRef, EntityRow, Event, Extraction, Query
+from zaxy.errors import ZaxyError
+from zaxy.eventloom.citation import Citation, parse_citation
+from zaxy.eventloom.log import utc_now
+from zaxy.eventloom.view import LogView
+from zaxy.extract.housekeeping import is_housekeeping
+from zaxy.follow.loop import FollowerState
+from zaxy.graph.dated import DatedGraph
+from zaxy.plugins.host import BoundProvider
+from zaxy.retrieve.citations_in_text import only_real_citations
+from zaxy.retrieve.log_words import GRAPH, TEXT, IntactEvents, LogWords
+from zaxy.retrieve.results import Result
+from zaxy.text.index import TextIndex
+from zaxy.text.ranking import Hit, Weights
+from zaxy.text.schema import Text
+
+MAX_EVENTS_SEARCHED = 400
+"""How many events are searched, from a given place, for those that are not bookkeeping."""
+
+
+class Recent(NamedTuple):
+    events: list[Event]
+    """Oldest first."""
+    bounded: bool
+    """Whether there were more."""
+
+
+class Snapshot:
+    """What the first `head` events of a session say."""
+
+    def __init__(
+        self,
+        log: LogView,
+        states: Sequence[FollowerState],
+        *,
+        texts: TextIndex,
+        graph: DatedGraph | None,
+        lanes: Sequence[BoundProvider],
+        extract: Callable[[Event], Extraction],
+        warnings: Iterable[str],
+        notices: Iterable[str],
+        target: int | None = None,
+    ) -> None:
+        """`graph` is None where words alone are asked. `target`: the event that a ref names, if one was given."""
+        self.log = log
+        self.session = log.session
+        self.texts = texts
+        self.graph = graph
+        self.lanes = lanes
+        self._warnings = tuple(warnings)
+        self.notices = list(notices)
+        end = min(reached(states, TEXT), log.end)
+        self.head = end if target is None else min(end, target)
+        self.followed = reached(states, GRAPH) if graph else 0
+        """How many events the graph knows."""
+        frozen = [state.follower for state in states if state.frozen]
+        self._intact = IntactEvents(log)
+        self.words = LogWords(self._intact, extract, renamed=self._renamed, frozen=frozen)
+        self._target = target
+        self._hits: dict[Query, list[Hit]] = {}
+        self._resolved: dict[str, bool] = {}
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether rows of the graph are checked as they are read: those of the core's own graph are."""
+        return self.graph is not None and self.graph.is_own
+
+    @property
+    def warnings(self) -> list[str]:
+        """Reasons to doubt what it says."""
+        return [*self._warnings, *self._intact.problems]
+
+    # When
+
+    def moment(self, as_of: AsOf) -> str:
+        """The moment that a read means.
+
+        Now is the clock's, or the time of the newest event where the clock is behind it: what was just written is never
+        hidden. What was known after an event is read at that event's time, and so stays the same for ever.
+        """
+        if as_of.valid_at:
+            return as_of.valid_at
+        known = self._target if as_of.known_at is None else as_of.known_at
+        return self._time(known) or self._now if known is not None else self._now
+
+    @cached_property
+    def _now(self) -> str:
+        return max(utc_now(), self._time(self.log.end))
+
+    def _time(self, seq: int) -> str:
+        event = self.log.get(seq)
+        return self.graph.time(event) if event and self.graph else event.time if event else ""
+
+    def _renamed(self, ref: EntityRef, seq: int) -> EntityRef:
+        return self.graph.ref(self.session, ref, seq) if self.graph else ref
+
+    @cached_property
+    def _current(self) -> AsOf:
+        """What holds now, or held when the target was the last event."""
+        return AsOf(self.moment(AsOf()), self.head)
+
+    # Words
+
+    def hits(self, query: Query) -> list[Hit]:
+        """The passages that words find, looked for once for all lanes."""
+        if query not in self._hits:
+            self._hits[query] = self.texts.hits(query)
+        return self._hits[query]
+
+    def first_texts(self, seqs: Iterable[int]) -> list[Text]:
+        """The first passage of each of the events."""
+        return self.texts.texts(self.session, seqs)
+
+    def reinforcement(self, texts: Iterable[Text], known: int) -> dict[int, float]:
+        """How much good was said of events, or of what they tell of."""
+        return self.texts.reinforcement(self.session, texts, known)
+
+    def newest_by(self, known: int) -> str:
+        return self.texts.newest(self.session, known)
+
+    @cached_property
+    def newest(self) -> str:
+        """The time of the last event that says anything."""
+        return self.newest_by(self.head)
+
+    def weights(self, words: Sequence[str]) -> Weights:
+        return self.texts.weights(self.session, words, self.head)
+
+    def terms(self, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+        return self.texts.terms(self.session, pairs, self.head)
+
+    # Rows
+
+    def current(self, entity_types: Sequence[str], limit: int) -> list[EntityRow]:
+        """The rows of these types that hold, newest first; none where the graph cannot say."""
+        if self.graph is None:
+            return []
+        try:
+            return list(self.graph.current(self.session, entity_types, self._current, limit))
+        except ZaxyError as error:
+            self.notices.append(f"the graph does not take part: {error.message}")
+            return []
+
+    def worded(self, rows: Sequence[EntityRow]) -> list[tuple[EntityRow, Entity]]:
+        """The rows with what the log says of them; a row whose event the log does not hold is left out."""
+        said = self.words.entities(rows)
+        return [(row, entity) for row, entity in zip(rows, said, strict=True) if entity is not None]
+
+    def cite(self, row: EntityRow) -> str:
+        """The short citation of a row's event, which was proven when the row was worded."""
+        return self._given(Citation(self.session, row.opened_seq, row.event_hash).short)
+
+    def cited(self, result: Result) -> str:
+        """The short citation of a result, whose event was proven for its words."""
+        return self._given(parse_citation(result.citation).short)
+
+    def _given(self, citation: str) -> str:
+        self._resolved[citation] = True
+        return citation
+
+    # The log
+
+    def recent(self, count: int, from_seq: int | None) -> Recent:
+        """The last events, or the first ones from a place on, without bookkeeping."""
+        if not count or not self.head:
+            return Recent([], False)
+        if from_seq is not None:
+            events = self._content_events(range(from_seq, min(self.head, from_seq + MAX_EVENTS_SEARCHED) + 1))
+            return Recent(events[:count], len(events) > count or from_seq + MAX_EVENTS_SEARCHED < self.head)
+        latest = self.texts.latest(self.session, count + 1, self.head)
+        return Recent(self._content_events(latest[count - 1 :: -1]), len(latest) > count)
+
+    def _content_events(self, seqs: Iterable[int]) -> list[Event]:
+        found = self.events(seqs)
+        return [event for event in found if event.payload is not None and not is_housekeeping(event)]
+
+    def events(self, seqs: Iterable[int]) -> list[Event]:
+        """Events from the log, in the order given. If it is damaged: those that are intact, and a warning."""
+        return list(self._intact(seqs).values())
+
+    def latest_of(self, types: Sequence[str], count: int) -> list[Event]:
+        """Those of the last events that are of the given types, oldest first. The others are not even proven."""
+        return self.log.of_types(range(self.head - count + 1, self.head + 1), types)
+
+    # Citations
+
+    def shown(self, text: str) -> str:
+        """The text without citations that name no event."""
+        return only_real_citations(text, self.resolves)
+
+    def resolves(self, citation: str) -> bool:
+        """Whether the log holds the cited event intact, at or before `head`."""
+        if citation not in self._resolved:
+            self._resolved[citation] = self._holds(parse_citation(citation))
+        return self._resolved[citation]
+
+    def _holds(self, cited: Citation) -> bool:
+        if cited.session != self.session or not 0 < cited.seq <= self.head:
+            return False
+        return any(cited.names(event.hash) for event in self.events((cited.seq,)))
+
+
+def reached(states: Iterable[FollowerState], follower: str) -> int:
+    """The event that a follower has come to."""
+    return next(state.seq for state in states if state.follower == follower)
