@@ -15,7 +15,7 @@ from zaxy.eventloom.citation import parse_citation
 from zaxy.eventloom.disposable_database import SealedConnection
 from zaxy.extract.names import entity_key
 from zaxy.text import tokens
-from zaxy.text.blocks import BLOCK, note_block
+from zaxy.text.blocks import BLOCK, mark_block
 from zaxy.text.passages import Passage, passages
 from zaxy.text.schema import LONGEST, TEXT_COLUMNS, Text
 
@@ -107,17 +107,17 @@ class NewRows:
         row = (seq, target, entity, weight)
         self._reinforced.append((*row, self._seal(row)))
 
-    def write(self, blocks: int) -> int:
-        """Write all, and note the blocks that are full now, where `blocks` were before; their number."""
+    def write(self) -> None:
+        """Write all, and mark the blocks that are full now."""
         db, seal = self._db, self._seal
         episodes = [(*row, seal(row)) for row in (*self._ended, *self._episodes.values())]
         db.executemany(f"INSERT INTO passages VALUES ({', '.join('?' * 20)})", self._passages)
         db.executemany("INSERT INTO fts (rowid, words, names) VALUES (?, ?, ?)", self._fts)
         db.executemany("REPLACE INTO episodes VALUES (?, ?, ?, ?, ?, ?)", episodes)
         db.executemany("INSERT INTO reinforced VALUES (?, ?, ?, ?, ?)", self._reinforced)
-        for block in range(blocks, self._id // BLOCK):
-            note_block(db, block)
-        return self._id // BLOCK
+        before = self._id - len(self._passages)
+        for block in range(before // BLOCK, self._id // BLOCK):
+            mark_block(db, block)
 
 
 @lru_cache(4096)

@@ -8,7 +8,7 @@ from zaxy.text import tokens
 
 FORMAT = f"3, tokens {tokens.FORMAT}"
 SCHEMA = """
-CREATE TABLE about (cursor TEXT, blocks INTEGER, seal INTEGER);
+CREATE TABLE about (cursor TEXT, seal INTEGER);
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY, seq INTEGER, part INTEGER, hash TEXT, episode INTEGER, place INTEGER, length INTEGER,
     words_by_now INTEGER, words_of_episode INTEGER, kind TEXT, actor TEXT, speaker TEXT, time TEXT, entity TEXT,
@@ -21,8 +21,9 @@ CREATE INDEX by_source ON episodes (source, id);
 CREATE TABLE reinforced (seq INTEGER PRIMARY KEY, target INTEGER, entity TEXT, weight REAL, seal INTEGER);
 CREATE INDEX by_target ON reinforced (target);
 CREATE INDEX by_entity ON reinforced (entity);
-CREATE TABLE terms (term TEXT PRIMARY KEY, passages INTEGER, seal INTEGER) WITHOUT ROWID;
-CREATE TABLE marks (term TEXT, block INTEGER, bits BLOB, PRIMARY KEY (term, block)) WITHOUT ROWID;
+CREATE TABLE marks (
+    term TEXT, block INTEGER, by_now INTEGER, bits BLOB, seal INTEGER, PRIMARY KEY (term, block)
+) WITHOUT ROWID;
 CREATE VIRTUAL TABLE fts USING fts5 (words, names, content = '', tokenize = 'ascii')
 """
 
@@ -74,7 +75,6 @@ COLUMNS = {
     "passages": f"{', '.join(Text._fields)}, type, metadata, text",
     "episodes": "id, source, passages, words, last",
     "reinforced": "seq, target, entity, weight",
-    "terms": "term, passages",
-    "marks": "term, block, bits",
+    "marks": "term, block, by_now, bits",
 }
 """The tables, ordered by what their first columns hold, with all that the log says of them: not the seals."""

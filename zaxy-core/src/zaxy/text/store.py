@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from zaxy.api.models import Cursor, ExtractedEvent
 from zaxy.eventloom.disposable_database import SealedConnection
 from zaxy.extract.housekeeping import is_housekeeping
-from zaxy.text.blocks import BLOCK, BYTES, noted
+from zaxy.text import blocks
+from zaxy.text.blocks import BLOCK, BYTES, Mark
 from zaxy.text.rows import NewRows
 from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, LONGEST, PLACE_BITS, TEXT_COLUMNS, Content, Text
 
@@ -24,8 +25,6 @@ class Reach(NamedTuple):
     words: int = 0
     is_newest: bool = True
     """Nothing came after that passage."""
-    noted: int = 0
-    """The passages of full blocks, whether before or after the last one."""
 
 
 class Lookup(NamedTuple):
@@ -47,16 +46,11 @@ class TextStore:
     # Following
 
     def cursor(self) -> Cursor | None:
-        kept, _ = self._about()
-        return Cursor(*json.loads(kept)) if kept else None
-
-    def _about(self) -> tuple[str, int]:
-        """The cursor, and how many blocks are full."""
-        found = self._db.execute("SELECT cursor, blocks, seal FROM about").fetchone()
+        found = self._db.execute("SELECT cursor, seal FROM about").fetchone()
         if found is None:
-            return "", 0
-        self._db.check(found[:2], found[2])
-        return str(found[0]), int(found[1])
+            return None
+        self._db.check(found[:1], found[1])
+        return Cursor(*json.loads(found[0]))
 
     def apply(self, events: Sequence[ExtractedEvent], cursor: Cursor) -> None:
         before = self.cursor()
@@ -67,10 +61,10 @@ class TextStore:
         for extracted in events:
             if extracted.event.seq > taken and not is_housekeeping(extracted.event):
                 new.take(extracted)
-        blocks = new.write(self._about()[1])
+        new.write()
         kept = json.dumps([cursor.seq, cursor.hash, cursor.offset, cursor.fed_by])
         self._db.execute("DELETE FROM about")
-        self._db.execute("INSERT INTO about VALUES (?, ?, ?)", (kept, blocks, self._db.seal((kept, blocks))))
+        self._db.execute("INSERT INTO about VALUES (?, ?)", (kept, self._db.seal((kept,))))
 
     def digest(self) -> str:
         digest = sha256()
@@ -96,7 +90,7 @@ class TextStore:
         if found is None:
             return Reach()
         (last,) = self._checked([found[1:]])
-        return Reach(last.id, last.words_by_now, last.id == found[0], self._about()[1] * BLOCK)
+        return Reach(last.id, last.words_by_now, last.id == found[0])
 
     def _checked(self, rows: Iterable[tuple[Any, ...]]) -> list[Text]:
         """The texts of rows that end in their seals."""
@@ -108,24 +102,12 @@ class TextStore:
             texts.append(Text._make(fields))
         return texts
 
-    def noted(self, terms: Iterable[str]) -> dict[str, int]:
-        """In how many passages of full blocks each term occurs, where it does in any."""
-        return noted(self._db, terms)
+    def last_marks(self, terms: Sequence[str], last: int) -> dict[str, Mark]:
+        return blocks.last_marks(self._db, terms, last)
 
-    def counts(self, terms: Sequence[str], reach: Reach) -> dict[str, int]:
+    def counts(self, terms: Sequence[str], last: int) -> dict[str, int]:
         """In how many passages each term occurs, where it does in any."""
-        if not terms:
-            return {}
-        first, last, sign = reach.noted, reach.last, 1
-        if last < first:  # full blocks hold passages that came later: those do not count
-            first, last, sign = last, first, -1
-        query = (
-            "SELECT value, (SELECT count(*) FROM fts WHERE fts MATCH 'words:\"' || value || '\"'"
-            " AND rowid > ? AND rowid <= ?) FROM json_each(?)"
-        )
-        full = self.noted(terms)
-        found = self._db.execute(query, (first << 8 | LONGEST, last << 8 | LONGEST, json.dumps(terms)))
-        return {term: count for term, more in found if (count := full.get(term, 0) + sign * more)}
+        return blocks.counts(self._db, terms, last)
 
     def look_up(self, lookups: Sequence[Lookup], last: int, by: str = "") -> list[list[int]]:
         """The rows of the index that each lookup finds, of passages from before a moment if one is given.
@@ -142,15 +124,15 @@ class TextStore:
             found[number].append(row)
         return found
 
-    def marks(self, terms: Iterable[str], reach: Reach) -> dict[str, bytes]:
+    def marks(self, terms: Iterable[str], last: int) -> dict[str, bytes]:
         """Of common words the passages of full blocks that have them, each a bit, from the lowest on."""
-        blocks = min(reach.noted, reach.last + BLOCK - 1) // BLOCK
+        full = last // BLOCK
         empty = bytes(BYTES)
         parts: dict[str, list[bytes]] = {}
         query = "SELECT term, block, bits FROM marks WHERE term IN (SELECT value FROM json_each(?)) AND block < ?"
-        for term, block, bits in self._db.execute(query, (json.dumps(list(terms)), blocks)):
-            parts.setdefault(term, [empty] * blocks)[block] = bits
-        return {term: _cut(b"".join(of_term), reach.last) for term, of_term in parts.items()}
+        for term, block, bits in self._db.execute(query, (json.dumps(list(terms)), full)):
+            parts.setdefault(term, [empty] * full)[block] = bits
+        return {term: b"".join(of_term) for term, of_term in parts.items()}
 
     def together(self, words: tuple[str, str], last: int) -> bool:
         """Whether two words stand side by side in a passage."""
@@ -242,10 +224,3 @@ def _union(limited: tuple[bool, ...], by: bool) -> str:
         else f"SELECT rowid, {number} {where}"
         for number, is_limited in enumerate(limited)
     )
-
-
-def _cut(bits: bytes, last: int) -> bytes:
-    """The bits of the passages up to the last one."""
-    if last >= 8 * len(bits):
-        return bits
-    return bits[: last // 8] + bytes([bits[last // 8] & ((1 << last % 8) - 1)])
