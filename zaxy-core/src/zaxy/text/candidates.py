@@ -20,6 +20,8 @@ from zaxy.text.tokens import Wanted, match_any, match_phrase
 CANDIDATES = 100
 LISTED = 1000
 """Passages that the words' lists may name. Words are listed from the rarest on, as long as all of a list fits."""
+LOOKED_AT = 500
+"""Listed passages, the best so far, that are asked for the common words too."""
 SURE = 20
 """Common words find nothing where this many passages score higher than one that has all of them and no other."""
 MAX_LOOKUPS = 64
@@ -120,12 +122,14 @@ class _Words:
             return
         marks = self._store.marks([word for _, word in common], self._reach.last)
         marked = [(weight, marks[word]) for weight, word in common if word in marks]
-        for row in _highest(scores, 2 * CANDIDATES):
+        rows = {row >> 8: row for row in scores}
+        looked_at = set(_highest(scores, LOOKED_AT))
+        for row in looked_at:
             scores[row] += sum([weight for weight, bits in marked if has(bits, row >> 8)])
-        listed = {row >> 8 for row in scores}
         for passage, weight in together(marked, CANDIDATES):
-            if passage not in listed:
-                scores[passage << 8] = weight
+            row = rows.get(passage, passage << 8)
+            if row not in looked_at:
+                scores[row] = scores.get(row, 0.0) + weight
 
     def best(self) -> dict[int, Sequence[int]]:
         """The passages of the highest scores, each with the numbers of the terms that it may have."""

@@ -137,8 +137,7 @@ def _episodes(
     words = store.episodes(together, reach)
     average = sum(words.values()) / len(words)
     scores = {
-        episode: bm25.score(counts.items(), words[episode] / average, weights)
-        for episode, counts in together.items()
+        episode: bm25.score(counts.items(), words[episode] / average, weights) for episode, counts in together.items()
     }
     best = max(scores.values()) or 1.0
     return {episode: score / best for episode, score in scores.items()}
@@ -163,7 +162,7 @@ def _best(
         nearby = _nearby(at, text.episode << PLACE_BITS | text.place)
         episode = EPISODE * episodes[text.episode]
         speaker = SPEAKER * (speakers[text.speaker] or speakers[text.actor])
-        month = MONTH * any([name in text.time[:7] for name in wanted.months]) if wanted.months else 0.0
+        month = MONTH * any(name in text.time[:7] for name in wanted.months) if wanted.months else 0.0
         name = NAMED * named[key] if key in named else 0.0
         if score := words + (nearby + episode + speaker + month + name):
             scored.append((score, key, words, nearby, episode, speaker, month, name))
