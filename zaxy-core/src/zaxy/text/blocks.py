@@ -14,7 +14,7 @@ from itertools import chain, combinations
 from typing import NamedTuple
 
 from zaxy.eventloom.disposable_database import SealedConnection
-from zaxy.text.schema import LONGEST
+from zaxy.text.schema import MAX_LENGTH
 
 BLOCK = 4096
 """Passages of a block."""
@@ -65,12 +65,12 @@ def last_marks(db: SealedConnection, terms: Sequence[str], last: int) -> dict[st
 def counts(db: SealedConnection, terms: Sequence[str], last: int) -> dict[str, int]:
     """How many of the passages up to `last` have each of the terms."""
     marks = last_marks(db, terms, last) if terms else {}
-    asked = [(term, marks.get(term, Mark(0, 0)).end << 8 | LONGEST) for term in terms]
+    asked = [(term, marks.get(term, Mark(0, 0)).end << 8 | MAX_LENGTH) for term in terms]
     query = (
         "SELECT count(*) FROM fts WHERE fts MATCH 'words:\"' || json_extract(value, '$[0]') || '\"'"
         " AND rowid > json_extract(value, '$[1]') AND rowid <= ?"
     )
-    found = db.execute(f"SELECT ({query}) FROM json_each(?)", (last << 8 | LONGEST, json.dumps(asked)))
+    found = db.execute(f"SELECT ({query}) FROM json_each(?)", (last << 8 | MAX_LENGTH, json.dumps(asked)))
     return {
         term: count
         for term, (more,) in zip(terms, found, strict=True)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from zaxy.text import bm25
 from zaxy.text.blocks import BLOCK, MAX_TOGETHER, has, together
 from zaxy.text.bm25 import Term
-from zaxy.text.schema import LONGEST
+from zaxy.text.schema import MAX_LENGTH
 from zaxy.text.store import Lookup, Reach, TextStore
 from zaxy.text.tokens import Wanted, match_any, match_phrase
 
@@ -38,7 +38,7 @@ class Candidates(NamedTuple):
     named: Mapping[int, int]
     """By passage: how many of the identifiers it has."""
     unsure: list[str]
-    """Identifiers that were not looked for in all passages, since so many have them or so many were asked for."""
+    """Identifiers that were not looked for in all passages, since too many passages have them or too many were asked for."""
 
 
 def candidates(store: TextStore, wanted: Wanted, reach: Reach, *, by: str = "") -> Candidates:
@@ -103,8 +103,8 @@ class _Words:
         weights = {term.term: term.weight for term in self.terms}
         self._has = _words_by_row(found)
         sums = _Sums([weights.get(word, 0.0) for word in self._rarest])
-        factors = bm25.factors(LONGEST, self._reach.words / self._reach.last)
-        self._scores = {row: sums[has] * factors[row & LONGEST] for row, has in self._has.items()}
+        factors = bm25.factors(MAX_LENGTH, self._reach.words / self._reach.last)
+        self._scores = {row: sums[has] * factors[row & MAX_LENGTH] for row, has in self._has.items()}
         self._add_common([(weights[word], word) for word in self._rarest[self._listed :]])
 
     def _counted(self, found: Sequence[Sequence[int]]) -> dict[str, int]:
@@ -117,8 +117,8 @@ class _Words:
     def _add_common(self, common: Sequence[tuple[float, str]]) -> None:
         """Let the common words of full blocks count: for the best so far, and for passages that have the most."""
         scores, common = self._scores, common[:MAX_TOGETHER]
-        most = sum([weight for weight, _ in common])
-        if not common or (len(scores) > SURE and sorted(scores.values())[-SURE] >= most):
+        total = sum([weight for weight, _ in common])
+        if not common or (len(scores) > SURE and sorted(scores.values())[-SURE] >= total):
             return
         marks = self._store.marks([word for _, word in common], self._reach.last)
         marked = [(weight, marks[word]) for weight, word in common if word in marks]

@@ -17,7 +17,7 @@ from zaxy.extract.names import entity_key
 from zaxy.text import tokens
 from zaxy.text.blocks import BLOCK, mark_block
 from zaxy.text.passages import Passage, passages
-from zaxy.text.schema import LONGEST, TEXT_COLUMNS, Text
+from zaxy.text.schema import MAX_LENGTH, TEXT_COLUMNS, Text
 
 EPISODE_GAP = timedelta(hours=1)
 """What is of one source and no further apart is one episode."""
@@ -72,7 +72,7 @@ class NewRows:
         seals = self._seal(fields), self._seal((self._id, event.hash, *content))
         self._passages.append((*fields, seals[0], *content, seals[1]))
         names = tokens.identifiers(text)
-        self._fts.append((self._id << 8 | min(length, LONGEST), words, " ".join(names) if names else ""))
+        self._fts.append((self._id << 8 | min(length, MAX_LENGTH), words, " ".join(names) if names else ""))
 
     def _episode_of(self, source: str, time: str) -> list[Any]:
         if source not in self._episodes:

@@ -67,7 +67,7 @@ class Content(NamedTuple):
 
 PLACE_BITS = 31
 """Of a place of an episode as one number: the episode, then its place."""
-LONGEST = 255
+MAX_LENGTH = 255
 """A row of the index ends in the length of its passage, which ranking so knows without looking at the passage."""
 TEXT_COLUMNS = ", ".join(f"passages.{field}" for field in (*Text._fields, "seal"))
 CONTENT_COLUMNS = ", ".join(("id", *Content._fields, "content_seal"))

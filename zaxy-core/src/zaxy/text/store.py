@@ -14,7 +14,7 @@ from zaxy.extract.housekeeping import is_housekeeping
 from zaxy.text import blocks
 from zaxy.text.blocks import BLOCK, BYTES, Mark
 from zaxy.text.rows import NewRows
-from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, LONGEST, PLACE_BITS, TEXT_COLUMNS, Content, Text
+from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, PLACE_BITS, TEXT_COLUMNS, Content, Text
 
 
 class Reach(NamedTuple):
@@ -112,12 +112,12 @@ class TextStore:
     def look_up(self, lookups: Sequence[Lookup], last: int, by: str = "") -> list[list[int]]:
         """The rows of the index that each lookup finds, of passages from before a moment if one is given.
 
-        A row is 256 times a passage, plus its length or `LONGEST`.
+        A row is 256 times a passage, plus its length or `MAX_LENGTH`.
         """
         found: list[list[int]] = [[] for _ in lookups]
         values: list[int | str] = []
         for lookup in lookups:
-            values += (lookup.expression, lookup.after << 8 | LONGEST, last << 8 | LONGEST, *([by] if by else ()))
+            values += (lookup.expression, lookup.after << 8 | MAX_LENGTH, last << 8 | MAX_LENGTH, *([by] if by else ()))
             values += [lookup.limit] if lookup.limit else ()
         statement = _union(tuple([lookup.limit > 0 for lookup in lookups]), bool(by))
         for row, number in self._db.execute(statement, values) if lookups else ():
@@ -137,7 +137,7 @@ class TextStore:
     def together(self, words: tuple[str, str], last: int) -> bool:
         """Whether two words stand side by side in a passage."""
         query = "SELECT 1 FROM fts WHERE fts MATCH ? AND rowid <= ? LIMIT 1"
-        values = (f'words:"{words[0]} {words[1]}"', last << 8 | LONGEST)
+        values = (f'words:"{words[0]} {words[1]}"', last << 8 | MAX_LENGTH)
         return self._db.execute(query, values).fetchone() is not None
 
     def texts(self, ids: Iterable[int]) -> list[Text]:

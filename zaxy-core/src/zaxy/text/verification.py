@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from zaxy.eventloom.disposable_database import SealedConnection, Unsealed
 from zaxy.text.blocks import BLOCK, MARKED, bits_of, places_of
-from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, LONGEST, Text
+from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, Text
 
 SEALED = {
     "cursor": ("about", "cursor", "seal"),
@@ -36,7 +36,7 @@ def _misfits(db: SealedConnection) -> Iterator[str]:
     (passages,) = db.execute("SELECT count(*) FROM passages").fetchone()
     listed = [row for (row,) in db.execute("SELECT rowid FROM fts ORDER BY rowid")]
     lengths = db.execute("SELECT id, length FROM passages ORDER BY id")
-    if listed != [passage << 8 | min(length, LONGEST) for passage, length in lengths]:
+    if listed != [passage << 8 | min(length, MAX_LENGTH) for passage, length in lengths]:
         yield f"the lists of words name {len(listed)} passages, not the {passages} that are there"
     by_now: dict[str, int] = {}
     query = "SELECT words FROM passages WHERE id > ? AND id <= ? ORDER BY id"
