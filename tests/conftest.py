@@ -14,10 +14,12 @@ Zaxy = Callable[..., subprocess.CompletedProcess[str]]
 OURS = ("ZAXY_", "EVENTLOOM_", "MCP_", "NEO4J_", "PROJECTION_", "CLAUDE_PROJECT_DIR")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for the user's key that is not the user's own."""
-    return tmp_path_factory.mktemp("user-state")
+    """A folder for the user's key that is not the user's own, also for fixtures that many tests share."""
+    folder = tmp_path_factory.mktemp("user-state")
+    os.environ["ZAXY_STATE_DIR"] = str(folder)
+    return folder
 
 
 @pytest.fixture(autouse=True)

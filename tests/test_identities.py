@@ -162,7 +162,7 @@ def test_names_are_learned_again_when_their_file_is_gone(memory: Memory) -> None
 def test_what_is_erased_teaches_no_name_any_more(memory: Memory) -> None:
     say(memory, "task.proposed", id="T-1", title="the secret name")
     say(memory, "task.claimed", id="T-1", owner="bob")
-    citation = next(iter(memory.recall.events(SESSION, 1, 1))).citation
+    citation = next(iter(memory.recall.store.events(SESSION, 1, 1))).citation
     memory.forget(citation, "it was asked for")
     assert named(memory, "the secret name") == []
     folder = Path(memory.recall.workspace.root) / ".eventloom" / "followers" / "identities"
@@ -200,7 +200,7 @@ class Clocked:
     def __init__(self, folder: Path) -> None:
         self.now = DAY.format(10)
         self.memory = Memory.open(folder)
-        self.memory.recall.loom._clock = lambda: self.now
+        self.memory.recall.store.store.loom._clock = lambda: self.now
         self.memory.recall.backend._clock = lambda: self.now
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from zaxy.eventloom.reader import Reader
+    from zaxy.eventloom.tail import Tail
 
     Seek = Callable[[Sequence[int]], dict[int, tuple[int, int]]]
     """For numbers of events an event at or before each, and the offset at which that one begins."""
@@ -27,8 +28,12 @@ class FileLog:
         self._places = places
 
     @property
+    def tail(self) -> Tail:
+        return self._reader.tail
+
+    @property
     def head(self) -> Cursor | None:
-        tail = self._reader.tail
+        tail = self.tail
         return Cursor(tail.seq, tail.hash or "", tail.seq) if tail.line else None
 
     def lines(self, seqs: Sequence[int]) -> dict[int, bytes]:

@@ -9,18 +9,22 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from zaxy.api.models import Batch, Closing, Cursor, Event, ExtractedEvent
-from zaxy.api.points import EventStore, Follower
 from zaxy.errors import ZaxyError
+from zaxy.eventloom.admission import OWN_ACTOR
 from zaxy.eventloom.disk import DISK
+from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.lock import SessionLock
 from zaxy.eventloom.view import LogView
-from zaxy.extract.housekeeping import is_inert
+from zaxy.extract.housekeeping import INERT
 from zaxy.follow.extraction import Extractors, ended_by_erased
 from zaxy.security.paths import own_folder, unusable_folder
 from zaxy.security.session_ids import check_session_id
+
+if TYPE_CHECKING:
+    from zaxy.api.points import Follower
 
 BATCH, MAX_BATCH = 500, 2000
 MAX_MARKS = 32
@@ -80,7 +84,7 @@ class Loop:
 
     def __init__(
         self,
-        store: EventStore,
+        store: EventLog,
         followers: dict[str, Follower],
         extractors: Extractors,
         *,
@@ -136,7 +140,7 @@ class Loop:
         first = min([state.seq for state in states] + ([known.seq if known else 0] if self._resolver else []))
         if not 0 < log.end - first <= MAX_MARKS:
             return False
-        return all(map(is_inert, log.events(range(first + 1, log.end + 1)).values()))
+        return log.are_all(range(first + 1, log.end + 1), OWN_ACTOR, INERT)
 
     def rebuild(self, session: str, names: Sequence[str] = (), progress: Progress | None = None) -> list[FollowerState]:
         """Forget what the followers hold of a session and follow its log, as it is now, from the start."""
@@ -221,8 +225,9 @@ class Loop:
         """Whether the event up to which a follower has come is still in the log, in its place."""
         if head is not None and (cursor.seq, cursor.hash) == (head.seq, head.hash):
             return True
-        within = log is not None and cursor.seq <= log.end
-        event = log.get(cursor.seq) if log and within else self._store.get(session, cursor.seq)
+        if log is not None and cursor.seq <= log.end:
+            return log.seems_to_hold(cursor)
+        event = self._store.get(session, cursor.seq)
         return event is not None and event.hash == cursor.hash
 
     def _follow(
@@ -270,6 +275,7 @@ class Loop:
             except OSError as error:
                 raise unusable_folder(self._folder, error) from None
             yield
+        self._locks[session].close_if_idle()  # it is seldom needed, and descriptors are few
 
     def _lock(self, session: str) -> SessionLock:
         if session not in self._locks:
@@ -297,7 +303,7 @@ class _Run:
 
     def __init__(
         self,
-        store: EventStore,
+        store: EventLog,
         extractors: Extractors,
         *,
         resolver: Resolver | None,

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, Event, GraphStats
-from zaxy.api.points import EventStore, ProjectionBackend
-from zaxy.graph.identities import Identities
+from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, GraphStats
+
+if TYPE_CHECKING:
+    from zaxy.api.models import Event
+    from zaxy.api.points import ProjectionBackend
+    from zaxy.eventloom.event_log import EventLog
+    from zaxy.graph.identities import Identities
 
 
 class DatedGraph:
@@ -19,7 +24,7 @@ class DatedGraph:
     """
 
     def __init__(
-        self, backend: ProjectionBackend, identities: Identities, store: EventStore, clock: Callable[[], str]
+        self, backend: ProjectionBackend, identities: Identities, store: EventLog, clock: Callable[[], str]
     ) -> None:
         self._backend = backend
         self._identities = identities
@@ -68,7 +73,7 @@ class DatedGraph:
 
     def versions(self, session: str, entity: EntityRef, as_of: AsOf) -> list[EntityRow]:
         """The rows of one entity that hold at a moment."""
-        meant = self._identities.ref(session, entity, as_of.known_at)
+        meant = self.ref(session, entity, as_of.known_at)
         rows = self._backend.entities(session, [meant.name], self._dated(session, as_of), 100)
         return [row for row in rows if row.entity.entity_type == meant.entity_type]
 
@@ -81,14 +86,14 @@ class DatedGraph:
     def neighbours(
         self, session: str, start: Sequence[EntityRef], *, relations: Sequence[str], depth: int, as_of: AsOf, limit: int
     ) -> Sequence[EdgeRow]:
-        meant = [self._identities.ref(session, ref, as_of.known_at) for ref in start]
+        meant = self._identities.refs(session, start, as_of.known_at)
         return self._backend.neighbours(
             session, meant, relations=relations, depth=depth, as_of=self._dated(session, as_of), limit=limit
         )
 
     def ref(self, session: str, ref: EntityRef, known_at: int | None = None) -> EntityRef:
         """The thing that a type and a name meant after an event."""
-        return self._identities.ref(session, ref, known_at)
+        return self._identities.refs(session, [ref], known_at)[0]
 
     def time(self, event: Event) -> str:
         """The time of an event; where a clock was set back, that of the newest event before it."""

@@ -12,18 +12,19 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+
+import orjson
 
 from zaxy.api.models import Closing, Cursor, Edge, Entity, EntityRef, Event, ExtractedEvent, Extraction
 from zaxy.api.names import folded_name
 from zaxy.errors import Conflict
 from zaxy.eventloom.disposable_database import DisposableDatabase
 from zaxy.extract.rules import LIVING_TYPES
+from zaxy.graph.sessions import SessionRows
 
-T = TypeVar("T")
 Alias = tuple[str, str, int]
 """A type, a folded name of a thing of that type, and the kind of that name."""
 FORMAT = 1
@@ -50,24 +51,44 @@ NAME = (
     "SELECT name FROM aliases WHERE session = ? AND alias = ? AND type = ? AND kind = ? AND seq < ? "
     "ORDER BY seq DESC LIMIT 1"
 )
+KNOWN_NAMES = (
+    "SELECT a.type, a.alias, a.kind, a.name FROM json_each(:aliases) CROSS JOIN aliases AS a "
+    "ON a.session = :session AND a.alias = json_each.value AND a.seq = (SELECT max(seq) FROM aliases AS b "
+    "WHERE b.session = a.session AND b.alias = a.alias AND b.type = a.type AND b.kind = a.kind AND b.seq < :seq)"
+)
 TEACH = "INSERT OR REPLACE INTO aliases VALUES (?, ?, ?, ?, ?, ?)"
 LATE = "SELECT seq, time FROM late WHERE session = ? AND seq BETWEEN ? AND ?"
 NEW_LATE = "INSERT OR REPLACE INTO late VALUES (?, ?, ?)"
 
 
-class Names(NamedTuple):
-    """What was known of a session's names before an event."""
+class KnownNames:
+    """What some names of a session meant after an event."""
 
-    db: sqlite3.Connection
-    session: int
-    seq: int
-    known: dict[Alias, str]
-    """What was asked before, as long as it is still so."""
+    def __init__(self, known: dict[Alias, str]) -> None:
+        self.known = known
+
+    def name(self, entity_type: str, alias: str, kind: int) -> str:
+        return self.known.get((entity_type, folded_name(alias), kind), "")
+
+    def called(self, entity_type: str, name: str) -> str:
+        """The thing that a name alone means: the one with that id, else the one last known by that title."""
+        return self.name(entity_type, name, ID) or self.name(entity_type, name, TITLE)
+
+
+class LearningNames(KnownNames):
+    """What was known of a session's names before an event, each asked for when it is needed."""
+
+    def __init__(self, db: sqlite3.Connection, session: int, *, seq: int, known: dict[Alias, str]) -> None:
+        """`known` is what was asked before, as long as it is still so."""
+        super().__init__(known)
+        self._db = db
+        self._session = session
+        self._seq = seq
 
     def name(self, entity_type: str, alias: str, kind: int) -> str:
         key = (entity_type, folded_name(alias), kind)
         if key not in self.known:
-            found = self.db.execute(NAME, (self.session, key[1], entity_type, kind, self.seq)).fetchone()
+            found = self._db.execute(NAME, (self._session, key[1], entity_type, kind, self._seq)).fetchone()
             self.known[key] = str(found[0]) if found else ""
         return self.known[key]
 
@@ -85,10 +106,6 @@ class Names(NamedTuple):
                 return known
         return entity.name
 
-    def called(self, entity_type: str, name: str) -> str:
-        """The thing that a name alone means: the one with that id, else the one last known by that title."""
-        return self.name(entity_type, name, ID) or self.name(entity_type, name, TITLE)
-
     def learn(self, entity: Entity, name: str) -> Iterator[tuple[Alias, str]]:
         """Write down by which names an entity was called, as far as that is new. It counts for later events."""
         kinds = [(alias, ID) for alias in entity.ids] + [(alias, TITLE) for alias in entity.titles]
@@ -98,7 +115,7 @@ class Names(NamedTuple):
             known = self.name(entity.entity_type, alias, kind)
             if known != name and not (known and kind == ID):  # an id means one thing for ever
                 key = (entity.entity_type, folded_name(alias), kind)
-                self.db.execute(TEACH, (self.session, key[1], key[0], kind, self.seq, name))
+                self._db.execute(TEACH, (self._session, key[1], key[0], kind, self._seq, name))
                 yield key, name
 
 
@@ -114,9 +131,16 @@ class Identities:
             bound_to=workspace_id,
             warn=warn,
         )
+        self._sessions = SessionRows(SESSION)
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Let all reads of this thread be of one state."""
+        with self._file.hold(), self._sessions.remembered():
+            yield
 
     def cursor(self, session: str) -> Cursor | None:
-        found = self._file.read(lambda db: db.execute(SESSION, (session,)).fetchone())
+        found = self._file.read(lambda db: self._sessions.row(db, session))
         return Cursor(*found[1:5]) if found and found[1] else None
 
     def resolve(self, session: str, events: Sequence[ExtractedEvent], cursor: Cursor) -> tuple[ExtractedEvent, ...]:
@@ -144,7 +168,7 @@ class Identities:
                     newest = event.time
                 living = [entity for entity in rows.entities if entity.ids or entity.titles]
                 if living or event.seq in late or _names_living(rows):
-                    names = Names(db, own, event.seq, latest if is_new else {})
+                    names = LearningNames(db, own, seq=event.seq, known=latest if is_new else {})
                     rows = _resolved(names, extracted, living=living, begins=late.get(event.seq, ""), is_new=is_new)
                     extracted = ExtractedEvent(event, rows)
                 resolved.append(extracted)
@@ -155,31 +179,24 @@ class Identities:
 
         return self._file.write(take)
 
-    def hold(self) -> AbstractContextManager[None]:
-        """Let all reads of this thread be of one state."""
-        return self._file.hold()
-
     def names(self, session: str, names: Iterable[str], known_at: int | None) -> list[str]:
         """The names given, and those of the living things that they mean, as known after an event."""
         wanted = list(dict.fromkeys(names))
+        known = self._known(session, wanted, known_at)
+        found = (known.called(kind, name) for name in wanted for kind in sorted(LIVING_TYPES))
+        return list(dict.fromkeys((*wanted, *(name for name in found if name))))
 
-        def ask(known: Names) -> list[str]:
-            found = (known.called(kind, name) for name in wanted for kind in LIVING_TYPES)
-            return [*wanted, *(name for name in found if name)]
-
-        return list(dict.fromkeys(self._ask(session, known_at, ask, wanted)))
-
-    def ref(self, session: str, ref: EntityRef, known_at: int | None = None) -> EntityRef:
-        """The thing that a type and a name mean, as known after an event."""
-        if ref.entity_type not in LIVING_TYPES:
-            return ref
-        return self._ask(session, known_at, lambda known: _meant(known, ref), ref)
+    def refs(self, session: str, refs: Sequence[EntityRef], known_at: int | None = None) -> list[EntityRef]:
+        """The things that types and names mean, as known after an event."""
+        living = [ref.name for ref in refs if ref.entity_type in LIVING_TYPES]
+        known = self._known(session, living, known_at)
+        return [_meant(known, ref) for ref in refs]
 
     def time(self, event: Event) -> str:
         """The time of an event; where a clock was set back, that of the newest event before it."""
 
         def ask(db: sqlite3.Connection) -> str:
-            own = db.execute(SESSION, (event.session,)).fetchone()
+            own = self._sessions.row(db, event.session)
             late = db.execute(LATE, (own[0], event.seq, event.seq)).fetchone() if own else None
             return str(late[1]) if late else event.time
 
@@ -197,14 +214,18 @@ class Identities:
     def close(self) -> None:
         self._file.close()
 
-    def _ask(self, session: str, known_at: int | None, ask: Callable[[Names], T], otherwise: T) -> T:
-        def answer(db: sqlite3.Connection) -> T:
-            own = db.execute(SESSION, (session,)).fetchone()
-            return (
-                ask(Names(db, own[0], AFTER_ALL_EVENTS if known_at is None else known_at + 1, {})) if own else otherwise
-            )
+    def _known(self, session: str, names: Sequence[str], known_at: int | None) -> KnownNames:
+        """What some names meant after an event."""
+        aliases = orjson.dumps(list({folded_name(name) for name in names})).decode()
+        seq = AFTER_ALL_EVENTS if known_at is None else known_at + 1
 
-        return self._file.read(answer)
+        def ask(db: sqlite3.Connection) -> KnownNames:
+            own = self._sessions.row(db, session)
+            values = {"session": own[0], "seq": seq, "aliases": aliases} if own else {}
+            rows = db.execute(KNOWN_NAMES, values) if own else ()
+            return KnownNames({(kind, alias, of): name for kind, alias, of, name in rows})
+
+        return self._file.read(ask) if names else KnownNames({})
 
 
 def _ends(events: Sequence[ExtractedEvent]) -> tuple[int, int]:
@@ -212,7 +233,7 @@ def _ends(events: Sequence[ExtractedEvent]) -> tuple[int, int]:
 
 
 def _resolved(
-    names: Names, extracted: ExtractedEvent, *, living: Sequence[Entity], begins: str, is_new: bool
+    names: LearningNames, extracted: ExtractedEvent, *, living: Sequence[Entity], begins: str, is_new: bool
 ) -> Extraction:
     """The rows with resolved names. They begin at `begins`, if it is given, instead of at the event's time."""
     event, rows = extracted.event, extracted.rows
@@ -263,7 +284,7 @@ def _closing(closing: Closing, meant: Callable[[EntityRef], EntityRef], event: E
     return replace(closing, at=at, entity=meant(closing.entity) if closing.entity else None)
 
 
-def _meant(names: Names, ref: EntityRef) -> EntityRef:
+def _meant(names: KnownNames, ref: EntityRef) -> EntityRef:
     if ref.entity_type not in LIVING_TYPES:
         return ref
     known = names.called(ref.entity_type, ref.name)

@@ -189,10 +189,6 @@ class Snapshot:
         """Events from the log, in the order given. If it is damaged: those that are intact, and a warning."""
         return list(self._intact(seqs).values())
 
-    def latest_of(self, types: Sequence[str], count: int) -> list[Event]:
-        """Those of the last events that are of the given types, oldest first. The others are not even proven."""
-        return self.log.of_types(range(self.head - count + 1, self.head + 1), types)
-
     # Citations
 
     def shown(self, text: str) -> str:

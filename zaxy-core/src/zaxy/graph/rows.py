@@ -1,0 +1,66 @@
+"""The rows of the graph as they are fetched, and what they say at a moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import orjson
+
+from zaxy.api.models import AsOf, Edge, EdgeRow, Entity, EntityRef, EntityRow
+from zaxy.api.versions import as_known, earlier_ends, holds
+from zaxy.graph.statements import AFTER_ALL_EVENTS
+
+AFTER_ALL_TIMES = "~"
+
+
+class Moment(NamedTuple):
+    """When a read looks, in one session."""
+
+    session: int
+    at: str
+    """Empty: after all times."""
+    known: int
+
+    @property
+    def values(self) -> dict[str, object]:
+        return {"session": self.session, "at": self.at or AFTER_ALL_TIMES, "known": self.known}
+
+
+def moment_of(as_of: AsOf, session: int, taken: int) -> Moment:
+    """The moment of a read in a session that was followed to the event `taken`: what is later is not known anyway."""
+    known = as_of.known_at
+    return Moment(session, as_of.valid_at, AFTER_ALL_EVENTS if known is None or known >= taken else known)
+
+
+def entity_order(row: Any) -> tuple[object, ...]:
+    """Newest first, then by type, then by name in the form in which names match."""
+    return (-row[10], row[5], row[3])
+
+
+def entity_rows(rows: Iterable[Any], moment: Moment) -> list[EntityRow]:
+    """Those of the fetched rows that hold at the moment, as it was known then."""
+    found = []
+    for row in sorted(rows, key=entity_order):
+        _, _, _, _, name, kind, summary, properties, observed, since, opened, hash_, _, valid_to, closed, earlier = row
+        if opened > moment.known:
+            continue
+        if closed is not None and closed > moment.known:
+            valid_to, closed = as_known(valid_to, closed, earlier_ends(earlier), moment.known)
+        if holds(since, valid_to, moment.at):
+            entity = Entity(name, kind, summary, orjson.loads(properties), observed)
+            found.append(EntityRow(entity, since, valid_to, opened, closed, hash_))
+    return found
+
+
+def edge_order(row: Any) -> tuple[object, ...]:
+    """Newest first, then by relation, then by the types and names of its ends."""
+    return (-row[18], row[10], row[4], row[5], row[7], row[8])
+
+
+def edge_row(row: Any, moment: Moment, depth: int) -> EdgeRow:
+    """An edge that was chosen because it holds at the moment, as it was known then."""
+    source, target = EntityRef(row[4], row[6]), EntityRef(row[7], row[9])
+    edge = Edge(source, target, row[10], row[11], bool(row[12]), row[13], row[14], row[15], row[16])
+    ends, closed = as_known(row[21], row[22], earlier_ends(row[23]), moment.known)
+    return EdgeRow(edge, row[17], ends, row[18], closed, row[19], depth)

@@ -1,0 +1,113 @@
+"""The walk from things along their edges, newest first: a few statements a step, however many things there are."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import orjson
+
+from zaxy.api.models import EdgeRow, EntityRef
+from zaxy.api.names import folded_name
+from zaxy.graph.rows import Moment, edge_order, edge_row
+from zaxy.graph.schema import name_key
+from zaxy.graph.statements import EDGES, EXACTLY, NEWEST_AROUND, RELATIONS, ROUGHLY, THINGS, parts, together
+
+ENDS = ("source", "target")
+MIN_SHARE = 8
+"""Edges that are asked of each node and relation at least, before it is known which have the newest."""
+
+Asked = dict[int, list[tuple[int, str]]]
+"""For each way of asking the nodes and relations that are asked for."""
+Chosen = tuple[int, int, int, int]
+"""An edge: the way it was found, the place in what was asked for, its id, and the event that opened it."""
+
+
+class Walk:
+    """One walk through the state of the graph that a connection sees."""
+
+    def __init__(self, db: sqlite3.Connection, moment: Moment, *, relations: Sequence[str], limit: int) -> None:
+        self._db = db
+        self._moment = moment
+        self._relations = list(dict.fromkeys(relations))
+        self._limit = limit
+        self._ways = [
+            (end, index, which) for end in ENDS for index, which in parts(moment.known, moment.at, end, f"end_at_{end}")
+        ]
+        """The ends, the indexes and the conditions by which the edges of a node are found."""
+        self._rows: dict[int, EdgeRow] = {}
+
+    def edges(self, start: Iterable[EntityRef], depth: int) -> list[EdgeRow]:
+        """The edges within so many steps: the nearer first, then the newer."""
+        outermost, reached = self._things(start), set[int]()
+        for step in range(1, depth + 1):
+            reached |= outermost
+            found = self._newest(self._asked(outermost), self._limit - len(self._rows)) if outermost else []
+            self._rows.update((row[1], edge_row(row, self._moment, step)) for row in found)
+            outermost = {end for row in found for end in row[2:4]} - reached
+            if len(self._rows) >= self._limit:  # what is farther comes later
+                break
+        return list(self._rows.values())
+
+    def _things(self, refs: Iterable[EntityRef]) -> set[int]:
+        wanted = {(ref.entity_type, folded_name(ref.name)) for ref in refs}
+        keys = [name_key(self._moment.session, name) for _, name in wanted]
+        found = self._db.execute(THINGS, {**self._moment.values, "keys": _json(keys)})
+        return {row[0] for row in found if row[3:5] in wanted}
+
+    def _asked(self, nodes: Iterable[int]) -> Asked:
+        """All that may have edges: each node with the relations that are wanted, else with those that it has."""
+        pairs: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        if self._relations:
+            pairs.update((end, [(node, relation) for node in nodes for relation in self._relations]) for end in ENDS)
+        else:
+            query = together(f"SELECT * FROM ({RELATIONS.format(end)})" for end in ENDS)
+            for end, node, relation in self._db.execute(query, {"nodes": _json(list(nodes))}):
+                pairs[end].append((node, relation))
+        return {way: pairs[end] for way, (end, _, _) in enumerate(self._ways) if pairs[end]}
+
+    def _newest(self, asked: Asked, count: int) -> list[Any]:
+        """The first `count` edges of all in their order.
+
+        Each node and relation is asked for its share first; only where all of that is new enough it is asked for more.
+        """
+        share = min(max(MIN_SHARE, 4 * count // max(sum(map(len, asked.values())), 1)), self._limit)
+        found = self._chosen(asked, share, 0, ROUGHLY)
+        newer = self._newer(found, count)
+        if rest := _with_more(found, asked, share, newer):
+            found += self._chosen(rest, self._limit, newer, EXACTLY)
+            newer = self._newer(found, count)
+        ids = {row[2] for row in found if row[3] >= newer} - self._rows.keys()
+        rows = self._db.execute(EDGES, {**self._moment.values, "ids": _json(list(ids))}).fetchall() if ids else []
+        return sorted(rows, key=edge_order)[:count]
+
+    def _newer(self, chosen: Iterable[Chosen], count: int) -> int:
+        """The event that the last of the first edges is of: older ones are not among them."""
+        opened = sorted({row[2]: row[3] for row in chosen if row[2] not in self._rows}.values(), reverse=True)
+        return opened[count - 1] if len(opened) >= count else 0
+
+    def _chosen(self, asked: Asked, count: int, newer: int, order: tuple[str, str]) -> list[Chosen]:
+        """The first edges of each that is asked, none older than `newer`."""
+        if not asked:
+            return []
+        query = together(NEWEST_AROUND.format(way, *self._ways[way], *order) for way in asked)
+        pairs = {f"asked_{way}": _json(pairs) for way, pairs in asked.items()}
+        return self._db.execute(query, {**self._moment.values, **pairs, "count": count, "newer": newer}).fetchall()
+
+
+def _with_more(chosen: Iterable[Chosen], asked: Asked, share: int, newer: int) -> Asked:
+    """Those that gave all that was asked of them, none of it older than `newer`."""
+    new_enough: dict[tuple[int, int], int] = defaultdict(int)
+    for way, place, _, opened in chosen:
+        new_enough[way, place] += opened >= newer
+    rest: Asked = defaultdict(list)
+    for (way, place), number in new_enough.items():
+        if number >= share:
+            rest[way].append(asked[way][place])
+    return rest
+
+
+def _json(values: object) -> str:
+    return orjson.dumps(values).decode()
