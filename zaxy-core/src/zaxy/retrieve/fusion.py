@@ -11,7 +11,7 @@ from zaxy.retrieve.lanes import LaneHit
 from zaxy.retrieve.profiles import Profile
 from zaxy.retrieve.results import ScoreStep
 from zaxy.text.ranking import Hit
-from zaxy.text.store import Text
+from zaxy.text.schema import Text
 
 T = TypeVar("T")
 MONTH = 30 * 86400.0
