@@ -38,8 +38,7 @@ THING = "t.id, t.session, t.key, t.type, t.name, t.spelled, t.seal"
 OPENED_BY = "CROSS JOIN events AS v ON v.session = :session AND v.seq = r.opened"
 
 THINGS = (
-    f"SELECT {THING} FROM json_each(:keys) "
-    "CROSS JOIN things AS t ON t.key = json_each.value AND t.session = :session"
+    f"SELECT {THING} FROM json_each(:keys) CROSS JOIN things AS t ON t.key = json_each.value AND t.session = :session"
 )
 
 # With all that is known only the last version that begins by a moment can hold at it. Of what was known earlier it may

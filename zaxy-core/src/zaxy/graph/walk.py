@@ -40,7 +40,7 @@ class Walk:
         self._rows: dict[int, EdgeRow] = {}
 
     def edges(self, start: Iterable[EntityRef], depth: int) -> list[EdgeRow]:
-        """The edges within so many steps: the nearer first, then the newer."""
+        """The edges within a number of steps: the nearer first, then the newer."""
         outermost, reached = self._things(start), set[int]()
         for step in range(1, depth + 1):
             reached |= outermost
