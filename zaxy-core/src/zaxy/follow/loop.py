@@ -278,8 +278,8 @@ class Loop:
         self._locks[session].close_if_idle()  # it is seldom needed, and descriptors are few
 
     def _lock(self, session: str) -> SessionLock:
+        own_folder(self._folder, create=True)  # it may have been deleted since
         if session not in self._locks:
-            own_folder(self._folder, create=True)
             path = os.path.join(self._folder, f"{check_session_id(session)}.lock")
             self._locks.setdefault(session, SessionLock(path, DISK))  # another thread may have been faster
         return self._locks[session]
