@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-MAX_OPEN = 32
-"""Sessions whose files stay open."""
+MAX_OPEN = 16
+"""Sessions whose files stay open. With its index each takes up to seven descriptors."""
 INDEX_FOLDER = os.path.join("followers", "log")
 
 
