@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 MAX_OPEN = 16
-"""Sessions whose files stay open. With its index each takes up to seven descriptors."""
+"""Sessions whose log and index stay open."""
 INDEX_FOLDER = os.path.join("followers", "log")
 
 
