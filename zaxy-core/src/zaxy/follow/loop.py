@@ -279,7 +279,7 @@ class Loop:
             yield
 
     def _lock(self, session: str) -> SessionLock:
-        own_folder(self._folder, create=True)  # it may have been deleted since
+        own_folder(self._folder, create=True)  # it may have been deleted, with all that followers hold
         if session not in self._locks:
             path = os.path.join(self._folder, f"{check_session_id(session)}.lock")
             self._locks.setdefault(session, SessionLock(path, DISK))  # another thread may have been faster

@@ -53,8 +53,10 @@ class Question:
             raise _invalid("the query is empty", "Ask with a few words.")
         if len(self.text) > MAX_QUESTION_CHARS:
             raise TooLarge(f"the query has more than {MAX_QUESTION_CHARS:,} characters", "Shorten it.")
-        if any("\ud800" <= character <= "\udfff" for character in self.text):
-            raise _invalid("the query is not valid Unicode: it has half a character", "Send it as UTF-8.")
+        try:
+            self.text.encode()
+        except UnicodeEncodeError:
+            raise _invalid("the query is not valid Unicode: it has half a character", "Send it as UTF-8.") from None
         known = self.as_of.known_at
         if known is not None and (type(known) is not int or known < 0):
             raise _invalid("known_at is not the number of an event", "Give a seq, such as 42.")
@@ -143,7 +145,7 @@ class Retriever:
         return self._page(question, best, position, [])
 
     def verbatim_besides(self, question: Question, known: Container[int], *, among: int) -> list[Result]:
-        """The first passages, among so many of the best, of events that the caller does not know yet."""
+        """The first passages of events that the caller does not know yet; `among` is a count of the best."""
         best = islice(self._passages(question)[1], among)
         fresh = (proposal for proposal in best if proposal.seq not in known)
         return list(self._results(question, [(one, None) for one in islice(fresh, question.limit)]))
@@ -188,7 +190,7 @@ class Retriever:
         for proposal, row in chosen:
             entity = worded.get(id(row)) if row is not None else None
             if proposal.text.id in said and (row is None or entity is not None):
-                yield _result(question, proposal, row, said[proposal.text.id], entity)
+                yield _result(question.profile, proposal, said[proposal.text.id], row=row, entity=entity)
 
     def _of_graph(
         self, question: Question, as_of: AsOf, hits: Sequence[Hit], notices: list[str]
@@ -238,7 +240,7 @@ class Retriever:
         missing = set(seqs) - proposals.keys()
         for text in self._snapshot.first_texts(missing) if missing else ():
             if not as_of.valid_at or text.time <= as_of.valid_at:
-                proposals[text.seq] = Proposal(text.seq, text)
+                proposals[text.seq] = Proposal(text)
 
     def _holding(
         self, best: Sequence[Proposal], *, as_of: AsOf, notices: list[str], ended: list[Proposal], page: int
@@ -277,7 +279,7 @@ def _fits(item: object, as_of: AsOf) -> bool:
     return 0 < item.seq <= (as_of.known_at or 0) and 0 < item.score < math.inf
 
 
-def _result(question: Question, proposal: Proposal, row: EntityRow | None, said: Said, entity: Entity | None) -> Result:
+def _result(profile: str, proposal: Proposal, said: Said, *, row: EntityRow | None, entity: Entity | None) -> Result:
     hit, (event, passage, about) = proposal.hit, said
     parts = {}
     if hit is not None:
@@ -292,7 +294,7 @@ def _result(question: Question, proposal: Proposal, row: EntityRow | None, said:
         lane=proposal.lane,
         score=proposal.score,
         steps=tuple(proposal.steps),
-        profile=question.profile,
+        profile=profile,
         event_type=event.type,
         actor=passage.speaker or event.actor,
         valid_from=row.valid_from if row else passage.time,

@@ -23,7 +23,7 @@ from zaxy.retrieve.log_words import GRAPH, TEXT, IntactEvents, LogWords
 from zaxy.retrieve.results import Result
 from zaxy.text.index import TextIndex
 from zaxy.text.ranking import Hit, Weights
-from zaxy.text.store import Text
+from zaxy.text.schema import Text
 
 MAX_EVENTS_SEARCHED = 400
 """How many events are searched, from a given place, for those that are not bookkeeping."""
