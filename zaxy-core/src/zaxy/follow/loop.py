@@ -258,11 +258,12 @@ class Loop:
     def _alone(self, session: str, timeout: float) -> Iterator[None]:
         with ExitStack() as held:
             try:
-                held.enter_context(self._lock(session).exclusive(timeout))
+                lock = self._lock(session)
+                held.callback(lock.close_if_idle)  # it is seldom needed, and descriptors are few
+                held.enter_context(lock.exclusive(timeout))
             except OSError as error:
                 raise unusable_folder(self._folder, error) from None
             yield
-        self._locks[session].close_if_idle()  # it is seldom needed, and descriptors are few
 
     def _lock(self, session: str) -> SessionLock:
         own_folder(self._folder, create=True)  # it may have been deleted, with all that followers hold
