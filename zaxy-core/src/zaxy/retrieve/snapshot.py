@@ -96,7 +96,7 @@ class Snapshot:
 
     @cached_property
     def _now(self) -> str:
-        return max(utc_now(), self._time(self.log.end))
+        return max(self.graph.now() if self.graph else utc_now(), self._time(self.log.end))
 
     def _time(self, seq: int) -> str:
         event = self.log.get(seq)
