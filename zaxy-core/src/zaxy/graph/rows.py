@@ -52,11 +52,10 @@ def check_edge(db: SealedConnection, row: Any) -> None:
 def entity_rows(db: SealedConnection, rows: Iterable[Any], moment: Moment) -> list[EntityRow]:
     """Those of the fetched rows that hold at the moment, as it was known then."""
     found = []
-    for row in sorted(rows, key=entity_order):
+    known = [row for row in sorted(rows, key=entity_order) if row[10] <= moment.known]
+    db.unsealed([part for row in known for part in (row[:13], row[13:18])])
+    for row in known:
         name, kind, summary, properties, observed, since, opened, hash_ = row[4:12]
-        if opened > moment.known:
-            continue
-        check_entity(db, row)
         valid_to, closed, earlier = row[14:17]
         if closed is not None and closed > moment.known:
             valid_to, closed = as_known(valid_to, closed, earlier_ends(earlier), moment.known)
