@@ -16,6 +16,7 @@ from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
 from zaxy.eventloom.view import LogView
 from zaxy.extract.housekeeping import is_inert
+from zaxy.follow.collector import resting_collector
 from zaxy.follow.extraction import Extractors
 from zaxy.follow.pace import Pace
 from zaxy.follow.run import (
@@ -255,7 +256,8 @@ class Loop:
                 held.enter_context(self._lock(session).exclusive(timeout))
             except OSError as error:
                 raise unusable_folder(self._folder, error) from None
-            yield
+            with resting_collector():
+                yield
 
     def _lock(self, session: str) -> SessionLock:
         if session not in self._locks:
