@@ -295,7 +295,7 @@ def test_a_future_api_is_refused_with_both_numbers_and_the_command_that_fixes_it
     refused = host.load("future-api")
     assert (refused.state, refused.stage) == ("incompatible", "api")
     assert "needs plugin API 9.0" in refused.error
-    assert "accepts 0.1 to 0.2" in refused.error
+    assert "accepts 0.1 to 0.3" in refused.error
     assert "pip install --upgrade zaxy-core" in refused.hint
     host.all(LANES)
     assert imported(marks) == []

@@ -11,8 +11,9 @@ import pytest
 
 from captured import write_capture_config
 from zaxy.__main__ import main
-from zaxy.eventloom.admission import admit
-from zaxy.eventloom.loom import Eventloom
+from zaxy.eventloom.drafts import admit_draft
+from zaxy.eventloom.event_log import EventLog
+from zaxy.eventloom.opening import files_log
 from zaxy.observe.readiness import OBSERVATIONS, Watching
 from zaxy.observe.self_test import WINDOW_S, soak
 
@@ -36,60 +37,62 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def loom(tmp_path: Path, clock: Clock) -> Eventloom:
-    return Eventloom(str(tmp_path / "shop" / ".eventloom"), clock=clock)
+def log(tmp_path: Path, clock: Clock) -> EventLog:
+    log = files_log(str(tmp_path / "shop" / ".eventloom"))
+    log.store.loom._clock = clock  # type: ignore[attr-defined]
+    return log
 
 
-def observe(loom: Eventloom, *types: str, **payload: Any) -> None:
-    loom.append(SESSION, [admit(type_, "zaxy-hook", {"trigger": "x", **payload}) for type_ in types])
+def observe(log: EventLog, *types: str, **payload: Any) -> None:
+    log.append(SESSION, [admit_draft(type_, "zaxy-hook", {"trigger": "x", **payload}) for type_ in types])
 
 
-def test_it_passes_when_every_kind_was_seen_within_half_an_hour(loom: Eventloom, clock: Clock) -> None:
-    observe(loom, *OBSERVATIONS)
-    report = soak(loom, SESSION, NONE, clock.now + timedelta(seconds=WINDOW_S))
+def test_it_passes_when_every_kind_was_seen_within_half_an_hour(log: EventLog, clock: Clock) -> None:
+    observe(log, *OBSERVATIONS)
+    report = soak(log, SESSION, NONE, clock.now + timedelta(seconds=WINDOW_S))
     assert report.passed
     told = report.as_dict()
     assert (told["beta_criteria"], told["stale_lanes"], told["missing_lanes"]) == ("pass", [], [])
-    last = loom.last_event(SESSION)
+    last = log.last_event(SESSION)
     assert told["latest"]["seq"] == last.seq
     assert told["latest"]["hash"] == last.hash
     assert told["remediation"] == []
 
 
-def test_a_second_more_makes_a_lane_stale_and_says_what_to_do(loom: Eventloom, clock: Clock) -> None:
-    observe(loom, *OBSERVATIONS)
+def test_a_second_more_makes_a_lane_stale_and_says_what_to_do(log: EventLog, clock: Clock) -> None:
+    observe(log, *OBSERVATIONS)
     clock.now += timedelta(seconds=WINDOW_S + 1)
-    observe(loom, *OBSERVATIONS[:2])
-    told = soak(loom, SESSION, NONE, clock.now).as_dict()
+    observe(log, *OBSERVATIONS[:2])
+    told = soak(log, SESSION, NONE, clock.now).as_dict()
     assert told["beta_criteria"] == "fail"
     assert told["stale_lanes"] == list(OBSERVATIONS[2:])
     assert [lane["status"] for lane in told["lanes"]] == ["fresh", "fresh", "stale", "stale"]
     assert "Nothing new for 30 minutes" in told["lanes"][2]["remediation"]
 
 
-def test_a_missing_lane_says_how_to_wire_it(loom: Eventloom, clock: Clock) -> None:
-    observe(loom, *OBSERVATIONS[:3])
-    told = soak(loom, SESSION, NONE, clock.now).as_dict()
+def test_a_missing_lane_says_how_to_wire_it(log: EventLog, clock: Clock) -> None:
+    observe(log, *OBSERVATIONS[:3])
+    told = soak(log, SESSION, NONE, clock.now).as_dict()
     assert told["missing_lanes"] == ["transcript.turn"]
     assert told["remediation"][0].startswith("transcript.turn: Never seen: install hooks with 'zaxy hooks")
 
 
-def test_importing_what_happened_long_ago_is_not_being_alive(loom: Eventloom, clock: Clock) -> None:
-    observe(loom, *OBSERVATIONS, occurred_at="2026-04-01T00:00:00Z")
-    assert soak(loom, SESSION, NONE, clock.now).as_dict()["stale_lanes"] == list(OBSERVATIONS)
+def test_importing_what_happened_long_ago_is_not_being_alive(log: EventLog, clock: Clock) -> None:
+    observe(log, *OBSERVATIONS, occurred_at="2026-04-01T00:00:00Z")
+    assert soak(log, SESSION, NONE, clock.now).as_dict()["stale_lanes"] == list(OBSERVATIONS)
 
 
-def test_a_configured_watcher_must_run(loom: Eventloom, clock: Clock) -> None:
-    observe(loom, *OBSERVATIONS)
-    assert soak(loom, SESSION, Watching(True, True), clock.now).passed
-    stopped = soak(loom, SESSION, Watching(True, False), clock.now)
+def test_a_configured_watcher_must_run(log: EventLog, clock: Clock) -> None:
+    observe(log, *OBSERVATIONS)
+    assert soak(log, SESSION, Watching(True, True), clock.now).passed
+    stopped = soak(log, SESSION, Watching(True, False), clock.now)
     assert not stopped.passed
     assert "zaxy capture start" in stopped.as_dict()["remediation"][0]
 
 
-def test_a_clock_that_is_behind_makes_nothing_stale(loom: Eventloom, clock: Clock) -> None:
-    observe(loom, *OBSERVATIONS)
-    assert soak(loom, SESSION, NONE, clock.now - timedelta(hours=2)).passed
+def test_a_clock_that_is_behind_makes_nothing_stale(log: EventLog, clock: Clock) -> None:
+    observe(log, *OBSERVATIONS)
+    assert soak(log, SESSION, NONE, clock.now - timedelta(hours=2)).passed
 
 
 @pytest.fixture

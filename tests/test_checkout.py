@@ -294,7 +294,7 @@ def test_where_nothing_stands_the_user_is_asked(empty: Memory) -> None:
 
 def test_a_checkout_at_a_ref_sees_what_was_known_then(empty: Memory) -> None:
     decision(empty, "The billing service uses SQLite.", key="database")
-    loom = empty.recall.loom
+    loom = empty.recall.store
     loom.set_ref("refs/heads/main", loom.last_event(SESSION))
     decision(empty, "The billing service uses Postgres.", key="database")
     empty.append("goal.created", {"goal": "Move to Oslo"}, actor="ada", session=SESSION)
@@ -311,7 +311,7 @@ def test_a_checkout_at_a_ref_sees_what_was_known_then(empty: Memory) -> None:
 
 def test_what_became_known_after_a_ref_is_no_answer_at_it(empty: Memory) -> None:
     turn(empty, "Hello.")
-    empty.recall.loom.set_ref("refs/tags/start", empty.recall.loom.last_event(SESSION))
+    empty.recall.store.set_ref("refs/tags/start", empty.recall.store.last_event(SESSION))
     decision(empty, "The billing service uses Postgres.")
     assert checked_out(empty, DATABASE, ref="refs/tags/start")["quality"]["answerability"] == "ask_user"
     assert answerability(empty, DATABASE) == "answer_from_memory"

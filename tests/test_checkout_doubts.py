@@ -59,7 +59,7 @@ def test_a_damaged_log_is_read_with_a_warning_and_not_answered_from(copied: Path
     log = log_of(copied)
     log.write_bytes(log.read_bytes().replace(what, what[::-1], 1))
     with Memory.open(copied) as memory:
-        assert memory.recall.loom.verify(SESSION).damage is not None
+        assert memory.recall.store.verify(SESSION).damage is not None
         for question in (DATABASE, "What is the cat called?", "What does the harbour lamp burn?", "where are we?"):
             reply = checked_out(memory, question)
             assert any("damaged" in warning for warning in reply["warnings"])

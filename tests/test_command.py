@@ -12,13 +12,22 @@ import pytest
 
 from conftest import Zaxy
 from installed import install_plugin
-from zaxy import __version__
+from zaxy import Memory, __version__
 from zaxy.__main__ import COMMANDS
+from zaxy.commands import recall
+from zaxy.commands.hot_help import typer_app
 
 FORBIDDEN = {
     *("typer", "pydantic", "pluggy", "mcp", "asyncio", "importlib.metadata", "importlib_metadata"),
     *("kuzu", "neo4j", "cryptography", "rich", "click", "dataclasses", "inspect"),
 }
+WITHOUT_LIBRARIES = {"typing", "pathlib", "sqlite3", "orjson", "subprocess", "socket", "zaxy.memory", "zaxy.plugins"}
+UNUSED_BY_READS = {
+    *("typer", "rich", "click", "pydantic", "mcp", "asyncio", "importlib.metadata", "subprocess", "socket", "tempfile"),
+    *("kuzu", "neo4j", "cryptography", "zaxy.api.points", "zaxy.api.adapter_models", "zaxy.export", "zaxy.observe"),
+    *("zaxy.setup", "zaxy.serve", "zaxy.clients", "zaxy.follow.background", "zaxy.follow.forgetting"),
+}
+UNUSED_BY_SEARCHES = {"zaxy.assemble.checkout", "zaxy.assemble.replies", "zaxy.terminal"}
 HOT = [("--help",), ("--version",), ("plugins", "list"), ("plugins", "list", "--json"), ("plugins", "--help")]
 
 
@@ -52,6 +61,99 @@ def test_a_hot_command_loads_none_of_the_heavy_modules(arguments: tuple[str, ...
     assert not (FORBIDDEN & loaded) - set(before.stdout.split())
     assert not [name for name in loaded if name.startswith("plugin_")], "listing imported a plugin"
     assert done.stdout
+
+
+@pytest.fixture
+def remembered(tmp_path: Path) -> tuple[Path, str]:
+    """A workspace with one event, which its followers have, and the event's citation."""
+    with Memory.open(tmp_path) as memory:
+        event = memory.append("decision.made", {"decision": "Store the cache in SQLite"})
+        memory.follow()
+    return tmp_path, event.citation
+
+
+def loaded_by(project: Path, *arguments: str) -> set[str]:
+    """The modules that a command loads beyond those that Python itself has at its start."""
+    program = (
+        "import sys\nbefore = set(sys.modules)\nfrom zaxy.__main__ import main\n"
+        "code = main(sys.argv[1:])\nprint(*set(sys.modules) - before, file=sys.stderr)\nsys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], cwd=project, capture_output=True, text=True, check=True
+    )
+    assert done.stdout, "the command printed nothing"
+    return set(done.stderr.split())
+
+
+@pytest.mark.parametrize("options", [(), ("--json",), ("--session-id", "other")], ids=" ".join)
+def test_append_and_show_load_no_memory_and_none_of_the_heavy_modules(
+    remembered: tuple[Path, str], options: tuple[str, ...]
+) -> None:
+    project, citation = remembered
+    loaded = loaded_by(project, "append", "note.taken", "--payload", '{"text": "one"}', *options)
+    assert "zaxy.eventloom.loom" in loaded
+    assert (FORBIDDEN | WITHOUT_LIBRARIES) & loaded == set()
+    assert not {"zaxy.memory", "typer"} & loaded_by(project, "show", citation, "--json")
+
+
+@pytest.mark.parametrize("words", [("query",), ("verbatim",), ("checkout",), ("memory", "checkout")], ids=" ".join)
+@pytest.mark.parametrize("options", [(), ("--json",)], ids=["page", "json"])
+def test_a_read_loads_only_what_reading_uses(
+    remembered: tuple[Path, str], words: tuple[str, ...], options: tuple[str, ...]
+) -> None:
+    loaded = loaded_by(remembered[0], *words, "cache", *options)
+    assert "zaxy.text.index" in loaded
+    assert UNUSED_BY_READS & loaded == set()
+    if "checkout" not in words:
+        assert UNUSED_BY_SEARCHES & loaded == set()
+
+
+TYPED_IN_OTHER_WAYS = [
+    ("query", "--limit=1", "cache"),
+    ("query", "cache", "--limit", "1"),
+    ("query", "cache", "--limit", "3", "--limit", "1"),
+    ("query", "--limit", " 1", "--", "cache"),
+    ("query", "--limit", "1", "--cursor", "", "cache"),
+]
+
+
+@pytest.mark.parametrize("words", TYPED_IN_OTHER_WAYS, ids=" ".join)
+def test_words_that_are_not_plain_mean_what_plain_ones_mean(
+    remembered: tuple[Path, str], zaxy: Zaxy, words: tuple[str, ...]
+) -> None:
+    project, citation = remembered
+    rows = json.loads(zaxy(words[0], "--json", *words[1:], cwd=project).stdout)["results"]
+    assert [row["citation"] for row in rows] == [citation]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("query",), "Missing argument 'text'"),
+        (("query", "a", "b"), "unexpected extra argument"),
+        (("query", "a", "--limit", "0"), "greater than or equal to 1"),
+        (("query", "a", "--limit", "101"), "less than or equal to 100"),
+        (("query", "a", "--limit", "many"), "Invalid value for '--limit'"),
+        (("query", "a", "--session-id"), "requires an argument"),
+        (("query", "a", "--jsn"), "No such option: --jsn"),
+        (("append", "note.taken"), "Missing option '--payload'"),
+        (("memory", "checkout"), "Usage: zaxy memory checkout [OPTIONS]"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_a_hot_commands_mistakes_are_explained_as_those_of_any_other(
+    zaxy: Zaxy, words: tuple[str, ...], said: str
+) -> None:
+    done = zaxy(*words)
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.replace("│", " ").split())
+
+
+def test_a_hot_commands_help_has_its_parameters_with_bounds_and_defaults(zaxy: Zaxy) -> None:
+    shown = " ".join(zaxy("query", "--help", COLUMNS="200").stdout.replace("│", " ").split())
+    assert "Usage: zaxy query [OPTIONS] {text}" in shown
+    assert "--limit <int range> [1<=x<=100] How many results at most. [default: 10]" in shown
+    assert all(str(parameter["name"]) in shown for parameter in recall.query.parameters[1:])
 
 
 def test_fifty_plugins_are_listed_without_being_imported(zaxy: Zaxy, fifty: Path) -> None:
@@ -118,12 +220,13 @@ def test_with_json_an_error_is_json_on_stdout(zaxy: Zaxy) -> None:
 def test_every_command_of_the_table_exists_with_its_summary_and_json() -> None:
     for command in COMMANDS:
         module = import_module(command.module)
-        if command.hot:
+        if command.hot == "run":
             assert "--json" in module.HELP
             continue
         from typer.main import get_command
 
-        known = get_command(module.app).commands[command.words.split()[-1]]
+        app = typer_app(getattr(module, command.hot)) if command.hot else module.app
+        known = get_command(app).commands[command.words.split()[-1]]
         assert known.help == command.summary
         assert any("--json" in parameter.opts for parameter in known.params), command.words
 

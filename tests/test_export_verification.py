@@ -36,6 +36,7 @@ from zaxy.export.verification import (
     SUBSET,
     Verified,
     parts_of_file,
+    parts_of_object,
     verify,
     verify_export,
     verify_memory_export_subset,
@@ -292,7 +293,7 @@ def test_an_envelope_that_is_not_one_is_not_read(change: Json) -> None:
     file = BytesIO()
     write_bundle([encode(entry, MAX_ENTRY_DEPTH) for entry in MANY], made.SESSION, None, file)
     envelope = json.loads(file.getvalue())
-    assert verify(lambda: reading.parts_of(envelope), None, (ENVELOPE,)).session_id == made.SESSION
+    assert verify(parts_of_object(envelope), None, (ENVELOPE,)).session_id == made.SESSION
     for name in change:
         lacking = {field: value for field, value in envelope.items() if field != name}
         for document in ({**envelope, **change}, *([lacking] if name in envelope else [])):
@@ -519,7 +520,7 @@ def test_deep_nesting_is_refused(shape: str, depth: int) -> None:
     for _ in range(min(depth, 5000)):
         value = [value]
     with pytest.raises(ZaxyError):
-        verify(lambda: reading.parts_of({**bundle, "unknown": value}))
+        verify(parts_of_object({**bundle, "unknown": value}))
 
 
 @shapes
@@ -747,9 +748,9 @@ def test_a_bundle_is_proven_before_the_first_of_its_events_is_written(tmp_path: 
     memory = Memory.open(tmp_path)
     try:
         with pytest.raises(ZaxyError, match="entry 1199"):
-            import_bundle(memory.recall.loom, parts_of_file(BytesIO(changed)), session="theirs")
+            import_bundle(memory.recall.store, parts_of_file(BytesIO(changed)), session="theirs")
         assert memory.sessions() == []
-        assert import_bundle(memory.recall.loom, parts_of_file(BytesIO(data)), session="theirs").new == 1200
+        assert import_bundle(memory.recall.store, parts_of_file(BytesIO(data)), session="theirs").new == 1200
         assert proven(bundle_bytes(memory, EVERYTHING, "theirs", SIGNER)).session_id == "theirs"
     finally:
         memory.close()

@@ -145,6 +145,6 @@ def test_extractors_do_not_see_what_zaxy_writes_for_itself(tmp_path: Path, extra
     extractor(GOOD)
     with Memory.open(tmp_path / "here") as memory:
         event = memory.append("decision.made", {"decision": "one"}, session=SESSION)
-        memory.recall.loom.set_ref("refs/heads/main", memory.recall.loom.resolve(parse_citation(event.citation)))
+        memory.recall.store.set_ref("refs/heads/main", memory.recall.store.resolve(parse_citation(event.citation)))
         memory.query("decision", SESSION)
         assert memory.recall.backend.stats(SESSION).entities == 3

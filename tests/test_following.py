@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from zaxy.api.models import AsOf, Batch, Cursor, Draft, Query
+from zaxy.api.models import AsOf, Batch, Cursor, Query
 from zaxy.errors import Unavailable, ZaxyError
-from zaxy.eventloom.loom import Eventloom
-from zaxy.eventloom.store import JsonlStore
+from zaxy.eventloom.drafts import AdmittedDraft, admit_draft
+from zaxy.eventloom.event_log import EventLog
+from zaxy.eventloom.opening import files_log
 from zaxy.extract import rules
 from zaxy.follow.extraction import Extractors
 from zaxy.follow.loop import Loop
@@ -65,17 +66,17 @@ class Stuck(Noted):
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[JsonlStore]:
-    made = JsonlStore.over(Eventloom(str(tmp_path / ".eventloom")))
+def store(tmp_path: Path) -> Iterator[EventLog]:
+    made = files_log(str(tmp_path / ".eventloom"))
     yield made
     made.close()
 
 
-def notes(numbers: range) -> list[Draft]:
-    return [Draft("note.taken", "tester", {"text": f"note {number}"}) for number in numbers]
+def notes(numbers: range) -> list[AdmittedDraft]:
+    return [admit_draft("note.taken", "tester", {"text": f"note {number}"}) for number in numbers]
 
 
-def loop_of(store: JsonlStore, tmp_path: Path, **followers: Noted) -> Loop:
+def loop_of(store: EventLog, tmp_path: Path, **followers: Noted) -> Loop:
     return Loop(store, dict(followers), Extractors(), folder=tmp_path / "locks")
 
 
@@ -90,7 +91,7 @@ def text_under(folder: Path, text: str) -> list[str]:
 # Batches
 
 
-def test_every_event_is_taken_once_in_batches(store: JsonlStore, tmp_path: Path) -> None:
+def test_every_event_is_taken_once_in_batches(store: EventLog, tmp_path: Path) -> None:
     store.append(SESSION, notes(range(1200)))
     one = Noted()
     loop = loop_of(store, tmp_path, one=one)
@@ -107,7 +108,7 @@ def test_every_event_is_taken_once_in_batches(store: JsonlStore, tmp_path: Path)
     assert one.batches == len(seen) + 1
 
 
-def test_followers_at_different_places_are_each_brought_to_the_end(store: JsonlStore, tmp_path: Path) -> None:
+def test_followers_at_different_places_are_each_brought_to_the_end(store: EventLog, tmp_path: Path) -> None:
     store.append(SESSION, notes(range(10)))
     one, two = Noted(), Noted()
     loop_of(store, tmp_path, one=one).catch_up(SESSION)
@@ -117,7 +118,7 @@ def test_followers_at_different_places_are_each_brought_to_the_end(store: JsonlS
     assert [state.behind for state in states] == [0, 0]
 
 
-def test_a_follower_that_fails_does_not_stop_the_others(store: JsonlStore, tmp_path: Path) -> None:
+def test_a_follower_that_fails_does_not_stop_the_others(store: EventLog, tmp_path: Path) -> None:
     store.append(SESSION, notes(range(1200)))
     good, bad = Noted(), Noted(fails_at=700)
     states = {s.follower: s for s in loop_of(store, tmp_path, bad=bad, good=good).catch_up(SESSION)}
@@ -130,7 +131,7 @@ def test_a_follower_that_fails_does_not_stop_the_others(store: JsonlStore, tmp_p
     assert bad.seqs == good.seqs
 
 
-def test_a_follower_that_will_not_forget_does_not_stop_the_others(store: JsonlStore, tmp_path: Path) -> None:
+def test_a_follower_that_will_not_forget_does_not_stop_the_others(store: EventLog, tmp_path: Path) -> None:
     store.append(SESSION, notes(range(5)))
     good, stuck = Noted(), Stuck()
     loop = loop_of(store, tmp_path, stuck=stuck, good=good)
@@ -144,7 +145,7 @@ def test_a_follower_that_will_not_forget_does_not_stop_the_others(store: JsonlSt
 
 
 def test_rows_that_other_rules_made_are_made_anew(
-    store: JsonlStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: EventLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.append(SESSION, notes(range(5)))
     one = Noted()
@@ -157,7 +158,7 @@ def test_rows_that_other_rules_made_are_made_anew(
 
 
 def test_a_deadline_leaves_a_warning_and_the_rest_for_later(
-    store: JsonlStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: EventLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.append(SESSION, notes(range(1200)))
     one = Noted()
@@ -168,7 +169,7 @@ def test_a_deadline_leaves_a_warning_and_the_rest_for_later(
     assert one.seqs == list(range(1, 1201))
 
 
-def test_who_waits_for_another_process_in_vain_says_so(store: JsonlStore, tmp_path: Path) -> None:
+def test_who_waits_for_another_process_in_vain_says_so(store: EventLog, tmp_path: Path) -> None:
     store.append(SESSION, notes(range(5)))
     one = Noted()
     with loop_of(store, tmp_path, other=Noted())._lock(SESSION).exclusive(1):
@@ -180,12 +181,12 @@ def test_who_waits_for_another_process_in_vain_says_so(store: JsonlStore, tmp_pa
 # Damage, and logs that are cut back
 
 
-def test_what_stands_before_damage_is_followed(store: JsonlStore, tmp_path: Path) -> None:
+def test_what_stands_before_damage_is_followed(store: EventLog, tmp_path: Path) -> None:
     store.append(SESSION, notes(range(50)))
     store.append(SESSION, notes(range(50, 60)))
     log_of(tmp_path).write_bytes(log_of(tmp_path).read_bytes().replace(b"note 42", b"note 43", 1))
     one = Noted()
-    fresh = JsonlStore.over(Eventloom(str(tmp_path / ".eventloom")))
+    fresh = files_log(str(tmp_path / ".eventloom"))
     (state,) = loop_of(fresh, tmp_path, one=one).catch_up(SESSION)
     assert one.seqs == list(range(1, 43))
     assert "event 43" in state.warning and "damaged" in state.warning
@@ -307,7 +308,7 @@ def test_what_was_superseded_or_invalidated_by_erased_events_stays_ended_and_is_
         memory.forget(first.citation, "private")
         memory.forget(third.citation, "private")
         assert not text_under(tmp_path, "quixzbarq") and not text_under(tmp_path, "plugh")
-        assert memory.recall.loom.verify(SESSION).ok
+        assert memory.recall.store.verify(SESSION).ok
 
 
 def test_an_erasure_is_complete_after_an_upgrade_and_without_patience(

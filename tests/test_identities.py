@@ -49,6 +49,7 @@ def test_a_task_that_is_completed_by_its_id_is_the_one_that_was_proposed_with_it
         "owner": "ann",
         "due": "friday",
         "outcome": "it was the cookie",
+        "summary_seq": 1,
     }
     assert (task.entity.summary, task.entity.name) == ("Fix login", "T-1")
 
@@ -162,9 +163,8 @@ def test_names_are_learned_again_when_their_file_is_gone(memory: Memory) -> None
 def test_what_is_erased_teaches_no_name_any_more(memory: Memory) -> None:
     say(memory, "task.proposed", id="T-1", title="the secret name")
     say(memory, "task.claimed", id="T-1", owner="bob")
-    named_first = memory.recall.store.get(SESSION, 1)
-    assert named_first is not None
-    memory.forget(named_first.citation, "it was asked for")
+    citation = next(iter(memory.recall.store.events(SESSION, 1, 1))).citation
+    memory.forget(citation, "it was asked for")
     assert named(memory, "the secret name") == []
     folder = Path(memory.recall.workspace.root) / ".eventloom" / "followers" / "identities"
     assert all(b"secret" not in path.read_bytes() for path in folder.iterdir())
@@ -201,7 +201,7 @@ class Clocked:
     def __init__(self, folder: Path) -> None:
         self.now = DAY.format(10)
         self.memory = Memory.open(folder)
-        self.memory.recall.loom._clock = lambda: self.now
+        self.memory.recall.store.store.loom._clock = lambda: self.now
         self.memory.recall.backend._clock = lambda: self.now
 
 

@@ -23,7 +23,8 @@ from exported import bundle_bytes, write_log
 from served import Server
 from zaxy.api.models import AsOf, Draft, EntityRef, Event
 from zaxy.errors import ZaxyError
-from zaxy.eventloom.admission import MAX_PAYLOAD, admit_own, checked_entry
+from zaxy.eventloom.admission import MAX_PAYLOAD, checked_entry
+from zaxy.eventloom.drafts import own_draft
 from zaxy.export.bundle import Signer
 from zaxy.export.importing import BATCH_EVENTS, Imported
 from zaxy.export.selector import EVERYTHING, Selector
@@ -224,7 +225,7 @@ def test_an_import_that_is_killed_and_done_again_gives_every_event_once(tmp_path
             break
     assert running.returncode == 0
     assert killed, "it was never met in the middle"
-    assert pair.target.recall.loom.verify(HERE).ok
+    assert pair.target.recall.store.verify(HERE).ok
     numbers = [event.payload["n"] for event in pair.imported() if event.payload]
     assert numbers == list(range(count))
     assert [event.type for event in events(pair.target)].count("memory.imported") == 1
@@ -363,14 +364,14 @@ def test_events_without_a_time_of_their_own_happened_when_they_were_recorded_the
 
 
 def test_what_only_zaxy_writes_comes_as_data_and_rules_over_nothing(pair: Pair) -> None:
-    source, loom = pair.source, pair.source.recall.loom
+    source, loom = pair.source, pair.source.recall.store
     first = note(source, "The lamp burns oil.")
     loom.set_ref("refs/heads/release", loom.get(THERE, first.seq))  # type: ignore[arg-type]
     source.checkout("lamp", THERE)
     source.bootstrap(THERE)
     source.record_tool_call("memory_query", "ok", argument_keys=["query"], summary="1 results", session=THERE)
     source.end_session("quitting time", THERE)
-    loom.append(THERE, [admit_own("coordination.claimed", "grace", {"claim": "swordfish", "actor": "grace"})])
+    loom.append(THERE, [own_draft("coordination.claimed", "grace", {"claim": "swordfish", "actor": "grace"})])
     source.forget(note(source, "The vault code is herring.").citation, "mackerel wanted it gone")
     reserved = [
         event
@@ -389,9 +390,9 @@ def test_what_only_zaxy_writes_comes_as_data_and_rules_over_nothing(pair: Pair) 
         assert now.payload["imported_from"]["type"] == event.type
         assert now.payload["imported_from"]["actor"] == event.actor
     assert done.as_data == len(reserved) + 1, "and the erased event"
-    assert not pair.target.recall.loom.refs(HERE)
+    assert not pair.target.recall.store.refs(HERE)
     with pytest.raises(ZaxyError):
-        pair.target.recall.loom.resolve_ref(HERE, "refs/heads/release")
+        pair.target.recall.store.resolve_ref(HERE, "refs/heads/release")
     assert all(event.payload is not None for event in events(pair.target)), "nothing is erased here"
     assert not [event for event in events(pair.target) if event.actor == "zaxy" and event.type != "memory.imported"]
     for word in ("memory_query", "quitting", "mackerel", "herring", "release"):

@@ -5,14 +5,17 @@ from __future__ import annotations
 import base64
 import json
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+import outside_store
 from zaxy.api.models import Draft, Event
 from zaxy.errors import ZaxyError
 from zaxy.memory import Memory
@@ -22,8 +25,14 @@ from zaxy.retrieve.results import Answer
 SESSION = "work"
 
 
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
+@pytest.fixture(params=["jsonl", outside_store.NAME])
+def memory(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    if request.param != "jsonl":
+        site = tmp_path / "site"
+        outside_store.install(site)
+        monkeypatch.syspath_prepend(str(site))
+        monkeypatch.setenv("PYTHONPATH", str(site))
+        monkeypatch.setenv("ZAXY_EVENT_STORE", request.param)
     with Memory.open(tmp_path) as opened:
         yield opened
 
@@ -94,7 +103,7 @@ def test_threads_share_one_memory(memory: Memory) -> None:
 
 def test_replay_tells_events_in_order_without_housekeeping(memory: Memory) -> None:
     event = turn(memory, "lamp")
-    memory.recall.loom.set_ref("refs/heads/main", next(memory.recall.loom.read(SESSION)))
+    memory.recall.store.set_ref("refs/heads/main", next(memory.recall.store.events(SESSION)))
     turn(memory, "oil")
     assert [event.seq for event in memory.replay(SESSION)] == [1, 3]
     assert [event.seq for event in memory.replay(SESSION, include_housekeeping=True)] == [1, 2, 3]
@@ -121,7 +130,7 @@ def test_sessions_never_mix(memory: Memory) -> None:
 
 def test_a_correction_is_told_now_and_what_it_corrected_as_of_then(memory: Memory) -> None:
     fact(memory, "port", "the port is 8080", occurred_at="2026-01-01")
-    first = memory.recall.loom.end(SESSION).seq
+    first = memory.recall.store.end(SESSION)
     fact(memory, "port", "the port is 9090", occurred_at="2026-02-01")
     assert texts(memory.query("port", SESSION)) == ["the port is 9090"]
     (then,) = memory.query("port", SESSION, temporal_filter="2026-01-15").results
@@ -186,7 +195,7 @@ def test_what_was_known_after_an_event_is_answered_as_it_was_then(memory: Memory
         if number % 8 == 7:
             cited = memory.query("lamp", SESSION).results[0].citation
             memory.append("memory.reinforced", {"citation": cited}, actor="ada", session=SESSION)
-        then[memory.recall.loom.end(SESSION).seq] = memory.query("remark 3 on lamp oil", SESSION).as_dict()["results"]
+        then[memory.recall.store.end(SESSION)] = memory.query("remark 3 on lamp oil", SESSION).as_dict()["results"]
     for seq, results in then.items():
         assert memory.query("remark 3 on lamp oil", SESSION, known_at=seq).as_dict()["results"] == results
 
@@ -344,7 +353,11 @@ def test_a_read_without_patience_answers_with_what_there_is_and_warns(memory: Me
 def test_a_log_that_is_gone_is_told_and_nothing_is_made_of_what_followed_it(memory: Memory, tmp_path: Path) -> None:
     turn(memory, "the lamp is out")
     memory.query("lamp", SESSION)
-    (tmp_path / ".eventloom" / f"{SESSION}.jsonl").unlink()
+    if (kept := tmp_path / ".eventloom" / "plugins" / outside_store.NAME / "events.db").exists():
+        with closing(sqlite3.connect(kept)) as db, db:
+            db.execute("DELETE FROM lines")
+    else:
+        (tmp_path / ".eventloom" / f"{SESSION}.jsonl").unlink()
     with Memory.open(tmp_path) as later:
         answer = later.query("lamp", SESSION)
         assert answer.results == () and len(answer.warnings) == 2

@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 
 from engines import needs_kuzu
+from installed import install_plugin
 from served import ERAS, LEGACY, MODERN, Server, arguments, environment
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.request_keys import answering
@@ -29,8 +30,10 @@ from zaxy.memory import Memory
 from zaxy.owner import owner as owning
 from zaxy.owner.handshake import Caller, caller_of
 from zaxy.owner.lines import MAX_LINE_CHARS, ClientLines
-from zaxy.owner.owner import needs_owner, owner_record, try_to_own
+from zaxy.owner.owner import SINGLE_PROCESS, needs_owner, owner_record, try_to_own
+from zaxy.plugins.roster import BUILT_IN_GRAPH, chosen_graph, load_roster, owner_of
 from zaxy.serve.application import Application, Request
+from zaxy.settings import Settings
 from zaxy.workspace import Workspace, find_workspace
 
 pytestmark = [needs_kuzu, pytest.mark.skipif(os.name != "posix", reason="Windows has no local sockets for this")]
@@ -127,6 +130,25 @@ def test_only_a_graph_that_one_process_can_open_has_an_owner(tmp_path: Path, mon
     assert needs_owner(workspace_of(tmp_path))
     monkeypatch.setenv("PROJECTION_BACKEND", "no-such-backend")
     assert not needs_owner(workspace_of(tmp_path))
+
+
+def test_the_built_in_graph_is_the_cores_own_and_may_be_opened_by_many_processes() -> None:
+    owner = owner_of(load_roster(Settings({}), ()), "projection_backends", BUILT_IN_GRAPH)
+    assert owner is not None
+    row, provided = owner
+    assert row.package == "zaxy-core" and SINGLE_PROCESS not in provided.capabilities
+    assert chosen_graph(Settings({})) == BUILT_IN_GRAPH
+
+
+def test_a_package_that_is_preferred_for_the_built_in_graphs_name_is_asked_whether_it_needs_an_owner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provided = {"point": "projection_backends", "name": BUILT_IN_GRAPH, "capabilities": [SINGLE_PROCESS]}
+    install_plugin(tmp_path / "site", "acme-graph", provides=[{**provided, "stability": "experimental"}])
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    assert not needs_owner(workspace_of(tmp_path))
+    monkeypatch.setenv("ZAXY_PLUGINS_PREFER", f"projection_backends:{BUILT_IN_GRAPH}=acme-graph")
+    assert needs_owner(workspace_of(tmp_path))
 
 
 def test_servers_on_sqlite_work_side_by_side_without_an_owner(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_each_occasion_leaves_a_reminder_with_its_reason(shop: Shop, words: tupl
     assert set(reminded.payload) == {"reason", "message"}
     assert reminded.payload["reason"] == reason
     assert "memory_checkout" in str(reminded.payload["message"])
-    assert pending_reminder(shop.events()) == reminded.payload["message"]
+    assert pending_reminder(shop.loom.view(SESSION)) == reminded.payload["message"]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_there_is_one_for_each_reason_until_memory_is_used_again(shop: Shop, mar
     once = ["context_boundary", "long_session", "stale_memory_activity", "status_question"]
     assert sorted(shop.reasons()) == once
     shop.use(marker)
-    assert pending_reminder(shop.events()) == ""
+    assert pending_reminder(shop.loom.view(SESSION)) == ""
     shop.hook("resume")
     assert sorted(shop.reasons()) == sorted([*once, "context_boundary"])
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from zaxy import Bootstrap, Capabilities, Context, InvalidRequest, Memory
-from zaxy.eventloom.admission import OWN_ACTOR, admit_own
 
 SESSION = "work"
 
@@ -43,7 +42,7 @@ def test_the_packet_for_a_start_has_the_manifest_within_and_a_reminder_only_if_t
     assert packet.as_dict()["capabilities"] == packet.capabilities.as_dict()
     assert "reminder" not in packet.as_dict()
     payload = {"reason": "long_session", "message": "Check out before going on."}
-    memory.recall.loom.append(SESSION, [admit_own("memory.reminder.suggested", OWN_ACTOR, payload)])
+    memory._mark("memory.reminder.suggested", payload, SESSION)
     reminded = memory.bootstrap(SESSION)
     assert isinstance(reminded, Bootstrap) and reminded.reminder
     assert reminded.as_dict()["reminder"] == reminded.reminder

@@ -65,9 +65,9 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> History:
     with Memory.open(folder) as memory:
         refs = record(memory, EVENTS)
         for seq in ERASED:
-            line = memory.recall.loom.get(SESSION, seq)
+            line = memory.recall.store.get(SESSION, seq)
             assert line is not None
-            memory.recall.loom.erase(SESSION, seq, "user", "it was asked for")
+            memory.recall.store.erase(SESSION, seq, "user", "it was asked for")
     return History(folder, refs)
 
 
@@ -119,7 +119,7 @@ def built_in(history: History) -> Told:
 def test_the_history_has_all_that_engines_could_differ_in(history: History, built_in: Told) -> None:
     with Memory.open(history.folder.with_name("sqlite")) as memory:
         stats = memory.recall.backend.stats(SESSION)
-        assert memory.recall.loom.verify(SESSION).ok
+        assert memory.recall.store.verify(SESSION).ok
         assert memory.head(SESSION) >= EVENTS and len(history.refs) == REFS
     assert stats.entities - stats.open_entities > 1_000 and stats.edges - stats.open_edges > 200
     assert sum(len(json.loads(rows)) for rows in built_in.rows) > 3_000

@@ -157,9 +157,13 @@ TYPES = {"string": str, "path": str, "integer": int, "number": float, "boolean":
 GIVEN = {"string": "lamp", "path": "lamp", "integer": "7", "number": "7", "boolean": "yes", "list": "lamp, oil"}
 
 
+def attribute_of(setting: Setting) -> str:
+    return setting.env.lower().removeprefix("zaxy_").removeprefix("mcp_")
+
+
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.env)
 def test_every_setting_of_the_core_is_an_attribute_named_as_its_variable(setting: Setting) -> None:
-    name = setting.env.lower().removeprefix("zaxy_").removeprefix("mcp_")
+    name = attribute_of(setting)
     given = Settings({setting.env: GIVEN[setting.kind]})
     assert type(getattr(given, name)) is TYPES[setting.kind]
     assert getattr(given, name) == given[setting.env]
@@ -167,12 +171,12 @@ def test_every_setting_of_the_core_is_an_attribute_named_as_its_variable(setting
 
 
 def test_the_type_of_an_attribute_is_the_one_that_its_kind_has() -> None:
-    declared = {attribute.env: attribute for attribute in vars(Settings).values() if hasattr(attribute, "env")}
-    assert list(declared) == [setting.env for setting in SETTINGS]
+    declared = Settings.__annotations__
+    assert list(declared) == [attribute_of(setting) for setting in SETTINGS]
     names = {str: "str", tuple: "tuple[str, ...]", int: "int", float: "float", bool: "bool"}
     for setting in SETTINGS:
         unset = " | None" if setting.default is None else ""
-        assert type(declared[setting.env]).__get__.__annotations__["return"] == names[TYPES[setting.kind]] + unset
+        assert declared[attribute_of(setting)] == names[TYPES[setting.kind]] + unset
 
 
 def test_a_malformed_value_is_refused_by_its_attribute_too() -> None:

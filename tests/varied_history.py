@@ -34,7 +34,7 @@ def record(memory: Memory, count: int, seed: int = 7) -> list[str]:
         told.citations += [event.citation for event in events]
         if len(refs) < REFS and memory.head(SESSION) >= count * (len(refs) + 1) // (REFS + 1):
             name = f"refs/heads/point-{len(refs)}"
-            loom = memory.recall.loom
+            loom = memory.recall.store
             line = loom.get(SESSION, told.random.randint(1, memory.head(SESSION)))
             assert line is not None
             loom.set_ref(name, line)

@@ -19,7 +19,8 @@ import orjson
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from bench.log import SESSION, Row, alternate, fill, print_table, shown
 from zaxy.eventloom.bulk import encode_quickly
-from zaxy.eventloom.loom import Eventloom
+from zaxy.eventloom.event_log import EventLog
+from zaxy.eventloom.opening import files_log
 from zaxy.export.bundle import Signer, write_bundle
 from zaxy.export.disclosure import disclose
 from zaxy.export.entries import MAX_ENTRY_DEPTH
@@ -48,21 +49,21 @@ class Nowhere(BytesIO):
         return len(data)
 
 
-def entries_of(loom: Eventloom, selector: Selector = EVERYTHING) -> Iterator[bytes]:
-    return project(loom, SESSION, selector=selector.checked())
+def entries_of(log: EventLog, selector: Selector = EVERYTHING) -> Iterator[bytes]:
+    return project(log, SESSION, selector=selector.checked())
 
 
 def exporting(folder: Path, sizes: Sizes, signer: Signer) -> Iterator[Row]:
     path = fill(folder / "log", sizes.events)
     written: list[int] = []
-    with closing(Eventloom(path)) as loom:
+    with closing(files_log(path)) as log:
 
         def prove() -> None:
-            if not loom.verify(SESSION).ok:
+            if not log.verify(SESSION).ok:
                 raise RuntimeError("the log does not verify")
 
         def export(by: Signer | None, selector: Selector = EVERYTHING) -> None:
-            written.append(write_bundle(entries_of(loom, selector), SESSION, by, Nowhere()).entries)
+            written.append(write_bundle(entries_of(log, selector), SESSION, by, Nowhere()).entries)
 
         proving, unsigned, events = alternate(
             sizes.rounds, prove, lambda: export(None), lambda: export(None, Selector(grains=("event",)))
@@ -84,8 +85,8 @@ def exporting(folder: Path, sizes: Sizes, signer: Signer) -> Iterator[Row]:
 def verifying(folder: Path, sizes: Sizes, signer: Signer) -> Iterator[Row]:
     """A bundle of so many entries; the baseline holds its entries' lines in memory."""
     path = fill(folder / "log", sizes.entries // 2)
-    with closing(Eventloom(path)) as loom, TemporaryFile() as bundle:
-        entries = list(entries_of(loom))
+    with closing(files_log(path)) as log, TemporaryFile() as bundle:
+        entries = list(entries_of(log))
         written = write_bundle(iter(entries), SESSION, signer, bundle)
         if written.entries != sizes.entries:
             raise RuntimeError(f"the bundle has {written.entries} entries")

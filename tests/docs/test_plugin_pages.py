@@ -37,6 +37,7 @@ SECTIONS = [
     "Checks",
 ]
 ALSO_SHOWN: dict[str, tuple[type, ...]] = {
+    "event_stores": (points.StoredLog,),
     "ide_config_writers": (points.ClientHooks,),
     "retrieval_lanes": (points.Follower,),
     "tool_packs": (points.MemoryAccess,),

@@ -6,7 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from zaxy.eventloom.loom import Eventloom
+from zaxy.eventloom.opening import files_log
 from zaxy.setup.genesis import (
     INSTRUCTION_FILES,
     MAX_FILE,
@@ -38,13 +38,13 @@ def first_column(text: str) -> list[str]:
 def test_the_fields_of_both_events_are_the_ones_that_are_written(tmp_path: Path) -> None:
     (tmp_path / "AGENTS.md").write_text("Be brief.\n")
     workspace = find_workspace(str(tmp_path))
-    loom = Eventloom(workspace.eventloom)
+    log = files_log(workspace.eventloom)
     try:
-        missing = missing_records(loom, "s", workspace.root)
-        lines = record(loom, "s", workspace=workspace, missing=missing, identity=Identity("demo", "sqlite"))
+        missing = missing_records(log, "s", workspace.root)
+        events = record(log, "s", workspace=workspace, missing=missing, identity=Identity("demo", "sqlite"))
     finally:
-        loom.close()
-    written = {line.record["type"]: line.record["payload"] for line in lines}
+        log.close()
+    written = {event.type: event.payload for event in events}
     assert set(written) == {"session.genesis", "workspace.instructions.discovered"}
     for event, payload in written.items():
         assert set(first_column(section(page("workspace-genesis.md"), event))) == set(payload)

@@ -86,8 +86,10 @@ def fill(memory: Memory) -> None:
 def fill_with_other_words(folder: str, events: list[list[Any]]) -> None:
     """In a child too: the same events, where every text has something more to say."""
     with Memory.open(folder) as memory:
-        memory.append_many([Draft(kind, actor, _planted(payload)) for kind, actor, payload in events], SESSION)
+        drafts = [Draft(kind, actor, _planted(payload)) for kind, actor, payload in events]
+        recorded = memory.append_many(drafts, SESSION)
         memory.query("anything", SESSION)
+        memory.resolve(recorded[-2].citation)  # by the index of the log, which is a follower too
 
 
 def _planted(payload: dict[str, Any]) -> dict[str, Any]:
@@ -97,7 +99,15 @@ def _planted(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def workspaces(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def same_user(state_folder: Path) -> Iterator[None]:
+    """The key of the tests, before the first test has it: what another user had made would be built again anyway."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ZAXY_STATE_DIR", str(state_folder))
+        yield
+
+
+@pytest.fixture(scope="module")
+def workspaces(same_user: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An unharmed one, the same copied while it was in use, one of the same user and one of another user."""
     folder = tmp_path_factory.mktemp("edited")
     with Memory.open(folder / "clean") as memory:
@@ -111,7 +121,7 @@ def workspaces(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(folder / "clean", folder / "in-use")
     fill_with_other_words(str(folder / "sibling"), events)
     home = {f"HOME={folder}/home", f"XDG_STATE_HOME={folder}/home", f"XDG_CONFIG_HOME={folder}/home"}
-    home |= {f"XDG_DATA_HOME={folder}/home", f"XDG_CACHE_HOME={folder}/home"}
+    home |= {f"XDG_DATA_HOME={folder}/home", f"XDG_CACHE_HOME={folder}/home", f"ZAXY_STATE_DIR={folder}/home"}
     in_child(fill_with_other_words, str(folder / "another-user"), events, under=("env", *sorted(home)))
     return folder
 
@@ -141,7 +151,7 @@ def without_head(reply: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def unharmed(workspaces: Path, tmp_path_factory: pytest.TempPathFactory) -> Answers:
+def unharmed(same_user: None, workspaces: Path, tmp_path_factory: pytest.TempPathFactory) -> Answers:
     copy = tmp_path_factory.mktemp("unharmed") / "here"
     shutil.copytree(workspaces / "clean", copy)
     return ask(copy, QUESTIONS)
@@ -270,11 +280,13 @@ def check_rounds(
 def test_the_workspace_is_varied_and_answers_the_same_twice(
     workspaces: Path, unharmed: Answers, tmp_path: Path
 ) -> None:
-    shutil.copytree(workspaces / "clean", tmp_path / "here")
+    before = [path.stat().st_ino for path in databases(shutil.copytree(workspaces / "clean", tmp_path / "here"))]
     assert ask(tmp_path / "here", QUESTIONS[::-1]) == unharmed
     with Memory.open(tmp_path / "here") as memory:
         assert list(untrue(memory, unharmed)) == []
     assert len(databases(workspaces / "clean")) == 4
+    assert [path.stat().st_ino for path in databases(tmp_path / "here")] == before, "a copy was built again"
+    assert not [doubt for reply in unharmed.values() for doubt in doubts(reply) if SAYS_SO.search(doubt)]
     assert [asked for asked, reply in unharmed.items() if asked[1] == "verbatim" and not citations_in(reply)] == [
         (QUESTIONS[-1], "verbatim")
     ]

@@ -141,7 +141,7 @@ def test_processes_share_a_workspace_without_lock_errors_and_read_their_writes(t
     assert len(acks) > 4 * WRITERS
     assert len(list(notes.iterdir())) == WRITERS
     with Memory.open(folder) as memory:
-        assert memory.recall.loom.verify(SESSION).ok
+        assert memory.recall.store.verify(SESSION).ok
         assert sorted(int(seq) for seq, _ in acks) == list(range(1, len(acks) + 1))
         for seq, word in acks:
             assert memory.query(word, SESSION, limit=1).results[0].seq == int(seq)

@@ -154,7 +154,7 @@ def test_a_server_killed_amid_following_and_back_again_ends_in_the_same_digest(
     memory.follow_in_background()
     server.start()
     until_followed(memory, ask=False)  # nobody asks, and it goes on by itself
-    assert memory.recall.loom.verify(SESSION).ok
+    assert memory.recall.store.verify(SESSION).ok
     mended = digest_of_graph(memory)
     assert until_answered(memory, QUESTION)
     memory.rebuild_followers(SESSION, ["graph"])

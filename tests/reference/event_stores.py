@@ -3,16 +3,16 @@ from __future__ import annotations
 import secrets
 import shutil
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from zaxy.api import Conflict, Cursor, Draft, Event, Page, ProviderContext
+from zaxy.api import Cursor, Draft, ProviderContext, prove_line
 from zaxy.api.checks.event_stores import EventStoreCase
-from zaxy.plugins.templates.event_stores import SCHEMA, Store
+from zaxy.plugins.templates.event_stores import SCHEMA, Store, StoreLog
 
 RIGHT = Store
 
@@ -22,32 +22,32 @@ def case(make: Callable[..., Any], scratch: Path) -> EventStoreCase:
 
 
 class WithoutErase:
-    sessions, append, read, get = Store.sessions, Store.append, Store.read, Store.get
-    head, close = Store.head, Store.close
-
-    def __init__(self, context: ProviderContext) -> None:
-        pass
+    sessions, append, open, by_key = Store.sessions, Store.append, Store.open, Store.by_key
+    refs, wait, close, head = Store.refs, Store.wait, Store.close, Store.head
+    __init__ = Store.__init__
+    _db = Store._db
 
 
 class HeadOfNothing(Store):
     def head(self, session: str) -> Cursor | None:
-        return super().head(session) or Cursor(0, "", 0)
+        return super().head(session) or Cursor(0, "0" * 64, 0)
 
 
 class OneCountForAll(Store):
     def head(self, session: str) -> Cursor | None:
-        found = self._db.execute("SELECT seq, hash, seq FROM events ORDER BY seq DESC LIMIT 1").fetchone()
+        found = self._db.execute("SELECT seq, hash, seq FROM lines ORDER BY seq DESC LIMIT 1").fetchone()
         return Cursor(*found) if found else None
 
 
 class Unchained(Store):
-    def _events(self, which: str, *values: Any) -> list[Event]:
-        return [replace(event, prev=None) for event in super()._events(which, *values)]
+    def head(self, session: str) -> Cursor | None:
+        found = super().head(session)
+        return found and replace(found, hash="0" * 64)
 
 
-class WithoutCause(Store):
-    def append(self, session: str, drafts: Sequence[Draft]) -> Sequence[Event]:
-        return super().append(session, [replace(draft, caused_by="") for draft in drafts])
+class WithoutRedactions(Store):
+    def append(self, session: str, drafts: Sequence[Draft]) -> Sequence[bytes]:
+        return super().append(session, [replace(draft, redacted=(), salt="") for draft in drafts])
 
 
 class ItsOwnClock(Store):
@@ -55,62 +55,112 @@ class ItsOwnClock(Store):
         super().__init__(replace(context, clock=lambda: datetime.now(UTC)))
 
 
-class EchoesDrafts(Store):
-    def append(self, session: str, drafts: Sequence[Draft]) -> Sequence[Event]:
-        return [replace(event, id="", hash="") for event in super().append(session, drafts)]
+class EndsItsLines(Store):
+    def found(self, which: str, session: str, *values: Any) -> list[bytes]:
+        return [line + b"\n" for line in super().found(which, session, *values)]
 
 
 class DraftByDraft(Store):
-    def append(self, session: str, drafts: Sequence[Draft]) -> Sequence[Event]:
-        events: list[Event] = []
+    def append(self, session: str, drafts: Sequence[Draft]) -> Sequence[bytes]:
+        lines: list[bytes] = []
         for draft in drafts:
-            events += super().append(session, [draft])
-        return events
+            lines += super().append(session, [draft])
+        return lines
 
 
-class NoCursorAtTheEnd(Store):
-    def read(self, session: str, after: Cursor | None, limit: int) -> Page:
-        page = super().read(session, after, limit)
-        return page if page.events else Page((), None)
+class PagesOfItsOwn(Store):
+    def open(self, session: str) -> StoreLog:
+        class Log(StoreLog):
+            def lines_after(self, seq: int, limit: int) -> Sequence[bytes]:
+                return super().lines_after(seq - seq % 4, limit)
+
+        return Log(self, session)
 
 
-class HeadWithoutOffset(Store):
+class CountsAsHead(Store):
     def head(self, session: str) -> Cursor | None:
         found = super().head(session)
-        return found and replace(found, offset=0)
+        (count,) = self._db.execute("SELECT count(*) FROM lines").fetchone()
+        return found and replace(found, seq=count)
 
 
 class NearestEvent(Store):
-    def get(self, session: str, seq: int) -> Event | None:
-        return super().get(session, seq) or super().get(session, 1)
+    def open(self, session: str) -> StoreLog:
+        class Log(StoreLog):
+            def lines(self, seqs: Sequence[int]) -> Mapping[int, bytes]:
+                found = super().lines(seqs)
+                return {seq: found.get(seq, found[1]) for seq in seqs}
+
+        return Log(self, session)
+
+
+class MovingHead(Store):
+    def open(self, session: str) -> StoreLog:
+        class Log(StoreLog):
+            @property
+            def _end(self) -> int:
+                head = self._store.head(self._session)
+                return head.seq if head else 0
+
+        return Log(self, session)
+
+
+class NamesAnotherHash(Store):
+    def _append(self, session: str, drafts: Sequence[Draft]) -> Sequence[bytes]:
+        if drafts[0].type == "event.erased":
+            return super()._append(session, [replace(drafts[0], payload={**drafts[0].payload, "hash": "0" * 64})])
+        return super()._append(session, drafts)
+
+
+class KeysOfLivingEvents(Store):
+    def by_key(self, session: str, key: str) -> bytes | None:
+        line = super().by_key(session, key)
+        return line if line and prove_line(line, session).payload is not None else None
+
+
+class NewestRefFirst(Store):
+    def refs(self, session: str) -> Sequence[bytes]:
+        return list(reversed(super().refs(session)))
+
+
+class WaitsForItself(Store):
+    def append(self, session: str, drafts: Sequence[Draft]) -> Sequence[bytes]:
+        lines = super().append(session, drafts)
+        self._seen = super().head(session)
+        return lines
+
+    def wait(self, session: str, after: int, seconds: float) -> bool:
+        seen: Cursor | None = getattr(self, "_seen", None)
+        return seen is not None and seen.seq > after
 
 
 class NewestSessionFirst(Store):
     def sessions(self) -> Sequence[str]:
-        return [name for (name,) in self._db.execute("SELECT session FROM events GROUP BY session ORDER BY max(rowid)")]
+        return [name for (name,) in self._db.execute("SELECT session FROM lines GROUP BY session ORDER BY max(rowid)")]
 
 
 class ForgetsKeys(Store):
-    def append(self, session: str, drafts: Sequence[Draft]) -> Sequence[Event]:
+    def append(self, session: str, drafts: Sequence[Draft]) -> Sequence[bytes]:
         return super().append(session, [replace(draft, idempotency_key="") for draft in drafts])
 
 
 class TrustsKeys(Store):
-    def _first(self, session: str, draft: Draft) -> Event | None:
-        found = self._events("session = ? AND key = ? AND key <> ''", session, draft.idempotency_key)
-        return found[0] if found else None
+    def append(self, session: str, drafts: Sequence[Draft]) -> Sequence[bytes]:
+        known = {draft.idempotency_key: self.by_key(session, draft.idempotency_key) for draft in drafts}
+        new = super().append(session, [draft for draft in drafts if not known[draft.idempotency_key]])
+        left = iter(new)
+        return [known[draft.idempotency_key] or next(left) for draft in drafts]
 
 
 class KeysOfAllSessions(Store):
-    def _first(self, session: str, draft: Draft) -> Event | None:
-        found = self._events("key = ? AND key <> ''", draft.idempotency_key)
+    def by_key(self, session: str, key: str) -> bytes | None:
+        found = self._db.execute("SELECT line FROM lines WHERE key = ? AND key <> ''", (key,)).fetchone()
         return found[0] if found else None
 
 
 class SameContentSameEvent(Store):
-    def _first(self, session: str, draft: Draft) -> Event | None:
-        found = [event for event in self._events("session = ?", session) if event.payload == draft.payload]
-        return found[0] if found else None
+    def append(self, session: str, drafts: Sequence[Draft]) -> Sequence[bytes]:
+        return super().append(session, [replace(draft, idempotency_key=str(draft.payload)) for draft in drafts])
 
 
 class InMemory(Store):
@@ -122,12 +172,12 @@ class InMemory(Store):
 
 
 class RemembersItsLog(Store):
-    def append(self, session: str, drafts: Sequence[Draft]) -> Sequence[Event]:
-        events = super().append(session, drafts)
-        self._remembered = super().read(session, None, 1000)
-        return events
+    def append(self, session: str, drafts: Sequence[Draft]) -> Sequence[bytes]:
+        lines = super().append(session, drafts)
+        self._remembered = super().open(session)
+        return lines
 
-    def read(self, session: str, after: Cursor | None, limit: int) -> Page:
+    def open(self, session: str) -> StoreLog:
         return self._remembered
 
 
@@ -137,63 +187,66 @@ class LogOfItsOwn(Store):
         self._path = context.state_dir / f"{secrets.token_hex(8)}.db"
 
 
-class EmptiesPayloads(Store):
-    def _events(self, which: str, *values: Any) -> list[Event]:
-        return [replace(event, payload=event.payload or {}) for event in super()._events(which, *values)]
+class ErasesTheNext(Store):
+    def erase(self, session: str, seq: int, record: Draft) -> bytes:
+        line = super().erase(session, seq, record)
+        self._db.execute("DELETE FROM lines WHERE session = ? AND seq = ?", (session, seq + 2))
+        return line
 
 
 class VagueRecord(Store):
-    def _append(self, session: str, draft: Draft) -> Event:
-        if draft.type == "event.erased":
-            draft = replace(draft, payload={"seq": draft.payload["seq"]})
-        return super()._append(session, draft)
+    def _append(self, session: str, drafts: Sequence[Draft]) -> Sequence[bytes]:
+        drafts = [
+            replace(draft, payload={key: value for key, value in draft.payload.items() if key != "closings"})
+            for draft in drafts
+        ]
+        return super()._append(session, drafts)
 
 
 class KeepsABackup(Store):
-    def erase(self, session: str, seq: int, actor: str, reason: str) -> Event:
+    def erase(self, session: str, seq: int, record: Draft) -> bytes:
         shutil.copyfile(self._path, self._path.with_suffix(".backup"))
-        return super().erase(session, seq, actor, reason)
+        return super().erase(session, seq, record)
 
 
 class ErasesNothingGladly(Store):
-    def erase(self, session: str, seq: int, actor: str, reason: str) -> Event:
-        if self.get(session, seq) is None:
-            return self._append(session, Draft("event.erased", actor, {"seq": seq, "reason": reason}))
-        return super().erase(session, seq, actor, reason)
+    def erase(self, session: str, seq: int, record: Draft) -> bytes:
+        if self.line(session, seq) is None:
+            return self.append(session, [record])[0]
+        return super().erase(session, seq, record)
 
 
-class OffsetsMove(Store):
-    def read(self, session: str, after: Cursor | None, limit: int) -> Page:
-        if after and self._events("session = ? AND payload IS NULL", session):
-            raise Conflict("another event is at the cursor's offset", "Read from the start.")
-        return super().read(session, after, limit)
+class ErasesWhateverIsThere(Store):
+    def erase(self, session: str, seq: int, record: Draft) -> bytes:
+        line = self.line(session, seq)
+        event = prove_line(line, session) if line else None
+        named = {**record.payload, "hash": event.hash} if event else record.payload
+        return super().erase(session, seq, replace(record, payload=named))
 
 
 class ErasesKeys(Store):
-    def erase(self, session: str, seq: int, actor: str, reason: str) -> Event:
-        self._db.execute("UPDATE events SET key = '' WHERE session = ? AND seq = ?", (session, seq))
-        return super().erase(session, seq, actor, reason)
-
-
-class TrustsCursors(Store):
-    def read(self, session: str, after: Cursor | None, limit: int) -> Page:
-        known = self.get(session, after.seq) if after else None
-        return super().read(session, replace(after, hash=known.hash) if after and known else None, limit)
+    def erase(self, session: str, seq: int, record: Draft) -> bytes:
+        self._db.execute("UPDATE lines SET key = '' WHERE session = ? AND seq = ?", (session, seq))
+        return super().erase(session, seq, record)
 
 
 WRONG = {
-    "a_cursor_of_another_history_is_a_conflict": TrustsCursors,
     "it_has_the_methods_of_its_protocol": WithoutErase,
     "a_session_without_events_is_empty": HeadOfNothing,
     "events_are_numbered_from_one_without_gaps": OneCountForAll,
     "each_event_names_the_hash_before_it": Unchained,
-    "an_event_carries_its_draft": WithoutCause,
+    "an_event_carries_its_draft": WithoutRedactions,
     "an_events_time_is_that_of_the_clock": ItsOwnClock,
-    "what_append_returns_is_what_is_read": EchoesDrafts,
+    "what_append_returns_is_what_is_read": EndsItsLines,
     "a_batch_is_appended_whole_or_not_at_all": DraftByDraft,
-    "reading_on_from_cursors_visits_each_event_once": NoCursorAtTheEnd,
-    "the_head_is_the_cursor_after_the_last_event": HeadWithoutOffset,
-    "it_gets_one_event_by_its_number": NearestEvent,
+    "reading_on_visits_each_event_once": PagesOfItsOwn,
+    "the_head_is_the_last_event": CountsAsHead,
+    "it_finds_lines_by_their_numbers": NearestEvent,
+    "a_log_that_is_open_does_not_move": MovingHead,
+    "a_log_verifies_from_the_first_line_to_the_last": NamesAnotherHash,
+    "it_finds_the_event_of_a_key": KeysOfLivingEvents,
+    "refs_come_in_order": NewestRefFirst,
+    "waiting_ends_when_more_has_come": WaitsForItself,
     "sessions_come_sorted": NewestSessionFirst,
     "the_same_key_again_returns_the_first_event": ForgetsKeys,
     "the_same_key_with_other_content_is_a_conflict": TrustsKeys,
@@ -203,10 +256,10 @@ WRONG = {
     "one_server_reads_what_another_appended": RemembersItsLog,
     "several_servers_append_to_one_chain": LogOfItsOwn,
     "a_key_sent_to_several_servers_is_taken_once": ForgetsKeys,
-    "an_erased_payload_is_none_and_the_chain_stays": EmptiesPayloads,
+    "an_erased_payload_is_none_and_the_chain_stays": ErasesTheNext,
     "an_erasure_is_recorded_in_the_log": VagueRecord,
     "erased_text_is_in_no_file": KeepsABackup,
     "what_is_not_there_cannot_be_erased": ErasesNothingGladly,
-    "a_cursor_outlives_an_erasure": OffsetsMove,
+    "only_the_event_that_is_meant_is_erased": ErasesWhateverIsThere,
     "a_key_outlives_the_erasure_of_its_event": ErasesKeys,
 }

@@ -6,6 +6,8 @@ more than everything else here together, so it happens only behind the other com
 
 from __future__ import annotations
 
+import atexit
+import gc
 import sys
 
 from zaxy import __version__
@@ -17,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class Command:
-    """A row of the table. A hot command's module has `run(arguments)`; another's has the typer app of its group."""
+    """A row of the table. `hot` names the function of a command that does without typer; the others have its app."""
 
-    def __init__(self, words: str, summary: str, module: str, hot: bool = False) -> None:
+    def __init__(self, words: str, summary: str, module: str, hot: str = "") -> None:
         self.words = words
         self.summary = summary
         self.module = module
@@ -31,24 +33,36 @@ COMMANDS = (
     Command("demo", "Show in a temporary folder what memory does; nothing of yours is touched.", "zaxy.commands.demo"),
     Command("init", "Set up a project: clients, hooks, capture; or take it out again.", "zaxy.commands.init"),
     Command("doctor", "Check everything that memory needs, and fix it.", "zaxy.commands.doctor"),
-    Command("append", "Append one event to a session's log.", "zaxy.commands.log"),
+    Command("append", "Append one event to a session's log.", "zaxy.commands.append", hot="append"),
     Command("replay", "Print a session's events from its log, or from a log file.", "zaxy.commands.log"),
     Command("tail", "Print the last events of a session, and new ones as they come.", "zaxy.commands.log"),
     Command("sessions", "List the sessions of the workspace.", "zaxy.commands.log"),
     Command("verify", "Prove that a log is whole: every byte, digest, hash and link.", "zaxy.commands.log"),
     Command("repair", "Cut what an interrupted writer left, and let a session be written again.", "zaxy.commands.log"),
     Command("forget", "Erase one event's payload for good; the chain still verifies.", "zaxy.commands.log"),
-    Command("checkout", CHECKOUT, "zaxy.commands.memory"),
-    Command("query", "Ask memory a question: what holds now, or held at a time.", "zaxy.commands.recall"),
-    Command("verbatim", "Find passages of the log by their words, as they were written.", "zaxy.commands.recall"),
-    Command("invalidate", "End what is held to be true of an entity; history keeps it.", "zaxy.commands.recall"),
-    Command("show", "Open the event behind a citation.", "zaxy.commands.show"),
-    Command("memory checkout", CHECKOUT, "zaxy.commands.memory"),
+    Command("checkout", CHECKOUT, "zaxy.commands.checkout", hot="checkout"),
+    Command("query", "Ask memory a question: what holds now, or held at a time.", "zaxy.commands.recall", hot="query"),
+    Command(
+        "verbatim",
+        "Find passages of the log by their words, as they were written.",
+        "zaxy.commands.recall",
+        hot="verbatim",
+    ),
+    Command(
+        "invalidate",
+        "End what is held to be true of an entity; history keeps it.",
+        "zaxy.commands.recall",
+        hot="invalidate",
+    ),
+    Command("show", "Open the event behind a citation.", "zaxy.commands.show", hot="show"),
+    Command("memory checkout", CHECKOUT, "zaxy.commands.checkout", hot="memory_checkout"),
     Command("memory bootstrap", "Print what a session gets at its start.", "zaxy.commands.memory"),
     Command("memory capabilities", "Print what memory can do, and how it stands.", "zaxy.commands.memory"),
     Command("memory feedback", "Say whether a memory was of use.", "zaxy.commands.memory"),
     Command("memory skill", "Record a step in the life of a reusable procedure.", "zaxy.commands.memory"),
-    Command("serve", "Serve memory to agents over MCP, on stdio or on loopback HTTP.", "zaxy.commands.serve", hot=True),
+    Command(
+        "serve", "Serve memory to agents over MCP, on stdio or on loopback HTTP.", "zaxy.commands.serve", hot="run"
+    ),
     Command("ide-config", "Print or install the MCP configuration of a client.", "zaxy.commands.ide_config"),
     Command("followers status", "Show how far the followers are behind the log.", "zaxy.commands.followers"),
     Command("followers rebuild", "Rebuild followers from the log as it is.", "zaxy.commands.followers"),
@@ -57,7 +71,7 @@ COMMANDS = (
         "hook-event",
         "Record what a client's hook reports; silent, and never in a client's way.",
         "zaxy.commands.hook_event",
-        hot=True,
+        hot="run",
     ),
     Command("hooks", "Print or write the hook configuration of a client.", "zaxy.commands.hooks"),
     Command("hook-status", "Show which hooks are installed, and what they record.", "zaxy.commands.hook_status"),
@@ -82,7 +96,7 @@ COMMANDS = (
         "plugins list",
         "List the installed plugins, without importing any.",
         "zaxy.commands.plugins_list",
-        hot=True,
+        hot="run",
     ),
     Command("plugins show", "Show one plugin: what it provides and needs, and its settings.", "zaxy.commands.plugins"),
     Command(
@@ -113,6 +127,9 @@ ALIASES = {"plugin": "plugins", "contract": "contracts"}
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 the thing asked for is not so, 2 wrong usage."""
+    # Python looks for cycles once more as it ends. Nothing is left to be found, and looking costs as much as it does
+    # to start Python.
+    atexit.register(gc.freeze)
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words and words[0] in ALIASES:
         words[0] = ALIASES[words[0]]
@@ -151,7 +168,7 @@ def _dispatch(words: list[str]) -> int:
         typed = command.words.split()
         if words[: len(typed)] == typed:
             if command.hot:
-                return _function(command.module, "run")(words[len(typed) :])
+                return _function(command.module, command.hot)(words[len(typed) :])
             return _function("zaxy.commands", "run_app")(command.module, words)
     raise _unknown(words)
 

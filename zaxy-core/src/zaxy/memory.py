@@ -1,61 +1,53 @@
-"""Memory: the one object over log, followers and retrieval. Every surface is a thin skin on it."""
+"""Memory: the one object over log, followers and retrieval. Every surface is a thin skin on it.
+
+What only some methods need is imported by them: a command starts, calls one, and ends.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
-from pathlib import Path
-from shutil import copyfileobj
-from tempfile import TemporaryFile
-from types import TracebackType
-from typing import BinaryIO, Unpack
+from typing import TYPE_CHECKING, BinaryIO, Unpack
 
-from zaxy.api.models import AsOf, Draft, EntityRef, Event, JsonObject
-from zaxy.assemble import bootstrap as starting
-from zaxy.assemble.checkout import Checkout, checkout
-from zaxy.assemble.context import check_request, context
-from zaxy.assemble.guidance import pending_reminder
-from zaxy.assemble.records import FeedbackDetails, SkillDetails, feedback_draft, skill_draft
-from zaxy.assemble.replies import (
-    Bootstrap,
-    Capabilities,
-    Context,
-    Erasure,
-    RecordedTurn,
-    SubagentCleanup,
-    turn_receipt,
-)
-from zaxy.assemble.token_budget import tokens_of
+from zaxy.api.models import AsOf, EntityRef
 from zaxy.assemble.use_marks import UseMarks
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
-from zaxy.eventloom.admission import OWN_ACTOR, admit, admit_own
+from zaxy.eventloom.admission import OWN_ACTOR
 from zaxy.eventloom.citation import parse_citation
-from zaxy.eventloom.loom import Eventloom
+from zaxy.eventloom.drafts import admit_draft, own_draft
+from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.request_keys import coming_key, next_key
-from zaxy.eventloom.store import event_of
-from zaxy.export.building import build_memory_export
-from zaxy.export.bundle import Signer, Written
-from zaxy.export.importing import Imported, import_bundle
-from zaxy.export.selector import EVERYTHING, Selector
-from zaxy.export.verification import parts_of_file
 from zaxy.extract.housekeeping import is_housekeeping
 from zaxy.extract.times import utc_text
-from zaxy.follow.background import Background
-from zaxy.follow.forgetting import drop_unused, ended_by
-from zaxy.follow.loop import FOREVER, FollowerState, Progress
+from zaxy.follow.loop import FOREVER
 from zaxy.retrieve.recall import Recall, warnings
-from zaxy.retrieve.results import Answer
 from zaxy.retrieve.retriever import Question
 from zaxy.security.session_ids import check_session_id
-from zaxy.workspace import Workspace, default_session, find_workspace
+from zaxy.workspace import default_session, find_workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+
+    from zaxy.api.models import Draft, Event, JsonObject
+    from zaxy.assemble.checkout import Checkout
+    from zaxy.assemble.records import FeedbackDetails, SkillDetails
+    from zaxy.assemble.replies import Bootstrap, Capabilities, Context, Erasure, RecordedTurn, SubagentCleanup
+    from zaxy.export.bundle import Signer, Written
+    from zaxy.export.importing import Imported
+    from zaxy.export.selector import Selector
+    from zaxy.follow.background import Background
+    from zaxy.follow.loop import FollowerState, Progress
+    from zaxy.retrieve.results import Answer
+    from zaxy.workspace import Workspace
 
 DEFAULT_ACTOR = "assistant"
 REPLAYED_AT_ONCE = 1000
 MAX_TURN_QUERY_CHARS = 1000
 """Characters of a turn that are looked for in memory, where no query is given."""
 LOOKBACK = 200
-"""Events in which a session's start looks for what is captured."""
+"""Events in which a session's start looks for what is captured, and for a reminder."""
 
 
 class Memory:
@@ -79,10 +71,10 @@ class Memory:
         return default_session(self.workspace)
 
     @property
-    def _loom(self) -> Eventloom:
+    def _log(self) -> EventLog:
         """The log, with every mark of use in it."""
         self._marks.flush()
-        return self.recall.loom
+        return self.recall.store
 
     # Writing
 
@@ -99,15 +91,15 @@ class Memory:
     ) -> Event:
         """Append one event; it is durable when this returns. Secrets are taken out of it first."""
         key = idempotency_key or next_key()
-        entry = admit(
+        draft = admit_draft(
             event_type, actor, dict(payload), sensitivity=sensitivity, caused_by=caused_by, idempotency_key=key
         )
-        return event_of(self._loom.append(session or self.session, [entry])[0])
+        return self._log.append(session or self.session, [draft])[0]
 
     def append_many(self, drafts: Iterable[Draft], session: str = "") -> list[Event]:
         """Append all of them or none."""
-        entries = [
-            admit(
+        admitted = [
+            admit_draft(
                 draft.type,
                 draft.actor,
                 dict(draft.payload),
@@ -117,7 +109,7 @@ class Memory:
             )
             for draft in drafts
         ]
-        return [event_of(line) for line in self._loom.append(session or self.session, entries)]
+        return self._log.append(session or self.session, admitted)
 
     def after_turn(
         self,
@@ -136,6 +128,10 @@ class Memory:
         idempotency_key: str = "",
     ) -> RecordedTurn:
         """Record a turn of the conversation, then assemble context for the next one."""
+        from zaxy.assemble.context import check_request
+        from zaxy.assemble.replies import RecordedTurn, turn_receipt
+        from zaxy.assemble.token_budget import tokens_of
+
         if not isinstance(content, str) or not content.strip():
             raise InvalidRequest("the turn's content is empty", "Send what was said.")
         turn = {"role": role, "content": content, "speaker": speaker, "source": source, "turn_index": turn_index}
@@ -161,6 +157,8 @@ class Memory:
         **details: Unpack[FeedbackDetails],
     ) -> Event:
         """Record whether a memory was of use: `used` and `helpful` reinforce it, `irrelevant` is kept for audit."""
+        from zaxy.assemble.records import feedback_draft
+
         draft = feedback_draft(entity_name, entity_type, feedback=feedback, actor=actor, details=details)
         if draft.payload.get("citation"):
             self.resolve(str(draft.payload["citation"]))
@@ -176,6 +174,8 @@ class Memory:
         **details: Unpack[SkillDetails],
     ) -> Event:
         """Record one step in the life of a reusable procedure: propose, validate, revise, apply and so on."""
+        from zaxy.assemble.records import skill_draft
+
         return self.append_many([skill_draft(action, skill_id, actor, details)], session)[0]
 
     def cleanup_subagent(
@@ -188,10 +188,12 @@ class Memory:
         actor: str = DEFAULT_ACTOR,
     ) -> SubagentCleanup:
         """End a subagent's session: recorded there and in the parent's, with a bundle to hand over."""
+        from zaxy.assemble.replies import SubagentCleanup
+
         if parent_session == subagent_session:
             raise InvalidRequest("the subagent's session is the parent's", "Give the subagent a session of its own.")
         check_session_id(parent_session)
-        report = self._loom.verify(subagent_session)
+        report = self._log.verify(subagent_session)
         payload = {"parent_session_id": parent_session, "subagent_session_id": subagent_session, "summary": summary}
         payload |= {"outcome": outcome} if outcome else {}
         cleaned = self.append("subagent.cleaned", payload, actor=actor, session=subagent_session)
@@ -224,7 +226,7 @@ class Memory:
         self._write_own(event_type, payload, session)
 
     def _write_own(self, event_type: str, payload: JsonObject, session: str) -> None:
-        self.recall.loom.append(session, [admit_own(event_type, OWN_ACTOR, dict(payload))])
+        self.recall.store.append(session, [own_draft(event_type, OWN_ACTOR, dict(payload))])
 
     def invalidate(
         self,
@@ -238,9 +240,9 @@ class Memory:
     ) -> Event:
         """End what is held to be true of an entity, from a moment on; history keeps it. `not_found` if none is open."""
         session = session or self.session
-        done = self._loom.by_key(session, key) if (key := coming_key()) else None
+        done = self._log.by_key(session, key) if (key := coming_key()) else None
         if done is not None:  # then nothing is open any more, and that is as it should be
-            return event_of(done)
+            return done
         at = _moment(invalid_at)
         self.follow(session)
         rows = self.recall.versions(session, EntityRef(entity_type, entity_name), AsOf())
@@ -260,11 +262,16 @@ class Memory:
 
         There is a warning for each follower that could not be made to forget.
         """
+        from pathlib import Path
+
+        from zaxy.assemble.replies import Erasure
+        from zaxy.follow.forgetting import drop_unused, ended_by
+
         cited = parse_citation(citation)
-        event = event_of(self._loom.resolve(cited))
+        event = self._log.resolve(cited)
         self.follow(cited.session)
         ended = ended_by(event, self.recall.store, self.recall.versions)
-        recorded = event_of(self._loom.erase(cited.session, cited.seq, actor, reason, closings=ended))
+        recorded = self._log.erase(cited.session, cited.seq, actor, reason, closings=ended)
         used = {
             f"{bound.point}-{bound.name}" for bound in (*self.recall.host.all("retrieval_lanes"), self.recall.graph)
         }
@@ -311,8 +318,10 @@ class Memory:
         max_tokens: int = 3000,
     ) -> Checkout:
         """What is true now on a question, cited, and whether it is enough to answer; as of a ref, if one is given."""
+        from zaxy.assemble.checkout import checkout
+
         session = session or self.session
-        target = self._loom.resolve_ref(session, ref).seq if ref else None
+        target = self._log.resolve_ref(session, ref).seq if ref else None
         done = self.recall.reply(
             session,
             lambda snapshot: checkout(
@@ -342,6 +351,9 @@ class Memory:
         max_tokens: int = 3000,
     ) -> Context:
         """Where the work stands, what happened last, and what memory has on a question, ready for a prompt."""
+        from zaxy.assemble.context import context
+        from zaxy.assemble.replies import Context
+
         reply = self.recall.reply(
             session or self.session,
             lambda snapshot: context(
@@ -365,8 +377,7 @@ class Memory:
     ) -> list[Event]:
         """Events in order, straight from the log."""
         found = []
-        for line in self._loom.read(session or self.session, from_seq):
-            event = event_of(line)
+        for event in self._log.events(session or self.session, from_seq):
             if include_housekeeping or not is_housekeeping(event):
                 found.append(event)
             if len(found) >= limit:
@@ -375,10 +386,14 @@ class Memory:
 
     def capabilities(self, session: str = "", *, current_task: str = "") -> Capabilities:
         """What a model should know of this memory, which tool to call when, and what is captured."""
+        from zaxy.assemble import bootstrap as starting
+        from zaxy.assemble.replies import Capabilities
+        from zaxy.assemble.token_budget import tokens_of
+
         session = session or self.session
-        state, tail = self._loom.state(session), self._loom.end(session)
+        state, end = self._log.state(session), self._log.end(session)
         latest = self._latest(session)
-        eventloom = {"status": state if tail.line else "empty", "events": tail.seq}
+        eventloom = {"status": state if end else "empty", "events": end}
         eventloom |= {"head": latest[-1].citation} if latest else {}
         recent = [event for event in latest if not is_housekeeping(event)]
         doubts = self.recall.doubts(session, [])
@@ -387,9 +402,15 @@ class Memory:
 
     def bootstrap(self, session: str = "", *, current_task: str = "") -> Bootstrap:
         """The packet for a session's start: capabilities, the first call, what to trust."""
+        from zaxy.assemble import bootstrap as starting
+        from zaxy.assemble.guidance import pending_reminder
+        from zaxy.assemble.replies import Bootstrap
+        from zaxy.assemble.token_budget import tokens_of
+
         session = session or self.session
         manifest = self.capabilities(session, current_task=current_task)
-        found = starting.bootstrap(manifest.as_dict(), pending_reminder(self._latest(session)))
+        with self._log.view(session) as log:
+            found = starting.bootstrap(manifest.as_dict(), pending_reminder(log, LOOKBACK))
         if manifest.eventloom["events"]:
             self._marks.add("memory.bootstrap.shown", {}, session)
         counted = {"tokens_used": tokens_of(found), "truncated": False}
@@ -400,18 +421,18 @@ class Memory:
         end = self.head(session)
         found: list[Event] = []
         with suppress(ZaxyError):
-            found.extend(map(event_of, self._loom.read(session, max(end - LOOKBACK, 1), end)))
+            found.extend(self._log.events(session, max(end - LOOKBACK, 1), end))
         return found
 
     def resolve(self, citation: str) -> Event:
-        return event_of(self._loom.resolve(parse_citation(citation)))
+        return self._log.resolve(parse_citation(citation))
 
     def head(self, session: str = "") -> int:
         """The seq of the last durable event; 0 where there is none."""
-        return self._loom.end(session or self.session).seq
+        return self._log.end(session or self.session)
 
     def sessions(self) -> list[str]:
-        return self._loom.sessions()
+        return self._log.sessions()
 
     # Leaving and coming back
 
@@ -426,6 +447,9 @@ class Memory:
         progress: Progress | None = None,
     ) -> Written:
         """Write a session's memory as a bundle that others can check: all of it, or what a selector takes."""
+        from zaxy.export.building import build_memory_export
+        from zaxy.export.selector import EVERYTHING
+
         chosen = selector or EVERYTHING
         return build_memory_export(
             self.recall,
@@ -446,13 +470,19 @@ class Memory:
         progress: Progress | None = None,
     ) -> Imported:
         """Append the events of a bundle, which is proven first; each keeps the citation that it had."""
+        from shutil import copyfileobj
+        from tempfile import TemporaryFile
+
+        from zaxy.export.importing import import_bundle
+        from zaxy.export.verification import parts_of_file
+
         with TemporaryFile() as own:  # it is read twice, and nobody may change it in between
             if file.seekable():
                 file.seek(0)
             copyfileobj(file, own, 1 << 20)
             parts = parts_of_file(own)
             return import_bundle(
-                self._loom,
+                self._log,
                 parts,
                 session=session or self.session,
                 expect_public_key=expect_public_key,
@@ -477,8 +507,10 @@ class Memory:
 
     def follow_in_background(self) -> None:
         """From now on bring all sessions' followers up to the log as it grows, until `close`; for a server."""
+        from zaxy.follow.background import Background
+
         if self._background is None:
-            self._background = Background(self.recall.loop, self._loom.sessions)
+            self._background = Background(self.recall.loop, self._log.sessions)
             self._background.start()
 
     def follower_digests(self, session: str = "") -> dict[str, str]:

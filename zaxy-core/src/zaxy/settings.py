@@ -13,11 +13,14 @@ from zaxy.tuples import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Any
 
 KINDS = ("string", "integer", "number", "boolean", "path", "list")
 TRUE_WORDS = ("1", "true", "yes", "on")
 FALSE_WORDS = ("0", "false", "no", "off")
 MASK = "********"
+FILES_STORE = "jsonl"
+"""The built-in event store."""
 
 
 class Setting(NamedTuple):
@@ -73,6 +76,12 @@ SETTINGS = (
         "string",
         None,
         "Keeps the default sessions of projects apart. Default: made from the name of the workspace's folder.",
+    ),
+    Setting(
+        "ZAXY_EVENT_STORE",
+        "string",
+        FILES_STORE,
+        "Where the log is kept: `jsonl`, the files of the workspace, or the name of an installed store.",
     ),
     Setting(
         "PROJECTION_BACKEND",
@@ -180,55 +189,9 @@ SETTINGS = (
 )
 
 
-class _Attribute:
-    """A setting of the core as an attribute of `Settings`, of the type that its kind has."""
-
-    def __init__(self, env: str) -> None:
-        self.env = env
-
-
-class _Text(_Attribute):
-    def __get__(self, settings: Settings, owner: object = None) -> str:
-        value = settings[self.env]
-        assert isinstance(value, str)
-        return value
-
-
-class _OptionalText(_Attribute):
-    """None where it is not set."""
-
-    def __get__(self, settings: Settings, owner: object = None) -> str | None:
-        value = settings[self.env]
-        assert value is None or isinstance(value, str)
-        return value
-
-
-class _Texts(_Attribute):
-    def __get__(self, settings: Settings, owner: object = None) -> tuple[str, ...]:
-        value = settings[self.env]
-        assert isinstance(value, tuple)
-        return value
-
-
-class _Flag(_Attribute):
-    def __get__(self, settings: Settings, owner: object = None) -> bool:
-        value = settings[self.env]
-        assert isinstance(value, bool)
-        return value
-
-
-class _Count(_Attribute):
-    def __get__(self, settings: Settings, owner: object = None) -> int:
-        value = settings[self.env]
-        assert isinstance(value, int)
-        return value
-
-
-class _Number(_Attribute):
-    def __get__(self, settings: Settings, owner: object = None) -> float:
-        value = settings[self.env]
-        assert isinstance(value, float)
-        return value
+def _looked_up(env: str) -> Any:
+    """A setting of the core as an attribute of `Settings`: parsing it gave it the type that its kind has."""
+    return property(lambda settings: settings[env])
 
 
 class Settings:
@@ -238,27 +201,28 @@ class Settings:
     attribute too, named as its variable without `ZAXY_` or `MCP_`. It is looked up each time it is read.
     """
 
-    eventloom_path = _OptionalText("EVENTLOOM_PATH")
-    eventloom_thread = _OptionalText("EVENTLOOM_THREAD")
-    state_dir = _OptionalText("ZAXY_STATE_DIR")
-    domain = _OptionalText("ZAXY_DOMAIN")
-    projection_backend = _Text("PROJECTION_BACKEND")
-    embedded_engine = _Text("ZAXY_EMBEDDED_ENGINE")
-    plugins_disable = _Texts("ZAXY_PLUGINS_DISABLE")
-    plugins_prefer = _Texts("ZAXY_PLUGINS_PREFER")
-    plugins_strict = _Flag("ZAXY_PLUGINS_STRICT")
-    plugins_budget = _Number("ZAXY_PLUGINS_BUDGET")
-    env = _Text("ZAXY_ENV")
-    tool_profile = _Text("ZAXY_TOOL_PROFILE")
-    max_calls_per_minute = _Count("ZAXY_MAX_CALLS_PER_MINUTE")
-    http_allowed_origins = _Texts("ZAXY_HTTP_ALLOWED_ORIGINS")
-    http_require_origin = _Flag("ZAXY_HTTP_REQUIRE_ORIGIN")
-    lifecycle_capture_enabled = _Flag("MCP_LIFECYCLE_CAPTURE_ENABLED")
-    admin_token = _OptionalText("MCP_ADMIN_TOKEN")
-    export_signing_private_key_file = _OptionalText("MCP_EXPORT_SIGNING_PRIVATE_KEY_FILE")
-    export_signing_public_key_file = _OptionalText("MCP_EXPORT_SIGNING_PUBLIC_KEY_FILE")
-    export_signing_passphrase_file = _OptionalText("MCP_EXPORT_SIGNING_PASSPHRASE_FILE")
-    export_signing_algorithm = _Text("MCP_EXPORT_SIGNING_ALGORITHM")
+    eventloom_path: str | None = _looked_up("EVENTLOOM_PATH")
+    eventloom_thread: str | None = _looked_up("EVENTLOOM_THREAD")
+    state_dir: str | None = _looked_up("ZAXY_STATE_DIR")
+    domain: str | None = _looked_up("ZAXY_DOMAIN")
+    event_store: str = _looked_up("ZAXY_EVENT_STORE")
+    projection_backend: str = _looked_up("PROJECTION_BACKEND")
+    embedded_engine: str = _looked_up("ZAXY_EMBEDDED_ENGINE")
+    plugins_disable: tuple[str, ...] = _looked_up("ZAXY_PLUGINS_DISABLE")
+    plugins_prefer: tuple[str, ...] = _looked_up("ZAXY_PLUGINS_PREFER")
+    plugins_strict: bool = _looked_up("ZAXY_PLUGINS_STRICT")
+    plugins_budget: float = _looked_up("ZAXY_PLUGINS_BUDGET")
+    env: str = _looked_up("ZAXY_ENV")
+    tool_profile: str = _looked_up("ZAXY_TOOL_PROFILE")
+    max_calls_per_minute: int = _looked_up("ZAXY_MAX_CALLS_PER_MINUTE")
+    http_allowed_origins: tuple[str, ...] = _looked_up("ZAXY_HTTP_ALLOWED_ORIGINS")
+    http_require_origin: bool = _looked_up("ZAXY_HTTP_REQUIRE_ORIGIN")
+    lifecycle_capture_enabled: bool = _looked_up("MCP_LIFECYCLE_CAPTURE_ENABLED")
+    admin_token: str | None = _looked_up("MCP_ADMIN_TOKEN")
+    export_signing_private_key_file: str | None = _looked_up("MCP_EXPORT_SIGNING_PRIVATE_KEY_FILE")
+    export_signing_public_key_file: str | None = _looked_up("MCP_EXPORT_SIGNING_PUBLIC_KEY_FILE")
+    export_signing_passphrase_file: str | None = _looked_up("MCP_EXPORT_SIGNING_PASSPHRASE_FILE")
+    export_signing_algorithm: str = _looked_up("MCP_EXPORT_SIGNING_ALGORITHM")
 
     def __init__(
         self,

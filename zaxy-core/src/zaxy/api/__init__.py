@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Candidate as Candidate,
         Closing as Closing,
         Cursor as Cursor,
+        Damage as Damage,
         Draft as Draft,
         Edge as Edge,
         EdgeRow as EdgeRow,
@@ -37,12 +38,15 @@ if TYPE_CHECKING:
         GraphStats as GraphStats,
         JsonObject as JsonObject,
         KeyPair as KeyPair,
+        NewLine as NewLine,
         Observation as Observation,
         Page as Page,
         Parcel as Parcel,
+        PlannedAppend as PlannedAppend,
         Query as Query,
         Reading as Reading,
         Receipt as Receipt,
+        Report as Report,
         ServerEntry as ServerEntry,
         Source as Source,
         Tool as Tool,
@@ -60,6 +64,7 @@ if TYPE_CHECKING:
         ProjectionBackend as ProjectionBackend,
         RetrievalLane as RetrievalLane,
         SigningAlgorithm as SigningAlgorithm,
+        StoredLog as StoredLog,
         ToolPack as ToolPack,
     )
     from zaxy.api.provider import Provider as Provider, ProviderContext as ProviderContext
@@ -88,6 +93,12 @@ if TYPE_CHECKING:
         UnknownTool as UnknownTool,
         ZaxyError as ZaxyError,
     )
+    from zaxy.eventloom.lines import (
+        erase_payload as erase_payload,
+        plan_append as plan_append,
+        prove_line as prove_line,
+        verify_lines as verify_lines,
+    )
 
 
 _HOMES = {
@@ -95,17 +106,18 @@ _HOMES = {
     "zaxy.api.client_hooks": "HookCommand HookEvent HookHandler JsonHooks",
     "zaxy.api.clients": "ClientCapture ClientSigns FileClient server_entry",
     "zaxy.api.hookspecs": "hookimpl",
-    "zaxy.api.models": "AsOf Batch Candidate Closing Cursor Draft Edge EdgeRow Entity EntityRef EntityRow Event "
-    "ExtractedEvent Extraction GraphStats JsonObject KeyPair Observation Page Parcel Query Reading Receipt "
-    "ServerEntry Source Tool",
+    "zaxy.api.models": "AsOf Batch Candidate Closing Cursor Damage Draft Edge EdgeRow Entity EntityRef EntityRow "
+    "Event ExtractedEvent Extraction GraphStats JsonObject KeyPair NewLine Observation Page Parcel PlannedAppend Query "
+    "Reading Receipt Report ServerEntry Source Tool",
     "zaxy.api.names": "folded_name",
     "zaxy.api.points": "CaptureAdapter Client ClientHooks EventStore ExportSink Extractor Follower MemoryAccess "
-    "ProjectionBackend RetrievalLane SigningAlgorithm ToolPack",
+    "ProjectionBackend RetrievalLane SigningAlgorithm StoredLog ToolPack",
     "zaxy.api.provider": "Provider ProviderContext",
     "zaxy.api.versions": "Version as_known beginning comes_last content_of earlier_ends earlier_text "
     "end_versions holds last_of open_version seen",
     "zaxy.errors": "Conflict Forbidden InternalError InvalidRequest NotFound TooLarge Unavailable UnknownTool "
     "ZaxyError",
+    "zaxy.eventloom.lines": "erase_payload plan_append prove_line verify_lines",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

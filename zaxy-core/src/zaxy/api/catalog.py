@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from zaxy.tuples import NamedTuple
 
-API_CURRENT = (0, 2)
+API_CURRENT = (0, 3)
 API_FLOOR = (0, 1)
 """The core accepts a plugin whose API range overlaps [API_FLOOR, API_CURRENT]."""
+
+STORES_OF_LINES = (0, 3)
+"""Since then an event store keeps lines. One of an older API keeps something that the core cannot prove."""
 
 STABILITIES = ("stable", "beta", "experimental")
 

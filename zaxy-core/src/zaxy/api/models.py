@@ -7,8 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from zaxy.api.adapter_models import (
+        KeyPair as KeyPair,
+        Observation as Observation,
+        Parcel as Parcel,
+        Reading as Reading,
+        Receipt as Receipt,
+        ServerEntry as ServerEntry,
+        Source as Source,
+        Tool as Tool,
+    )
 
 JsonObject = Mapping[str, object]
 
@@ -26,6 +37,10 @@ class Draft:
     sensitivity: str = "internal"
     caused_by: str = ""
     idempotency_key: str = ""
+    redacted: tuple[tuple[str, str], ...] = ()
+    """Which secrets were taken out of the payload: the JSON pointer and the kind of each."""
+    salt: str = ""
+    """32 hex digits that go into the payload's digest. The core gives each draft its own; empty: any random ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +83,54 @@ class Page:
     events: tuple[Event, ...]
     cursor: Cursor | None
     """Where to read on; None in a session without events."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedAppend:
+    """What an append comes to: the lines that are to be written now, and the line of each draft."""
+
+    new: tuple[NewLine, ...]
+    lines: tuple[bytes, ...]
+    """One for each draft: its own new one, or that of the event which had its idempotency key before."""
+
+
+class NewLine(NamedTuple):
+    """A line that is to be written, with what a store looks lines up by."""
+
+    seq: int
+    hash: str
+    type: str
+    key: str
+    """The idempotency key; empty if it has none."""
+    line: bytes
+
+
+class Damage(NamedTuple):
+    seq: int
+    """The damaged place in the log. Everything before it is intact."""
+    offset: int
+    """Where the line begins, in a log of files; 0 elsewhere."""
+    reason: str
+
+
+class Report(NamedTuple):
+    """What came of verifying a session's log."""
+
+    session: str
+    events: int
+    """How many events are intact, counted from the first."""
+    head: str
+    """The hash of the last intact event; empty if there is none."""
+    erased: int
+    torn: int
+    """Bytes of an interrupted write after the last complete batch. They are no damage."""
+    damage: Damage | None
+    log_at_fault: bool = False
+    """Whether the log itself is wrong, and not the given citation or the age of this version."""
+
+    @property
+    def ok(self) -> bool:
+        return self.damage is None
 
 
 # What is extracted from an event
@@ -215,98 +278,13 @@ class Candidate:
     metadata: JsonObject = field(default_factory=dict)
 
 
-# Capture
+_OF_ADAPTERS = ("KeyPair", "Observation", "Parcel", "Reading", "Receipt", "ServerEntry", "Source", "Tool")
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One session file of a client, or whatever it keeps a session in."""
+def __getattr__(name: str) -> object:
+    """The models that only adapters use. Reading memory needs none of them, and each costs time to make."""
+    if name not in _OF_ADAPTERS:
+        raise AttributeError(f"zaxy.api.models has no {name!r}")
+    from zaxy.api import adapter_models
 
-    id: str
-    """Stable over renames, compression and restarts; part of every observation's key."""
-    path: Path
-    session: str = ""
-    """The client's own name of the session, if it has one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Observation:
-    type: str
-    actor: str
-    payload: JsonObject
-    key: str
-    """Where it came from (source and position), never what it says: the same place gives the same key."""
-    occurred_at: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    observations: tuple[Observation, ...]
-    mark: str
-    """The adapter's own note of how far it has read; handed back at the next reading."""
-    done: bool
-    """Whether the source holds nothing more for now."""
-    skipped: Mapping[str, int] = field(default_factory=dict)
-    """How many records of each kind were passed over because the adapter does not know them."""
-
-
-# Client configuration
-
-
-@dataclass(frozen=True, slots=True)
-class ServerEntry:
-    """The MCP server as a client's configuration should name it: a command, or a URL."""
-
-    name: str
-    command: str = ""
-    args: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
-    url: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    startup_timeout_s: int = 90
-
-
-# Export
-
-
-@dataclass(frozen=True, slots=True)
-class Parcel:
-    """A finished bundle on disk, ready to be delivered."""
-
-    path: Path
-    size: int
-    sha256: str
-    media_type: str = "application/json"
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    destination: str
-    size: int
-    sha256: str
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class KeyPair:
-    private_pem: bytes = field(repr=False)
-    public_pem: bytes
-    public_key: bytes
-    """The raw public key, as bundles carry it."""
-
-
-# Tools
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """An MCP tool. Its name has only the characters a-z and _: some clients hide every tool otherwise."""
-
-    name: str
-    description: str
-    input_schema: JsonObject
-    read_only: bool = False
-    destructive: bool = False
-    idempotent: bool = False
-    profiles: tuple[str, ...] = ("full",)
-    """The tool profiles that list it; every tool can be called under any profile."""
+    return getattr(adapter_models, name)

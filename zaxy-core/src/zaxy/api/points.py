@@ -107,42 +107,69 @@ class ProjectionBackend(Follower, Protocol):
 
 
 @runtime_checkable
+class StoredLog(Protocol):
+    """One state of a session's log, as a store keeps it: lines, which the core proves before it believes them."""
+
+    @property
+    def head(self) -> Cursor | None:
+        """The durable end when this was opened; None in a session without events."""
+        ...
+
+    def lines(self, seqs: Sequence[int]) -> Mapping[int, bytes]:
+        """The lines of these events, found without reading the others; numbers that are not there are left out."""
+        ...
+
+    def lines_after(self, seq: int, limit: int) -> Sequence[bytes]:
+        """At most `limit` lines behind an event (0: from the first), oldest first, none behind `head`."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what was opened for it."""
+        ...
+
+
+@runtime_checkable
 class EventStore(Protocol):
-    """Where the log lives: files on a disk, or a database that several servers share."""
+    """Where the log lives: files on a disk, or a database that several servers share.
+
+    A store keeps lines, each byte for byte as `plan_append` makes it and without its line end: so a log can move from
+    one store to another with all its hashes. The core removes secrets, checks bounds and proves what it reads.
+    """
 
     def sessions(self) -> Sequence[str]:
         """The sessions that have events, sorted."""
         ...
 
-    def append(self, session: str, drafts: Sequence[Draft]) -> Sequence[Event]:
-        """Append all of them or none, and return only when they would survive a loss of power.
+    def append(self, session: str, drafts: Sequence[Draft]) -> Sequence[bytes]:
+        """Append all of them or none, and return each one's line only when all would survive a loss of power.
 
-        A draft whose idempotency key the session has seen before returns the first event, erased or not; with other
-        content than one that can still be compared it is a conflict.
+        A draft whose idempotency key the session has seen before returns the first event's line, erased or not; with
+        other content than one that can still be compared it is a conflict.
         """
         ...
 
-    def read(self, session: str, after: Cursor | None, limit: int) -> Page:
-        """The durable events after a cursor (None: from the first), oldest first; at the end, the cursor given.
+    def open(self, session: str) -> StoredLog:
+        """The session's log as it is now: later appends are not seen, and what is erased later may be gone."""
+        ...
 
-        A cursor from before an erasure still reads on; one whose event is not in this log, or has another hash, is a
-        conflict: the log was cut back or replaced.
+    def by_key(self, session: str, key: str) -> bytes | None:
+        """The line of the event that used an idempotency key."""
+        ...
+
+    def refs(self, session: str) -> Sequence[bytes]:
+        """The lines of all events of type `memory.ref.updated`, oldest first."""
+        ...
+
+    def erase(self, session: str, seq: int, record: Draft) -> bytes:
+        """Erase one event's payload and salt for good and append the record of it, both or neither.
+
+        The record's payload names `seq` and `hash`: an event that is not there is `not_found`, one with another hash
+        or without a payload a conflict. Returns the record's line.
         """
         ...
 
-    def get(self, session: str, seq: int) -> Event | None:
-        """One event, found without reading the others."""
-        ...
-
-    def head(self, session: str) -> Cursor | None:
-        """The durable end of a session's log."""
-        ...
-
-    def erase(self, session: str, seq: int, actor: str, reason: str) -> Event:
-        """Erase one event's payload for good; the chain still verifies.
-
-        Returns the `event.erased` event that records it, whose payload has `seq`, `hash` and `reason`.
-        """
+    def wait(self, session: str, after: int, seconds: float) -> bool:
+        """Whether the session has an event behind that number, waiting for one at most so long."""
         ...
 
     def close(self) -> None:

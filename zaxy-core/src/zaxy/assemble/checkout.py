@@ -10,11 +10,11 @@ from typing import Any
 from zaxy.api.models import Entity, EntityRow
 from zaxy.assemble import prompt
 from zaxy.assemble.conflicts import Disagreement, disagreements
-from zaxy.assemble.context import MAX_QUERY_CHARS, Gathered, brief, check_request, gather
-from zaxy.assemble.guidance import FEEDBACK_TOOL, REMINDER_TYPES, guidance, pending_reminder, required_action
+from zaxy.assemble.context import MAX_QUERY_CHARS, Gathered, brief, check_request, gather, passages
+from zaxy.assemble.guidance import FEEDBACK_TOOL, guidance, pending_reminder, required_action
 from zaxy.assemble.purpose import Purpose, purpose_of, suppressed, unmet
 from zaxy.assemble.quality import Grounds, Quality, judge
-from zaxy.assemble.relevance import Asked, near, relevant, what_is_asked
+from zaxy.assemble.relevance import near, relevant, what_is_asked, would_answer
 from zaxy.assemble.skills import Skills, applicable_skills
 from zaxy.assemble.slots import SlotPlan, slot_plan
 from zaxy.assemble.token_budget import Candidate, TokenBudget, cost_of, fitted, tokens_of
@@ -38,8 +38,6 @@ SHORT_FACT_CHARS = 120
 """The length of a question and of a fact where the budget is small."""
 NO_FACTS = frozenset(("memory_feedback", "hook_checkpoint"))
 """Rows about the use of memory itself. They are not facts about the work."""
-REMINDER_LOOKBACK = 20
-"""How many of the latest events are searched for a reminder that nothing has answered yet."""
 STATUS_ROWS = 6
 """How many rows answer a question about where things stand."""
 STATUS_WORDS = {
@@ -144,7 +142,7 @@ def checkout(
     cited = sum(bool(fact.citation) for fact in found.facts)
     grounds = Grounds(len(found.facts), cited, found.superseded, len(warnings), missing, unmet(chosen, found.facts))
     quality = judge(grounds, required_action(query, found.facts, found.plan, missing))
-    reminder = pending_reminder(snapshot.latest_of(REMINDER_TYPES, REMINDER_LOOKBACK))
+    reminder = pending_reminder(snapshot.log)
     disputed = bool(found.disagreements)
     advice = guidance(query, quality, purpose=chosen, facts=found.facts, disputed=disputed, reminder=reminder)
     assessment = Assessment(quality, advice, warnings, ref)
@@ -154,32 +152,28 @@ def checkout(
 def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts: int) -> Findings:
     """Separate facts from near misses, rows that may count from those that may not, and copies from originals."""
     asked = what_is_asked(gathered.query, snapshot)
-    left_out = suppressed(purpose, (*gathered.results, *gathered.passages), snapshot.newest)
+    left_out = suppressed(purpose, gathered.results, snapshot.newest)
     counted = [one for one in gathered.results if one.citation not in left_out and one.entity_type not in NO_FACTS]
     answering = _status(snapshot, gathered.query) if asked.status else relevant(asked, counted)
     facts = _once(answering)[:max_facts]
     cited = {fact.citation for fact in facts}
-    rest = [
-        one
-        for one in (*counted, *gathered.passages)
-        if one.citation not in cited and one.citation not in left_out and near(asked, one)
-    ]
+    evidence = _once(one for one in counted if one.citation not in cited and near(asked, one))
+    if len(evidence) < MAX_EVIDENCE:
+        more = [one for one in passages(snapshot, gathered) if one.citation not in cited and near(asked, one)]
+        left_out |= suppressed(purpose, more, snapshot.newest)
+        evidence = _once((*evidence, *(one for one in more if one.citation not in left_out)))
     return Findings(
         gathered,
         purpose,
         tuple(facts),
-        tuple(_once(rest)[:MAX_EVIDENCE]),
+        tuple(evidence[:MAX_EVIDENCE]),
         len(answering) - len(_once(answering)),
         left_out,
-        len(relevant(_without_names(asked), gathered.superseded)),
+        0 if asked.status else sum(would_answer(asked, text) for text in gathered.superseded),
         tuple(disagreements(facts)),
         applicable_skills(gathered.query, snapshot),
         slot_plan(gathered.query),
     )
-
-
-def _without_names(asked: Asked) -> Asked:
-    return asked._replace(names=())
 
 
 def _status(snapshot: Snapshot, query: str) -> list[Result]:

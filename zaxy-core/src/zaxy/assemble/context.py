@@ -18,6 +18,7 @@ from zaxy.retrieve.citations_in_text import real_citations_within
 from zaxy.retrieve.results import Answer, Result
 from zaxy.retrieve.retriever import MAX_RESULTS, UNBOUNDED, Question, Retriever
 from zaxy.retrieve.snapshot import Recent, Snapshot
+from zaxy.text.schema import Text
 
 RESERVED_VERBATIM = 3
 MAX_RECENT = 100
@@ -43,9 +44,8 @@ class Gathered:
     session: str
     results: tuple[Result, ...]
     """From all lanes, best first."""
-    passages: tuple[Result, ...]
-    """From the verbatim lane, those that are not among the results."""
-    superseded: tuple[Result, ...]
+    superseded: tuple[Text, ...]
+    """Passages that would have been among them, but no longer hold. Nothing of them is shown."""
     recent: Recent
     working: WorkingSet
 
@@ -79,19 +79,23 @@ def gather(
     if purpose.emphasis:
         more = _ask(snapshot, f"{query[:3900]} {' '.join(purpose.emphasis)}", wide, purpose)
         found |= {result.seq: result for result in more.results if result.seq not in found}
-    known = {*found, *(result.seq for result in answer.superseded)}
-    among = min(wide + RESERVED_VERBATIM, MAX_RESULTS)  # some are left even if both lanes find the same
-    question = Question(query, snapshot.session, RESERVED_VERBATIM, max_tokens=UNBOUNDED)
-    verbatim = Retriever(snapshot).verbatim_besides(question, known, among=among)
     return Gathered(
         query,
         snapshot.session,
         tuple(_shown(snapshot, result) for result in found.values()),
-        tuple(_shown(snapshot, result) for result in verbatim),
         tuple(answer.superseded),
         snapshot.recent(recent, from_seq),
         working_set(snapshot, working),
     )
+
+
+def passages(snapshot: Snapshot, gathered: Gathered) -> list[Result]:
+    """The best of the verbatim lane, besides what was gathered. Some are left even if both lanes find the same."""
+    known = {*(result.seq for result in gathered.results), *(text.seq for text in gathered.superseded)}
+    among = min(len(gathered.results) + RESERVED_VERBATIM, MAX_RESULTS)
+    question = Question(gathered.query, snapshot.session, RESERVED_VERBATIM, max_tokens=UNBOUNDED)
+    found = Retriever(snapshot).verbatim_besides(question, known, among=among)
+    return [_shown(snapshot, result) for result in found]
 
 
 def _ask(snapshot: Snapshot, query: str, limit: int, purpose: Purpose) -> Answer:
@@ -132,12 +136,15 @@ def context(
     """The reply of `context_assemble`."""
     check_request(query, limit, recent=recent, from_seq=from_seq, max_tokens=max_tokens)
     gathered = gather(snapshot, query, limit=limit, recent=recent, from_seq=from_seq)
+    verbatim_only = passages(snapshot, gathered)
     gathered = replace(gathered, results=gathered.results[:limit])
     policy = {**POLICY, "max_tokens": max_tokens}
-    return fitted(lambda budget: _reply(snapshot, gathered, policy, budget), max_tokens)
+    return fitted(lambda budget: _reply(snapshot, gathered, verbatim_only, policy=policy, budget=budget), max_tokens)
 
 
-def _reply(snapshot: Snapshot, gathered: Gathered, policy: dict[str, Any], budget: int) -> dict[str, Any]:
+def _reply(
+    snapshot: Snapshot, gathered: Gathered, verbatim_only: Sequence[Result], *, policy: dict[str, Any], budget: int
+) -> dict[str, Any]:
     reply: dict[str, Any] = {
         "prompt": _prompt(NOTHING_OPEN, (), (), snapshot.warnings),
         "session_id": snapshot.session,
@@ -155,7 +162,7 @@ def _reply(snapshot: Snapshot, gathered: Gathered, policy: dict[str, Any], budge
     latest = [brief(event, snapshot.shown) for event in reversed(gathered.recent.events)]
     open_items, verbatim, replay, graph = room.fill_in_turn(
         (gathered.working.ranked(), WORKING_SET_SHARE),
-        ([_with_line(_item(one, "verbatim")) for one in gathered.passages], VERBATIM_SHARE),
+        ([_with_line(_item(one, "verbatim")) for one in verbatim_only], VERBATIM_SHARE),
         ([(one, (one, _replay_line(one))) for one in latest], REPLAY_SHARE),
         ([_with_line(_item(one, "graph")) for one in gathered.results], 1.0),
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from zaxy.api.models import Event
 from zaxy.assemble.purpose import GENERAL, Purpose
 from zaxy.assemble.quality import ANSWER, ASK, Quality
 from zaxy.assemble.slots import SlotPlan
+from zaxy.eventloom.view import LogView
 from zaxy.extract.housekeeping import is_housekeeping
 from zaxy.retrieve.results import Result
 
@@ -24,6 +24,10 @@ ANSWERS = {
     ASK: "Memory holds nothing that answers this: ask the user instead of inventing continuity.",
 }
 OTHERWISE = "Call the required action before relying on this."
+REMINDER = "memory.reminder.suggested"
+USES = ("memory.checkout.completed", "memory.bootstrap.shown")
+REMINDER_LOOKBACK = 20
+"""How many of the latest events are searched for a reminder that nothing has answered yet."""
 TO_REPLACE = "To settle it, append what is so with supersedes naming the other; facts of one key replace each other."
 
 
@@ -77,22 +81,10 @@ def _payload(fact: Result) -> dict[str, Any]:
     }
 
 
-REMINDER = "memory.reminder.suggested"
-USES = ("memory.checkout.completed", "memory.bootstrap.shown")
-REMINDER_TYPES = (REMINDER, *USES)
-
-
-def pending_reminder(events: Iterable[Event]) -> str:
+def pending_reminder(log: LogView, lookback: int = REMINDER_LOOKBACK) -> str:
     """The last reminder, unless memory was used after it; else empty."""
-    pending = ""
-    for event in events:
-        if not is_housekeeping(event):
-            continue
-        if event.type == REMINDER and event.payload is not None:
-            reason = str(event.payload.get("reason", "")).replace("_", " ")
-            pending = (
-                str(event.payload.get("message", "")) or f"Memory was not used lately ({reason}): check out first."
-            )
-        elif event.type in USES:
-            pending = ""
-    return pending
+    last = log.last_of((REMINDER, *USES), lookback)
+    if last is None or last.type != REMINDER or not is_housekeeping(last) or last.payload is None:
+        return ""
+    reason = str(last.payload.get("reason", "")).replace("_", " ")
+    return str(last.payload.get("message", "")) or f"Memory was not used lately ({reason}): check out first."

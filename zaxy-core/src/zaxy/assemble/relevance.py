@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol
 from zaxy.retrieve.results import Result
 from zaxy.text import tokens
 from zaxy.text.ranking import Weights
+from zaxy.text.schema import Text
 
 ENOUGH = 0.5
 """The share of the question's weight that a fact must have."""
@@ -136,6 +137,11 @@ def relevant(asked: Asked, found: Sequence[Result]) -> list[Result]:
     return [result for result in found if _answers(asked, result, words[result.citation], _beside(result, said))]
 
 
+def would_answer(asked: Asked, text: Text) -> bool:
+    """Whether a passage that no longer holds is on the question, by the words that the index has of it."""
+    return _has_enough(asked, frozenset(text.words.split()))
+
+
 def near(asked: Asked, result: Result) -> bool:
     """Whether a result shares enough of the question to be shown as evidence."""
     own = _words(result)
@@ -163,6 +169,10 @@ def _answers(asked: Asked, result: Result, own: frozenset[str], beside: frozense
         return True
     if _is_of_another(asked, result, own | beside):
         return False
+    return _has_enough(asked, own, beside)
+
+
+def _has_enough(asked: Asked, own: frozenset[str], beside: frozenset[str] = frozenset()) -> bool:
     have = sum(
         weight * (1.0 if word in own else BESIDE)
         for word, weight in asked.weights.items()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from typing import Any, NamedTuple
 
 from zaxy.clients.hook_installs import INSTALLED, NOT_INSTALLED, Install, hook_installs
 from zaxy.clients.installed import Clients, open_clients
-from zaxy.eventloom.loom import Eventloom
+from zaxy.eventloom.opening import open_event_log
 from zaxy.extract.observations import OBSERVATIONS
 from zaxy.observe.readiness import Coverage, Seen, Watching, workspace_coverage
 from zaxy.observe.watcher import watching
@@ -74,11 +75,8 @@ def hook_status(workspace: Workspace) -> HookStatus:
     watched = watching(workspace)
     with open_clients(workspace.stored_settings()) as clients:
         installs = [_with_capture(row, clients, watched, workspace) for row in hook_installs(clients, workspace)]
-    loom = Eventloom(workspace.eventloom)
-    try:
-        return HookStatus(workspace, tuple(installs), watched, workspace_coverage(loom))
-    finally:
-        loom.close()
+    with closing(open_event_log(workspace)) as log:
+        return HookStatus(workspace, tuple(installs), watched, workspace_coverage(log))
 
 
 def _seen(seen: Seen | None) -> str:

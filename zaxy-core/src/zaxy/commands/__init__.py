@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     import typer
 
@@ -16,10 +14,15 @@ if TYPE_CHECKING:
 
 def run_app(module: str, words: Sequence[str]) -> int:
     """Run the typer app of a command group. `words` begins with the group's name, or is a command of one word."""
+    from importlib import import_module
+
+    return run_typer(import_module(module).app, words)
+
+
+def run_typer(app: typer.Typer, words: Sequence[str]) -> int:
     from zaxy.__main__ import COMMANDS
     from zaxy.plugins.guard import keep_stdout
 
-    app = import_module(module).app
     keep_stdout()
     try:
         grouped = all(row.words != words[0] for row in COMMANDS)
@@ -44,3 +47,35 @@ def command(app: typer.Typer, words: str) -> Callable[[F], F]:
 
     row = next(row for row in COMMANDS if row.words == words)
     return app.command(words.split()[-1], help=row.summary)
+
+
+def with_groups(**groups: type[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Options that several commands share: each parameter named here is a named tuple, whose fields are options."""
+    from functools import wraps
+    from inspect import Parameter, signature
+    from typing import get_type_hints
+
+    def options_of(parameter: Parameter) -> list[Parameter]:
+        group = groups.get(parameter.name)
+        if group is None:
+            return [parameter]
+        kinds, defaults = get_type_hints(group, include_extras=True), group._field_defaults
+        return [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=defaults[name], annotation=kinds[name])
+            for name in group._fields
+        ]
+
+    def spread(function: Callable[..., None]) -> Callable[..., None]:
+        own = signature(function, eval_str=True)
+        options = [option for parameter in own.parameters.values() for option in options_of(parameter)]
+
+        @wraps(function)
+        def run(**given: Any) -> None:
+            grouped = {name: group(*map(given.pop, group._fields)) for name, group in groups.items()}
+            function(**given, **grouped)
+
+        run.__signature__ = own.replace(parameters=options)  # type: ignore[attr-defined]
+        run.__annotations__ = {option.name: option.annotation for option in options}
+        return run
+
+    return spread

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from zaxy.commands import command, new_app
-from zaxy.commands.events import AsJson, EventloomPath, SessionId, WorkspaceFolder, one_line
+from zaxy.commands.events import one_line
+from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
 from zaxy.errors import InvalidRequest
 from zaxy.observe.capture import Capture, Captured
 from zaxy.observe.capture_config import DEFAULT, checked_interval, read_capture_config

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from zaxy.commands import command, new_app
-from zaxy.commands.events import AsJson
+from zaxy.commands.typer_options import AsJson
 from zaxy.terminal.demo import Step, demo_folder, demo_steps
 from zaxy.terminal.demo_page import NEXT, OPENING, closing_lines, step_lines
 from zaxy.terminal.screen import terminal_of

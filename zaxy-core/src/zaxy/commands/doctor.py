@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from zaxy.commands import command, new_app
-from zaxy.commands.events import AsJson, EventloomPath, WorkspaceFolder
+from zaxy.commands.typer_options import AsJson, EventloomPath, WorkspaceFolder
 from zaxy.setup.doctor import ERROR, DoctorContext, examine
 from zaxy.setup.doctor_round import CHECKS
 from zaxy.terminal.doctor_page import closing_line, row_lines

@@ -1,44 +1,43 @@
-"""What the commands about events share: their options, and how an event is shown."""
+"""What the commands about events share: how log and memory are opened, and how an event is shown."""
 
 from __future__ import annotations
 
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from zaxy.errors import NotFound
+from zaxy.errors import InvalidRequest, NotFound
 from zaxy.eventloom.citation import Citation
-from zaxy.eventloom.loom import Eventloom
-from zaxy.eventloom.record import Line
 from zaxy.security.session_ids import check_session_id
-from zaxy.workspace import Workspace, default_session, find_workspace
+from zaxy.workspace import default_session, find_workspace
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from zaxy.api.models import Event
-    from zaxy.memory import Memory
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-SessionId = Annotated[str | None, typer.Option("--session-id", help="The session. Default: the workspace's own.")]
-WorkspaceFolder = Annotated[str | None, typer.Option("--workspace", help="The project's folder.")]
-EventloomPath = Annotated[str | None, typer.Option("--eventloom-path", help="The folder that holds the log.")]
+    from zaxy.api.models import Event
+    from zaxy.eventloom.event_log import EventLog
+    from zaxy.memory import Memory
+    from zaxy.workspace import Workspace
 
 TEXT_FIELDS = ("summary", "text", "content", "decision", "task", "goal", "title", "name", "command", "path", "reason")
 MAX_TEXT_CHARS = 100
 
 
-def open_loom(workspace: str | None, eventloom_path: str | None) -> tuple[Eventloom, Workspace]:
+def open_log(workspace: str | None, eventloom_path: str | None) -> tuple[EventLog, Workspace]:
+    from zaxy.eventloom.opening import open_event_log
+
     found = find_workspace(workspace, eventloom_path)
-    return Eventloom(found.eventloom), found
+    return open_event_log(found), found
 
 
 def open_memory(workspace: str | None, eventloom_path: str | None) -> Memory:
     """The memory of the workspace that is meant. A read waits until the followers have caught up, and shows it."""
     from zaxy.owner.client import memory_of
+    from zaxy.plugins.guard import keep_stdout
 
+    keep_stdout()
     return memory_of(find_workspace(workspace, eventloom_path), progress_of("following"))
 
 
@@ -60,18 +59,23 @@ def session_of(named: str | None, workspace: Workspace) -> str:
     return check_session_id(named if named is not None else default_session(workspace))
 
 
-def reply_of(line: Line, replayed: bool = False) -> dict[str, Any]:
+def purpose_of(text: str) -> Any:
+    """A preset by its name, or an object; empty where none is given."""
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidRequest(
+            f"the purpose is not JSON: {error}", 'Pass a preset, or an object: \'{"task": "..."}\'.'
+        ) from None
+
+
+def event_reply(event: Event, replayed: bool = False) -> dict[str, Any]:
     """What an append answers, on every surface."""
-    session = str(line.record["thread"])
-    citation = str(Citation(session, line.seq, line.hash))
-    reply = {"seq": line.seq, "id": line.record["id"], "hash": line.hash, "citation": citation, "session_id": session}
+    reply = {"seq": event.seq, "id": event.id, "hash": event.hash, "citation": event.citation}
+    reply["session_id"] = event.session
     return {**reply, "replayed": True} if replayed else reply
-
-
-def event_reply(event: Event) -> dict[str, Any]:
-    """The same for an event that a program holds."""
-    place = {"seq": event.seq, "id": event.id, "hash": event.hash}
-    return {**place, "citation": event.citation, "session_id": event.session}
 
 
 def event_view(record: dict[str, Any]) -> dict[str, Any]:

@@ -6,26 +6,18 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any, BinaryIO, NamedTuple
 
 import typer
 
-from zaxy.commands import command, new_app
-from zaxy.commands.events import (
-    AsJson,
-    EventloomPath,
-    SessionId,
-    WorkspaceFolder,
-    existing_session,
-    open_memory,
-    progress_of,
-    session_of,
-)
+from zaxy.commands import command, new_app, with_groups
+from zaxy.commands.events import existing_session, open_memory, progress_of, session_of
+from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
 from zaxy.errors import InvalidRequest
 from zaxy.export.bundle import Signer, Written
 from zaxy.export.delivery import new_file, push
 from zaxy.export.disclosure import disclose
-from zaxy.export.selector import DEFAULT_QUERY_LIMIT, MAX_QUERY_LIMIT, Selector
+from zaxy.export.selector import DEFAULT_QUERY_LIMIT, LISTS, MAX_QUERY_LIMIT, Selector
 from zaxy.export.signing import DEFAULT_ALGORITHM, UNAUDITED, KeyFiles, opened, read_token, signer_of
 from zaxy.export.verification import BUNDLE, ENVELOPE, SUBSET, Verified, parts_of_file, verify
 
@@ -57,52 +49,69 @@ Expected = Annotated[
 ]
 
 
+class Selection(NamedTuple):
+    """The options that select what is exported."""
+
+    grains: Grains = ""
+    types: Types = ""
+    since: Since = None
+    max_seq: MaxSeq = None
+    since_time: SinceTime = ""
+    until_time: UntilTime = ""
+    query: Query = ""
+    query_limit: QueryLimit = DEFAULT_QUERY_LIMIT
+    exclude_sensitivities: Excluded = ""
+    limit: Limit = None
+
+    def selector(self) -> Selector:
+        axes = self._asdict()
+        axes["kinds"], axes["since_seq"] = axes.pop("types"), axes.pop("since")
+        return Selector.of({**axes, **{name: _words(axes[name]) for name in LISTS}})
+
+
+class SigningKeys(NamedTuple):
+    """The options that name the keys to sign with."""
+
+    private_key: Private = ""
+    public_key: Public = ""
+    algorithm: Algorithm = DEFAULT_ALGORITHM
+    passphrase_file: Passphrase = ""
+
+    @contextmanager
+    def signer(self) -> Iterator[Signer | None]:
+        if bool(self.private_key) != bool(self.public_key):
+            missing = "--public-key" if self.private_key else "--private-key"
+            raise InvalidRequest(f"signing needs {missing} too", "Name both files of the key pair.")
+        if self.private_key:
+            with signer_of(KeyFiles(*self)) as signer:
+                yield signer
+        elif self.passphrase_file or self.algorithm != DEFAULT_ALGORITHM:
+            raise InvalidRequest("there is no key to sign with", "Name --private-key and --public-key.")
+        else:
+            yield None
+
+
 @command(app, "export")
+@with_groups(selection=Selection, keys=SigningKeys)
 def export(
     out: Annotated[str, typer.Option("--out", help="The file to write.")],
     session_id: SessionId = None,
     *,
-    grains: Grains = "",
-    types: Types = "",
-    since: Since = None,
-    max_seq: MaxSeq = None,
-    since_time: SinceTime = "",
-    until_time: UntilTime = "",
-    query: Query = "",
-    query_limit: QueryLimit = DEFAULT_QUERY_LIMIT,
-    exclude_sensitivities: Excluded = "",
-    limit: Limit = None,
-    private_key: Private = "",
-    public_key: Public = "",
-    algorithm: Algorithm = DEFAULT_ALGORITHM,
-    passphrase_file: Passphrase = "",
+    selection: Selection,
+    keys: SigningKeys,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    selector = _selector(
-        grains,
-        types,
-        since_seq=since,
-        max_seq=max_seq,
-        since_time=since_time,
-        until_time=until_time,
-        query=query,
-        query_limit=query_limit,
-        excluded=exclude_sensitivities,
-        limit=limit,
-    )
-    with (
-        open_memory(workspace, eventloom_path) as memory,
-        _signer(private_key, public_key, algorithm, passphrase_file) as signer,
-        new_file(out) as file,
-    ):
+    selector = selection.selector()
+    with open_memory(workspace, eventloom_path) as memory, keys.signer() as signer, new_file(out) as file:
         session = existing_session(session_id, memory.workspace, memory.sessions())
         written = memory.export(file, selector, session=session, signer=signer, progress=progress_of("exporting"))
     _print_written(written, session, destination=out, signer=signer, as_json=as_json)
 
 
 @command(app, "export-push")
+@with_groups(selection=Selection, keys=SigningKeys)
 def export_push(
     sink: Annotated[str, typer.Option("--sink", help="Where to: file, or that of a package, such as webhook.")],
     dest: Annotated[str, typer.Option("--dest", help="The destination, as the sink names it: a path, a URL.")],
@@ -111,41 +120,15 @@ def export_push(
         str, typer.Option("--auth-token-file", help="The file that holds the token the destination asks for.")
     ] = "",
     session_id: SessionId = None,
-    grains: Grains = "",
-    types: Types = "",
-    since: Since = None,
-    max_seq: MaxSeq = None,
-    since_time: SinceTime = "",
-    until_time: UntilTime = "",
-    query: Query = "",
-    query_limit: QueryLimit = DEFAULT_QUERY_LIMIT,
-    exclude_sensitivities: Excluded = "",
-    limit: Limit = None,
-    private_key: Private = "",
-    public_key: Public = "",
-    algorithm: Algorithm = DEFAULT_ALGORITHM,
-    passphrase_file: Passphrase = "",
+    selection: Selection,
+    keys: SigningKeys,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    selector = _selector(
-        grains,
-        types,
-        since_seq=since,
-        max_seq=max_seq,
-        since_time=since_time,
-        until_time=until_time,
-        query=query,
-        query_limit=query_limit,
-        excluded=exclude_sensitivities,
-        limit=limit,
-    )
+    selector = selection.selector()
     token = read_token(auth_token_file) if auth_token_file else ""
-    with (
-        open_memory(workspace, eventloom_path) as memory,
-        _signer(private_key, public_key, algorithm, passphrase_file) as signer,
-    ):
+    with open_memory(workspace, eventloom_path) as memory, keys.signer() as signer:
         session = existing_session(session_id, memory.workspace, memory.sessions())
 
         def build(file: BinaryIO) -> Written:
@@ -171,7 +154,7 @@ def export_disclose(
     until_time: UntilTime = "",
     as_json: AsJson = False,
 ) -> None:
-    selector = _selector(grains, kinds, since_seq=since, max_seq=max_seq, since_time=since_time, until_time=until_time)
+    selector = Selection(grains, kinds, since, max_seq, since_time, until_time).selector()
     with opened(bundle) as file, new_file(out) as subset:
         written = disclose(parts_of_file(file), selector, subset)
     summary = {"out": out, "disclosed": written.entries, "size": written.size, "sha256": written.sha256}
@@ -220,51 +203,8 @@ def import_(
         _print_key(done.bundle)
 
 
-def _selector(
-    grains: str,
-    kinds: str,
-    *,
-    since_seq: int | None,
-    max_seq: int | None,
-    since_time: str,
-    until_time: str,
-    query: str = "",
-    query_limit: int = DEFAULT_QUERY_LIMIT,
-    excluded: str = "",
-    limit: int | None = None,
-) -> Selector:
-    return Selector.of(
-        {
-            "grains": _words(grains),
-            "kinds": _words(kinds),
-            "since_seq": since_seq,
-            "max_seq": max_seq,
-            "since_time": since_time,
-            "until_time": until_time,
-            "query": query,
-            "query_limit": query_limit,
-            "exclude_sensitivities": _words(excluded),
-            "limit": limit,
-        }
-    )
-
-
 def _words(text: str) -> list[str] | None:
     return [word for part in text.split(",") if (word := part.strip())] if text else None
-
-
-@contextmanager
-def _signer(private: str, public: str, algorithm: str, passphrase: str) -> Iterator[Signer | None]:
-    if bool(private) != bool(public):
-        missing = "--public-key" if private else "--private-key"
-        raise InvalidRequest(f"signing needs {missing} too", "Name both files of the key pair.")
-    if not private:
-        if passphrase or algorithm != DEFAULT_ALGORITHM:
-            raise InvalidRequest("there is no key to sign with", "Name --private-key and --public-key.")
-        yield None
-        return
-    with signer_of(KeyFiles(private, public, algorithm, passphrase)) as signer:
-        yield signer
 
 
 def _verify(path: str, expected: str | None, shape: str, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from zaxy.commands import command, new_app
-from zaxy.commands.events import AsJson
+from zaxy.commands.typer_options import AsJson
 from zaxy.export.signing import DEFAULT_ALGORITHM, UNAUDITED, KeyFiles, PublicKey, generate, public_key_of
 
 app = new_app("export-keys")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 import typer
 
 from zaxy.commands import command, new_app
-from zaxy.commands.events import AsJson, EventloomPath, SessionId, WorkspaceFolder, existing_session, open_memory
+from zaxy.commands.events import existing_session, open_memory
+from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
 from zaxy.errors import InvalidRequest
 from zaxy.follow.loop import FollowerState
 from zaxy.memory import Memory
@@ -30,10 +31,7 @@ def status(
     as_json: AsJson = False,
 ) -> None:
     with open_memory(workspace, eventloom_path) as memory:
-        states = [
-            state for session in _sessions(memory, session_id, every) for state in memory.followers_status(session)
-        ]
-        _tell(states, as_json)
+        _tell(map(memory.followers_status, _sessions(memory, session_id, every)), as_json)
 
 
 @command(app, "followers rebuild")
@@ -47,12 +45,8 @@ def rebuild(
     as_json: AsJson = False,
 ) -> None:
     with open_memory(workspace, eventloom_path) as memory:
-        states = [
-            state
-            for session in _sessions(memory, session_id, every)
-            for state in memory.rebuild_followers(session, names or ())
-        ]
-        _tell(states, as_json)
+        sessions = _sessions(memory, session_id, every)
+        _tell((memory.rebuild_followers(session, names or ()) for session in sessions), as_json)
 
 
 @command(app, "followers digest")
@@ -80,8 +74,9 @@ def _sessions(memory: Memory, named: str | None, every: bool) -> Sequence[str]:
     return memory.sessions() if every else [existing_session(named, memory.workspace, memory.sessions())]
 
 
-def _tell(states: Sequence[FollowerState], as_json: bool) -> None:
+def _tell(of_sessions: Iterable[Sequence[FollowerState]], as_json: bool) -> None:
     """Print how far the followers are; exit with 1 if one of them does not go on."""
+    states = [state for of_one in of_sessions for state in of_one]
     if as_json:
         typer.echo(json.dumps({"followers": [_row(state) for state in states]}, indent=2))
     else:

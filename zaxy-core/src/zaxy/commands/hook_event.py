@@ -82,9 +82,12 @@ def run(arguments: Sequence[str]) -> int:
     if strict and as_json and recorded is not None:
         import json
 
-        from zaxy.commands.events import reply_of
+        from zaxy.commands.events import event_reply
+        from zaxy.eventloom.quick import is_in_files
+        from zaxy.eventloom.store import event_of
 
-        print(json.dumps(reply_of(recorded), indent=2))
+        place = event_reply(event_of(recorded)) if is_in_files(call.workspace()) else {"spooled": True}
+        print(json.dumps(place, indent=2))
     return 0
 
 

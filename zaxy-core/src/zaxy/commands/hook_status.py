@@ -8,7 +8,8 @@ import typer
 
 from zaxy.clients.hook_status import hook_status
 from zaxy.commands import command, new_app
-from zaxy.commands.events import AsJson, EventloomPath, SessionId, WorkspaceFolder, open_loom, session_of
+from zaxy.commands.events import open_log, session_of
+from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
 from zaxy.observe.self_test import soak
 from zaxy.observe.watcher import watching
 from zaxy.workspace import find_workspace
@@ -30,7 +31,7 @@ def capture_soak(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    loom, found = open_loom(workspace, eventloom_path)
-    report = soak(loom, session_of(session_id, found), watching(found))
+    log, found = open_log(workspace, eventloom_path)
+    report = soak(log, session_of(session_id, found), watching(found))
     typer.echo(json.dumps(report.as_dict(), indent=2, ensure_ascii=False) if as_json else report.page())
     raise typer.Exit(0 if report.passed else 1)

@@ -10,7 +10,7 @@ import typer
 
 from zaxy.clients.hook_files import GENERIC, HookOptions, hooks_of
 from zaxy.commands import command, new_app
-from zaxy.commands.events import AsJson, EventloomPath, WorkspaceFolder
+from zaxy.commands.typer_options import AsJson, EventloomPath, WorkspaceFolder
 from zaxy.workspace import find_workspace
 
 app = new_app("hooks")

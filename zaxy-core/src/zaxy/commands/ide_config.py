@@ -14,7 +14,7 @@ from zaxy.clients.editing import EditedFile
 from zaxy.clients.ide_config import EntryOptions, PlannedEntry, plan_entry
 from zaxy.clients.installed import open_clients
 from zaxy.commands import command, new_app
-from zaxy.commands.events import AsJson, EventloomPath, WorkspaceFolder
+from zaxy.commands.typer_options import AsJson, EventloomPath, WorkspaceFolder
 from zaxy.errors import InvalidRequest
 from zaxy.plugins.manifest import CLIENTS_POINT, ClientOption
 from zaxy.plugins.roster import clients_of, load_roster
@@ -26,15 +26,7 @@ app = new_app("ide-config")
 PANEL = "Options of single clients"
 """The part of the help for options that packages bring; the command's own contract is without them."""
 ROSTER = load_roster(Settings().lenient())
-NAMES = sorted(
-    {
-        provided.name
-        for row in ROSTER.rows
-        if row.usable and row.manifest
-        for provided in row.manifest.provides
-        if provided.point == CLIENTS_POINT
-    }
-)
+NAMES = sorted({provided.name for _, provided in ROSTER.providers if provided.point == CLIENTS_POINT})
 
 
 def with_options_of_clients(function: Callable[..., None]) -> Callable[..., None]:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from zaxy.commands import command, new_app
-from zaxy.commands.events import AsJson, WorkspaceFolder
+from zaxy.commands.typer_options import AsJson, WorkspaceFolder
 from zaxy.errors import Conflict, InvalidRequest
 from zaxy.plugins.roster import clients_of, load_roster
 from zaxy.settings import Settings

@@ -1,4 +1,4 @@
-"""`zaxy append | replay | tail | sessions | verify | repair | forget`."""
+"""`zaxy replay | tail | sessions | verify | repair | forget`."""
 
 from __future__ import annotations
 
@@ -10,60 +10,25 @@ from typing import Annotated, Any
 
 import typer
 
+from zaxy.api.models import Report
 from zaxy.commands import command, new_app
 from zaxy.commands.events import (
-    AsJson,
-    EventloomPath,
-    SessionId,
-    WorkspaceFolder,
     event_row,
     event_view,
     existing_session,
-    open_loom,
+    open_log,
     open_memory,
     progress_of,
-    reply_of,
-    session_of,
 )
+from zaxy.commands.typer_options import AsJson, EventloomPath, WorkspaceFolder
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
-from zaxy.eventloom.admission import admit
 from zaxy.eventloom.citation import Citation, parse_citation
-from zaxy.eventloom.loom import Eventloom
-from zaxy.eventloom.verify import Report
+from zaxy.eventloom.event_log import EventLog
+from zaxy.eventloom.opening import files_log
 
 app = new_app("log")
 
 Session = Annotated[str | None, typer.Argument(help="The session. Default: the workspace's default session.")]
-
-
-@command(app, "append")
-def append(
-    event_type: Annotated[str, typer.Argument(help="The event's type, such as decision.made.")],
-    payload: Annotated[str, typer.Option("--payload", help="A JSON object, or - to read one from standard input.")],
-    *,
-    actor: Annotated[str, typer.Option("--actor", help="Who says it.")] = "user",
-    session_id: SessionId = None,
-    sensitivity: Annotated[str, typer.Option("--sensitivity", help="public, internal, confidential, restricted.")] = "",
-    caused_by: Annotated[str, typer.Option("--caused-by", help="The citation or id of the event that led to it.")] = "",
-    idempotency_key: Annotated[str, typer.Option("--idempotency-key", help="The same key again writes nothing.")] = "",
-    workspace: WorkspaceFolder = None,
-    eventloom_path: EventloomPath = None,
-    as_json: AsJson = False,
-) -> None:
-    loom, found = open_loom(workspace, eventloom_path)
-    session = session_of(session_id, found)
-    entry = admit(
-        event_type,
-        actor,
-        _json_object(payload),
-        sensitivity=sensitivity,
-        caused_by=caused_by,
-        idempotency_key=idempotency_key,
-    )
-    before = loom.end(session).seq if idempotency_key else 0
-    line = loom.append(session, [entry])[0]
-    reply = reply_of(line, replayed=bool(idempotency_key) and line.seq <= before)
-    typer.echo(json.dumps(reply) if as_json else reply["citation"])
 
 
 @command(app, "replay")
@@ -82,8 +47,8 @@ def replay(
 ) -> None:
     if to_seq is not None and to_seq < from_seq:
         raise InvalidRequest("--to-seq is before --from-seq", "Swap them.")
-    loom, session = _source(source, workspace, eventloom_path)
-    events = (line.record for line in loom.read(session, from_seq, to_seq))
+    log, session = _source(source, workspace, eventloom_path)
+    events = (record for record, _ in log.records(session, from_seq, to_seq))
     if as_json:
         _print_events_json(session, events)
         return
@@ -101,18 +66,17 @@ def tail(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    loom, name = _source(session, workspace, eventloom_path)
-    last = loom.end(name).seq
-    shown = loom.follow(name, max(1, last - lines + 1)) if follow else loom.read(name, max(1, last - lines + 1))
-    for line in shown:
-        typer.echo(json.dumps(event_view(line.record), ensure_ascii=False) if as_json else event_row(line.record))
+    log, name = _source(session, workspace, eventloom_path)
+    first = max(1, log.end(name) - lines + 1)
+    for record, _ in log.follow(name, first) if follow else log.records(name, first):
+        typer.echo(json.dumps(event_view(record), ensure_ascii=False) if as_json else event_row(record))
         sys.stdout.flush()
 
 
 @command(app, "sessions")
 def sessions(workspace: WorkspaceFolder = None, eventloom_path: EventloomPath = None, as_json: AsJson = False) -> None:
-    loom, _ = open_loom(workspace, eventloom_path)
-    found = [_about_session(loom, session) for session in loom.sessions()]
+    log, _ = open_log(workspace, eventloom_path)
+    found = [_about_session(log, session) for session in log.sessions()]
     if as_json:
         typer.echo(json.dumps({"sessions": found}, indent=2))
         return
@@ -136,13 +100,13 @@ def verify(
     if everything and (session or remembered):
         raise InvalidRequest("--all goes without a session and --since", "Leave one of them out.")
     if everything:
-        loom, _ = open_loom(workspace, eventloom_path)
-        names = loom.sessions()
+        log, _ = open_log(workspace, eventloom_path)
+        names = log.sessions()
     else:
-        loom, name = _source(session or (remembered.session if remembered else None), workspace, eventloom_path)
+        log, name = _source(session or (remembered.session if remembered else None), workspace, eventloom_path)
         names = [name]
         _refuse_other_session(remembered, name)
-    reports = [loom.verify(name, progress_of(name), remembered) for name in names]
+    reports = [log.verify(name, progress_of(name), remembered) for name in names]
     if as_json:
         typer.echo(json.dumps({"ok": all(r.ok for r in reports), "sessions": [_report(r) for r in reports]}, indent=2))
     else:
@@ -158,8 +122,8 @@ def repair(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    loom, name = _source(session, workspace, eventloom_path)
-    report, cut = loom.repair(name)
+    log, name = _source(session, workspace, eventloom_path)
+    report, cut = log.repair(name)
     if as_json:
         typer.echo(json.dumps({**_report(report), "cut": cut}, indent=2))
     elif report.ok:
@@ -197,29 +161,20 @@ def forget(
         typer.echo(f"warning: {said}", err=True)
 
 
-def _source(source: str | None, workspace: str | None, eventloom_path: str | None) -> tuple[Eventloom, str]:
+def _source(source: str | None, workspace: str | None, eventloom_path: str | None) -> tuple[EventLog, str]:
     """The log and the session that were named: by session, by file, or by default."""
     if source and (source.endswith(".jsonl") or "/" in source):
         file = Path(source)
         if not file.is_file():
             raise NotFound(f"{source} is not a file", "Name a session, or a file that ends in .jsonl.")
-        return Eventloom(str(file.absolute().parent)), file.name.removesuffix(".jsonl")
-    loom, found = open_loom(workspace, eventloom_path)
-    return loom, existing_session(source, found, loom.sessions())
+        return files_log(str(file.absolute().parent)), file.name.removesuffix(".jsonl")
+    log, found = open_log(workspace, eventloom_path)
+    return log, existing_session(source, found, log.sessions())
 
 
 def _refuse_other_session(remembered: Citation | None, session: str) -> None:
     if remembered and remembered.session != session:
         raise InvalidRequest(f"{remembered} is not of the session {session}", "Leave the session out.")
-
-
-def _json_object(text: str) -> Any:
-    try:
-        return json.loads(sys.stdin.read() if text == "-" else text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidRequest(
-            f"the payload is not JSON: {error}", 'Pass an object, such as \'{"text": "..."}\'.'
-        ) from None
 
 
 def _print_events_json(session: str, events: Iterable[dict[str, Any]]) -> None:
@@ -234,18 +189,19 @@ def _print_events_json(session: str, events: Iterable[dict[str, Any]]) -> None:
     typer.echo("\n]}")
 
 
-def _about_session(loom: Eventloom, session: str) -> dict[str, Any]:
+def _about_session(log: EventLog, session: str) -> dict[str, Any]:
     try:
-        end = loom.end(session)
+        last = log.last_event(session)
+    except NotFound:
+        last = None
     except ZaxyError as error:
         return {"session_id": session, "events": 0, "last": None, "head": None, "state": error.message}
-    last = end.line.record if end.line else None
     return {
         "session_id": session,
-        "events": end.seq,
-        "last": last["time"] if last else None,
-        "head": str(Citation(session, end.seq, end.hash or "")) if last else None,
-        "state": loom.state(session),
+        "events": last.seq if last else 0,
+        "last": last.time if last else None,
+        "head": last.citation if last else None,
+        "state": log.state(session),
     }
 
 

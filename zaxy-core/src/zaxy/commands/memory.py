@@ -1,4 +1,4 @@
-"""`zaxy checkout`, and `zaxy memory checkout | bootstrap | capabilities | feedback | skill`."""
+"""`zaxy memory bootstrap | capabilities | feedback | skill`."""
 
 from __future__ import annotations
 
@@ -11,19 +11,10 @@ import typer
 
 from zaxy.api.models import Event
 from zaxy.commands import command, new_app
-from zaxy.commands.events import (
-    AsJson,
-    EventloomPath,
-    SessionId,
-    WorkspaceFolder,
-    event_reply,
-    existing_session,
-    open_memory,
-    session_of,
-)
-from zaxy.errors import InvalidRequest
+from zaxy.commands.events import event_reply, open_memory, purpose_of, session_of
+from zaxy.commands.options import PURPOSE
+from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
 from zaxy.eventloom.citation import parse_citation
-from zaxy.terminal.checkout_page import checkout_page
 from zaxy.terminal.screen import terminal_of
 from zaxy.terminal.start_page import bootstrap_page, capabilities_page
 
@@ -31,43 +22,6 @@ app = new_app("memory")
 
 CurrentTask = Annotated[str, typer.Option("--current-task", help="What the session is about to work on.")]
 Actor = Annotated[str, typer.Option("--actor", help="Who says so.")]
-PURPOSE = "A preset such as coding, or a JSON object."
-
-
-@command(app, "checkout")
-def checkout(
-    question: Annotated[str, typer.Argument(help="The question, or the task that is ahead.")],
-    session_id: SessionId = None,
-    *,
-    ref: Annotated[str, typer.Option("--ref", help="A ref: what was known when it was set.")] = "",
-    purpose: Annotated[str, typer.Option("--purpose", help=PURPOSE)] = "",
-    limit: Annotated[int | None, typer.Option("--limit", min=1, max=100, help="How many facts at most.")] = None,
-    max_recent_events: Annotated[
-        int, typer.Option("--max-recent-events", min=0, max=100, help="How many of the last events.")
-    ] = 3,
-    replay_from_seq: Annotated[
-        int | None, typer.Option("--replay-from-seq", min=1, help="Show events from this one on instead.")
-    ] = None,
-    max_tokens: Annotated[
-        int, typer.Option("--max-tokens", min=1, help="How large the reply may be, in tokens.")
-    ] = 3000,
-    workspace: WorkspaceFolder = None,
-    eventloom_path: EventloomPath = None,
-    as_json: AsJson = False,
-) -> None:
-    with open_memory(workspace, eventloom_path) as memory:
-        session = existing_session(session_id, memory.workspace, memory.sessions())
-        reply = memory.checkout(
-            question,
-            session,
-            ref=ref,
-            replay_from_seq=replay_from_seq,
-            limit=limit,
-            max_recent_events=max_recent_events,
-            purpose=_purpose(purpose),
-            max_tokens=max_tokens,
-        ).as_dict()
-    _print(reply, checkout_page, as_json)
 
 
 @command(app, "memory bootstrap")
@@ -108,7 +62,7 @@ def feedback(
     reason: Annotated[str, typer.Option("--reason", help="Why.")] = "",
     importance: Annotated[float | None, typer.Option("--importance", help="How much it counts, 0 to 1.")] = None,
     query: Annotated[str, typer.Option("--query", help="The question that it answered.")] = "",
-    purpose: Annotated[str, typer.Option("--purpose", help=PURPOSE)] = "",
+    purpose: Annotated[str, typer.Option(PURPOSE.name, help=PURPOSE.help)] = "",
     outcome: Annotated[str, typer.Option("--outcome", help="What came of it.")] = "",
     actor: Actor = "user",
     session_id: SessionId = None,
@@ -117,7 +71,7 @@ def feedback(
     as_json: AsJson = False,
 ) -> None:
     given = {"citation": citation, "reason": reason, "query": query, "outcome": outcome, "importance": importance}
-    details = _given({**given, "purpose": _purpose(purpose)})
+    details = _given({**given, "purpose": purpose_of(purpose)})
     with open_memory(workspace, eventloom_path) as memory:
         # What is said of a memory belongs beside it, unless another session is named.
         beside = parse_citation(citation).session if citation else None
@@ -163,18 +117,6 @@ def skill(
 
 def _given(details: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in details.items() if value not in ("", None, [])}
-
-
-def _purpose(text: str) -> Any:
-    """A preset by its name, or an object; empty where none is given."""
-    if not text.lstrip().startswith("{"):
-        return text
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidRequest(
-            f"the purpose is not JSON: {error}", 'Pass a preset, or an object: \'{"task": "..."}\'.'
-        ) from None
 
 
 def _print_event(event: Event, as_json: bool) -> None:

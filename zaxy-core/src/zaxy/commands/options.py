@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 KINDS = {"": "bool", "N": "int"}
 HELP = "-h, --help"
+MAX_DIGITS = 19
 
 
 class Option(NamedTuple):
@@ -17,6 +18,29 @@ class Option(NamedTuple):
     value: str
     """What its value is called in the usage: N for a whole number, empty for a switch."""
     help: str
+    minimum: int | None = None
+    maximum: int | None = None
+
+    def read(self, text: str) -> str | int | bool | None:
+        """What a text means as its value; None where that is not plain."""
+        if not self.value:
+            return True
+        if self.value != "N":
+            return text or None
+        # Very many digits are more than Python reads, and are no number that anybody means.
+        number = int(text) if text.isascii() and text.isdecimal() and len(text) < MAX_DIGITS else None
+        return number if number is not None and self._within_bounds(number) else None
+
+    def _within_bounds(self, number: int) -> bool:
+        return (self.minimum is None or number >= self.minimum) and (self.maximum is None or number <= self.maximum)
+
+
+JSON = Option("--json", "", "Print JSON.")
+SESSION_ID = Option("--session-id", "ID", "The session. Default: the workspace's own.")
+WORKSPACE = Option("--workspace", "FOLDER", "The project's folder.")
+EVENTLOOM_PATH = Option("--eventloom-path", "FOLDER", "The folder that holds the log.")
+PURPOSE = Option("--purpose", "PURPOSE", "A preset such as coding, or a JSON object.")
+PLACE = (WORKSPACE, EVENTLOOM_PATH)
 
 
 class CommandLine:
@@ -49,6 +73,9 @@ def help_rows(options: Sequence[Option]) -> str:
     return "\n".join(f"  {name:{width}}  {text}" for name, text in (*rows, (HELP, "show this help")))
 
 
-def parameters(options: Sequence[Option]) -> tuple[dict[str, object], ...]:
-    """The same for the contract."""
-    return tuple({"name": option.name, "type": KINDS.get(option.value, "str"), "required": False} for option in options)
+def parameters(options: Sequence[Option], required: Sequence[str] = ()) -> tuple[dict[str, object], ...]:
+    """The same for the contract. `required`: the names of those that must be given."""
+    return tuple(
+        {"name": option.name, "type": KINDS.get(option.value, "str"), "required": option.name in required}
+        for option in options
+    )

@@ -3,48 +3,50 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+import sys
 
-import typer
-
-from zaxy.commands import command, new_app
-from zaxy.commands.events import (
-    AsJson,
-    EventloomPath,
-    SessionId,
-    WorkspaceFolder,
-    event_reply,
-    existing_session,
-    one_line,
-    open_memory,
-)
+from zaxy.commands.events import event_reply, existing_session, one_line, open_memory
+from zaxy.commands.hot import Argument, hot_command
+from zaxy.commands.options import JSON, PLACE, SESSION_ID, Option
 from zaxy.eventloom.citation import parse_citation
 from zaxy.retrieve.profiles import DEFAULT, PROFILES
 
-app = new_app("query")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-Text = Annotated[str, typer.Argument(help='The question, or words, names and "quoted phrases" to look for.')]
-Limit = Annotated[int, typer.Option("--limit", min=1, max=100, help="How many results at most.")]
-Tokens = Annotated[int, typer.Option("--max-tokens", min=1, help="How much text at most, in tokens of a model.")]
-Next = Annotated[str, typer.Option("--cursor", help="The next_cursor of the page before.")]
+TEXT = Argument('The question, or words, names and "quoted phrases" to look for.')
+LIMIT = Option("--limit", "N", "How many results at most.", minimum=1, maximum=100)
+MAX_TOKENS = Option("--max-tokens", "N", "How much text at most, in tokens of a model.", minimum=1)
+CURSOR = Option("--cursor", "TEXT", "The next_cursor of the page before.")
 
 
-@command(app, "query")
+@hot_command(
+    "query",
+    TEXT,
+    SESSION_ID,
+    LIMIT,
+    Option("--as-of", "TIME", "A date or time: what held then, instead of now."),
+    Option("--known-at", "N", "A seq: as far as was known after that event.", minimum=1),
+    Option("--profile", "NAME", f"Scoring: {', '.join(PROFILES)}."),
+    MAX_TOKENS,
+    CURSOR,
+    *PLACE,
+    JSON,
+)
 def query(
-    text: Text,
-    session_id: SessionId = None,
+    text: str,
     *,
-    limit: Limit = 10,
-    as_of: Annotated[str, typer.Option("--as-of", help="A date or time: what held then, instead of now.")] = "",
-    known_at: Annotated[
-        int | None, typer.Option("--known-at", min=1, help="A seq: as far as was known after that event.")
-    ] = None,
-    profile: Annotated[str, typer.Option("--profile", help=f"Scoring: {', '.join(PROFILES)}.")] = DEFAULT,
-    max_tokens: Tokens = 3000,
-    cursor: Next = "",
-    workspace: WorkspaceFolder = None,
-    eventloom_path: EventloomPath = None,
-    as_json: AsJson = False,
+    session_id: str | None = None,
+    limit: int = 10,
+    as_of: str = "",
+    known_at: int | None = None,
+    profile: str = DEFAULT,
+    max_tokens: int = 3000,
+    cursor: str = "",
+    workspace: str | None = None,
+    eventloom_path: str | None = None,
+    as_json: bool = False,
 ) -> None:
     with open_memory(workspace, eventloom_path) as memory:
         session = existing_session(session_id, memory.workspace, memory.sessions())
@@ -61,58 +63,71 @@ def query(
         _print(answer.as_dict(), as_json)
 
 
-@command(app, "verbatim")
+@hot_command("verbatim", TEXT, SESSION_ID, LIMIT, MAX_TOKENS, CURSOR, *PLACE, JSON)
 def verbatim(
-    text: Text,
-    session_id: SessionId = None,
+    text: str,
     *,
-    limit: Limit = 10,
-    max_tokens: Tokens = 3000,
-    cursor: Next = "",
-    workspace: WorkspaceFolder = None,
-    eventloom_path: EventloomPath = None,
-    as_json: AsJson = False,
+    session_id: str | None = None,
+    limit: int = 10,
+    max_tokens: int = 3000,
+    cursor: str = "",
+    workspace: str | None = None,
+    eventloom_path: str | None = None,
+    as_json: bool = False,
 ) -> None:
     with open_memory(workspace, eventloom_path) as memory:
         session = existing_session(session_id, memory.workspace, memory.sessions())
         _print(memory.verbatim(text, session, limit=limit, max_tokens=max_tokens, cursor=cursor).as_dict(), as_json)
 
 
-@command(app, "invalidate")
+@hot_command(
+    "invalidate",
+    Argument("The entity, by the name that a query shows."),
+    Option("--type", "TYPE", "Its type, such as decision."),
+    Option("--at", "TIME", "From when on it no longer holds. Default: now."),
+    Option("--reason", "TEXT", "Why, for the record."),
+    Option("--actor", "NAME", "Who says so."),
+    SESSION_ID,
+    *PLACE,
+    JSON,
+)
 def invalidate(
-    entity_name: Annotated[str, typer.Argument(help="The entity, by the name that a query shows.")],
-    entity_type: Annotated[str, typer.Option("--type", help="Its type, such as decision.")],
+    entity_name: str,
     *,
-    invalid_at: Annotated[str, typer.Option("--at", help="From when on it no longer holds. Default: now.")] = "",
-    reason: Annotated[str, typer.Option("--reason", help="Why, for the record.")] = "",
-    actor: Annotated[str, typer.Option("--actor", help="Who says so.")] = "user",
-    session_id: SessionId = None,
-    workspace: WorkspaceFolder = None,
-    eventloom_path: EventloomPath = None,
-    as_json: AsJson = False,
+    entity_type: str,
+    invalid_at: str = "",
+    reason: str = "",
+    actor: str = "user",
+    session_id: str | None = None,
+    workspace: str | None = None,
+    eventloom_path: str | None = None,
+    as_json: bool = False,
 ) -> None:
     with open_memory(workspace, eventloom_path) as memory:
         session = existing_session(session_id, memory.workspace, memory.sessions())
         event = memory.invalidate(
             entity_name, entity_type, invalid_at=invalid_at, reason=reason, session=session, actor=actor
         )
-        typer.echo(json.dumps(event_reply(event)) if as_json else event.citation)
+        print(json.dumps(event_reply(event)) if as_json else event.citation)
 
 
 def _print(reply: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(reply, indent=2, ensure_ascii=False))
+        print(json.dumps(reply, indent=2, ensure_ascii=False))
         return
     for row in reply["results"]:
         until = f" to {row['valid_to'][:10]}" if row["valid_to"] else ""
         cited = parse_citation(row["citation"]).short
-        typer.echo(f"{cited}  {row['valid_from'][:10]}{until}  {one_line(row['actor'], 40)}  ({row['score']:.2f})")
-        typer.echo("    " + one_line(row["content"].replace("\n", " · "), 200))
-    if not reply["results"]:
-        typer.echo("nothing found", err=True)
-    if reply["next_cursor"]:
-        typer.echo(f"more with --cursor {reply['next_cursor']}", err=True)
-    for warning in reply["warnings"]:
-        typer.echo(f"warning: {warning}", err=True)
-    for notice in reply["notices"]:
-        typer.echo(f"notice: {notice}", err=True)
+        print(f"{cited}  {row['valid_from'][:10]}{until}  {one_line(row['actor'], 40)}  ({row['score']:.2f})")
+        print("    " + one_line(row["content"].replace("\n", " · "), 200))
+    sys.stdout.flush()  # the rows come first where both streams go to one place
+    for note in _notes(reply):
+        print(note, file=sys.stderr)
+
+
+def _notes(reply: dict[str, Any]) -> list[str]:
+    """What there is to say about the rows."""
+    found = [] if reply["results"] else ["nothing found"]
+    more = [f"more with --cursor {reply['next_cursor']}"] if reply["next_cursor"] else []
+    warnings = [f"warning: {warning}" for warning in reply["warnings"]]
+    return [*found, *more, *warnings, *(f"notice: {notice}" for notice in reply["notices"])]

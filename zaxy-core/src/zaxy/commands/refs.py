@@ -8,18 +8,10 @@ from typing import Annotated
 import typer
 
 from zaxy.commands import command, new_app
-from zaxy.commands.events import (
-    AsJson,
-    EventloomPath,
-    SessionId,
-    WorkspaceFolder,
-    event_row,
-    event_view,
-    open_loom,
-    reply_of,
-    session_of,
-)
+from zaxy.commands.events import event_reply, event_row, event_view, open_log, session_of
+from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
 from zaxy.eventloom.citation import Citation, parse_citation
+from zaxy.eventloom.event_log import ref_target
 
 app = new_app("refs")
 
@@ -33,12 +25,11 @@ def list_refs(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    loom, found = open_loom(workspace, eventloom_path)
+    log, found = open_log(workspace, eventloom_path)
     session = session_of(session_id, found)
     refs = {}
-    for name, line in sorted(loom.refs(session).items()):
-        payload = line.record["payload"]
-        refs[name] = Citation(session, payload["target_seq"], payload["target_hash"])
+    for name, event in sorted(log.refs(session).items()):
+        refs[name] = ref_target(event)
     if as_json:
         typer.echo(
             json.dumps({"session_id": session, "refs": {name: str(cited) for name, cited in refs.items()}}, indent=2)
@@ -58,15 +49,15 @@ def update(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    loom, found = open_loom(workspace, eventloom_path)
+    log, found = open_log(workspace, eventloom_path)
     if citation is not None:
-        target = loom.resolve(parse_citation(citation))
+        target = log.resolve(parse_citation(citation))
     else:
-        target = loom.last_event(session_of(session_id, found))
-    line = loom.set_ref(name, target)
-    cited = Citation(str(target.record["thread"]), target.seq, target.hash)
+        target = log.last_event(session_of(session_id, found))
+    event = log.set_ref(name, target)
+    cited = Citation(target.session, target.seq, target.hash)
     typer.echo(
-        json.dumps({"name": name, "target": str(cited), **reply_of(line)}) if as_json else f"{name}  {cited.short}"
+        json.dumps({"name": name, "target": str(cited), **event_reply(event)}) if as_json else f"{name}  {cited.short}"
     )
 
 
@@ -79,6 +70,7 @@ def resolve(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    loom, found = open_loom(workspace, eventloom_path)
-    line = loom.resolve_ref(session_of(session_id, found), name)
-    typer.echo(json.dumps(event_view(line.record), ensure_ascii=False) if as_json else event_row(line.record))
+    log, found = open_log(workspace, eventloom_path)
+    event = log.resolve_ref(session_of(session_id, found), name)
+    record = log.record(Citation(event.session, event.seq, event.hash))
+    typer.echo(json.dumps(event_view(record), ensure_ascii=False) if as_json else event_row(record))

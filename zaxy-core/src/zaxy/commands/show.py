@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated
 
-import typer
-
-from zaxy.commands import command, new_app
-from zaxy.commands.events import AsJson, EventloomPath, WorkspaceFolder, event_view, open_loom
+from zaxy.commands.events import event_view, open_log
+from zaxy.commands.hot import Argument, hot_command
+from zaxy.commands.options import JSON, PLACE
 from zaxy.eventloom.citation import parse_citation
-from zaxy.terminal.event_page import event_page
-from zaxy.terminal.screen import terminal_of
-
-app = new_app("show")
 
 
-@command(app, "show")
+@hot_command("show", Argument("The event, as eventloom://session/events/42#hash."), *PLACE, JSON)
 def show(
-    citation: Annotated[str, typer.Argument(help="The event, as eventloom://session/events/42#hash.")],
-    workspace: WorkspaceFolder = None,
-    eventloom_path: EventloomPath = None,
-    as_json: AsJson = False,
+    citation: str, *, workspace: str | None = None, eventloom_path: str | None = None, as_json: bool = False
 ) -> None:
     cited = parse_citation(citation)
-    loom, _ = open_loom(workspace, eventloom_path)
-    record = loom.resolve(cited).record
+    log, _ = open_log(workspace, eventloom_path)
+    record = log.record(cited)
     if as_json:
-        typer.echo(json.dumps(event_view(record), ensure_ascii=False))
-    else:
-        typer.echo(event_page(record, *terminal_of(sys.stdout)))
+        print(json.dumps(event_view(record), ensure_ascii=False))
+        return
+    from zaxy.terminal.event_page import event_page
+    from zaxy.terminal.screen import terminal_of
+
+    print(event_page(record, *terminal_of(sys.stdout)))

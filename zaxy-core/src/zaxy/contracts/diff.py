@@ -6,7 +6,7 @@ that is required breaks as well, and so does any change of the parameters that t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from zaxy.api.catalog import STABILITIES
@@ -54,6 +54,7 @@ def _added(name: str, item: Item, old: Items) -> ContractChange:
 
 
 def _differences(old: Item, new: Item) -> Iterator[tuple[str, str]]:
+    built_by_plugin = new["side"] != "core"
     for key in sorted(old.keys() | new.keys()):
         before, after = old.get(key), new.get(key)
         if before == after:
@@ -68,9 +69,9 @@ def _differences(old: Item, new: Item) -> Iterator[tuple[str, str]]:
         elif key == "parameters":
             yield from _parameters(before or [], after or [], fixed=new["side"] == "plugin")
         elif key == "fields":
-            yield from _fields(before or [], after or [], built_by_plugin=new["side"] != "core")
+            yield from _named("field", before or [], after or [], lambda added: built_by_plugin and added["required"])
         elif key == "methods":
-            yield from _methods(before or [], after or [])
+            yield from _named("method", before or [], after or [], lambda added: False)
         elif key in MEMBERS:
             yield from _members(MEMBERS[key], set(before or []), set(after or []))
         else:
@@ -79,40 +80,25 @@ def _differences(old: Item, new: Item) -> Iterator[tuple[str, str]]:
 
 def _parameters(old: list[Item], new: list[Item], fixed: bool) -> Iterator[tuple[str, str]]:
     """`fixed`: the core calls it, by position, so that nothing about its parameters may change."""
+    yield from _named("parameter", old, new, lambda added: fixed or added["required"])
     before, after = _by_name(old), _by_name(new)
-    for name in before.keys() - after.keys():
-        yield BREAKING, f"parameter {name} removed"
-    for name in after.keys() - before.keys():
-        demanded = fixed or after[name]["required"]
-        yield BREAKING if demanded else ADDITIVE, f"parameter {name} added"
-    for name in before.keys() & after.keys():
-        yield from _prefixed(f"parameter {name}", before[name], after[name])
     shared = [p["name"] for p in new if p["name"] in before]
     if shared != [p["name"] for p in old if p["name"] in after]:
         yield BREAKING, "parameters reordered"
 
 
-def _fields(old: list[Item], new: list[Item], built_by_plugin: bool) -> Iterator[tuple[str, str]]:
+def _named(
+    what: str, old: list[Item], new: list[Item], is_demanded: Callable[[Item], bool]
+) -> Iterator[tuple[str, str]]:
+    """What changed among parts that have names: parameters, fields or methods."""
     before, after = _by_name(old), _by_name(new)
     for name in before.keys() - after.keys():
-        yield BREAKING, f"field {name} removed"
+        yield BREAKING, f"{what} {name} removed"
     for name in after.keys() - before.keys():
-        demanded = built_by_plugin and after[name]["required"]
-        yield BREAKING if demanded else ADDITIVE, f"field {name} added"
+        yield BREAKING if is_demanded(after[name]) else ADDITIVE, f"{what} {name} added"
     for name in before.keys() & after.keys():
-        yield from _prefixed(f"field {name}", before[name], after[name])
-
-
-def _methods(old: list[Item], new: list[Item]) -> Iterator[tuple[str, str]]:
-    """Methods that the core offers to plugins."""
-    before, after = _by_name(old), _by_name(new)
-    for name in before.keys() - after.keys():
-        yield BREAKING, f"method {name} removed"
-    for name in after.keys() - before.keys():
-        yield ADDITIVE, f"method {name} added"
-    for name in before.keys() & after.keys():
-        for verdict, what in _differences({"side": "core", **before[name]}, {"side": "core", **after[name]}):
-            yield verdict, f"method {name}: {what}"
+        for verdict, change in _differences({"side": "core", **before[name]}, {"side": "core", **after[name]}):
+            yield verdict, f"{what} {name}: {change}"
 
 
 def _members(what: str, old: set[str], new: set[str]) -> Iterator[tuple[str, str]]:
@@ -120,11 +106,6 @@ def _members(what: str, old: set[str], new: set[str]) -> Iterator[tuple[str, str
         yield BREAKING, f"{what} {name} removed"
     for name in sorted(new - old):
         yield ADDITIVE, f"{what} {name} added"
-
-
-def _prefixed(what: str, old: Item, new: Item) -> Iterator[tuple[str, str]]:
-    for verdict, change in _differences(old, new):
-        yield verdict, f"{what}: {change}"
 
 
 def _by_name(described: list[Item]) -> dict[str, Item]:

@@ -73,7 +73,7 @@ def _bundles() -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     with TemporaryDirectory() as folder, import_module("zaxy.memory").Memory.open(folder) as memory:
         for kind, payload, sensitivity in RECORDED:
             memory.append(kind, payload, sensitivity=sensitivity, session=SESSION)
-        memory.recall.loom.erase(SESSION, ERASED, "user", "asked for")
+        memory.recall.store.erase(SESSION, ERASED, "user", "asked for")
         memory.export(envelope, session=SESSION)
         written = memory.export(bundle, session=SESSION, signer=signer)
         every, leaves = bytearray(b"\1" * written.entries), bytearray(32 * written.entries)

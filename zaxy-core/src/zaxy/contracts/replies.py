@@ -6,6 +6,7 @@ A field is named by its path and has a type; what it says is left out, as it cha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -52,17 +53,13 @@ TOOLS: dict[str, dict[str, Any]] = {
 
 def checkout_fields() -> Iterator[tuple[str, str]]:
     """The fields of a checkout with everything in it: a conflict, a purpose, skills, a composed question."""
-    with TemporaryDirectory() as folder, import_module("zaxy.memory").Memory.open(folder) as memory:
-        call = _caller(memory)
-        _record(call)
+    with _recorded() as call:
         yield from fields(call("memory_checkout", {"query": QUESTION, "purpose": "coding", "max_tokens": WHOLE}))
 
 
 def tool_fields() -> Iterator[tuple[str, str]]:
     """The fields of what tools answer, each path beginning with its tool."""
-    with TemporaryDirectory() as folder, import_module("zaxy.memory").Memory.open(folder) as memory:
-        call = _caller(memory)
-        _record(call)
+    with _recorded() as call:
         for tool, arguments in TOOLS.items():
             yield from ((f"{tool} {path}", kind) for path, kind in fields(call(tool, arguments)))
 
@@ -81,25 +78,24 @@ def worked_qualities() -> dict[str, dict[str, Any]]:
     }
 
 
-def _caller(memory: Any) -> Call:
+@contextmanager
+def _recorded() -> Iterator[Call]:
+    """A caller of the tools of a small memory, with everything in it that a reply can show."""
     catalog = import_module("zaxy.serve.catalog")
     served = import_module("zaxy.serve.served_tool")
     tools = catalog.Catalog(catalog.own_tools())
+    with TemporaryDirectory() as folder, import_module("zaxy.memory").Memory.open(folder) as memory:
 
-    def call(tool: str, arguments: dict[str, Any]) -> Reply:
-        reply: Reply = tools.find(tool).answer(
-            served.Call(memory, {**arguments, "session_id": SESSION}, lambda done, total: None)
-        )
-        return reply
+        def call(tool: str, arguments: dict[str, Any]) -> Reply:
+            named = served.Call(memory, {**arguments, "session_id": SESSION}, lambda done, total: None)
+            reply: Reply = tools.find(tool).answer(named)
+            return reply
 
-    return call
-
-
-def _record(call: Call) -> None:
-    for type_, payload in RECORDED:
-        call("memory_append", {"event_type": type_, "actor": "assistant", "payload": payload})
-    for arguments in (SKILL, OUTCOME, OUTCOME):
-        call("memory_skill", arguments)
+        for type_, payload in RECORDED:
+            call("memory_append", {"event_type": type_, "actor": "assistant", "payload": payload})
+        for arguments in (SKILL, OUTCOME, OUTCOME):
+            call("memory_skill", arguments)
+        yield call
 
 
 def fields(value: object, path: str = "") -> Iterator[tuple[str, str]]:

@@ -26,7 +26,7 @@ Contract = dict[str, Any]
 
 # Who makes the values of a model: the core hands it out, a plugin returns it, or both do.
 MODEL_SIDES = {
-    "core": "AsOf Batch ExtractedEvent HookCommand Parcel ProviderContext Query",
+    "core": "AsOf Batch Damage ExtractedEvent HookCommand NewLine Parcel PlannedAppend ProviderContext Query Report",
     "plugin": "Candidate ClientCapture ClientSigns EdgeRow EntityRow GraphStats HookEvent HookHandler KeyPair "
     "Observation Page Provider Reading Receipt Source Tool",
     "both": "Closing Cursor Draft Edge Entity EntityRef Event Extraction ServerEntry",
@@ -40,7 +40,8 @@ CONSTANTS = {
 RULES_OF_VERSIONS = (
     "as_known beginning comes_last content_of earlier_ends earlier_text end_versions holds last_of open_version seen"
 )
-PROTOCOLS = ("Follower", "ClientHooks", *(point.protocol for point in POINTS.values()))
+OF_LINES = "erase_payload plan_append prove_line verify_lines"
+PROTOCOLS = ("Follower", "ClientHooks", "StoredLog", *(point.protocol for point in POINTS.values()))
 EXPERIMENTAL = {"stability": "experimental", "since": "0.1"}
 
 
@@ -83,10 +84,15 @@ def _client_words(manifest: Manifest) -> Iterator[tuple[str, Item]]:
     """The presets and options that a plugin's clients bring to the command line."""
     for client in manifest.clients:
         if client.preset:
-            yield f"preset {client.preset}", {"side": "core", **EXPERIMENTAL, "client": client.name}
+            yield f"preset {client.preset}", _offered(client=client.name)
         for option in client.options:
             described = {"sets": option.sets, "choices": list(option.choices), "summary": option.help}
-            yield f"option ide-config {option.flag}", {"side": "core", **EXPERIMENTAL, **described}
+            yield f"option ide-config {option.flag}", _offered(**described)
+
+
+def _offered(**described: Any) -> Item:
+    """An item that the core offers."""
+    return {"side": "core", **EXPERIMENTAL, **described}
 
 
 def contract(name: str, distribution: str, items: Items) -> Contract:
@@ -135,7 +141,7 @@ def _memory_access() -> tuple[str, Item]:
     """What a tool pack is handed: offered by the core, so it is one item with methods to call."""
     protocol = import_module("zaxy.api.points").MemoryAccess
     methods = [{"name": name, **described} for name, described in _members(protocol)]
-    return "model MemoryAccess", {"side": "core", **EXPERIMENTAL, "methods": methods}
+    return "model MemoryAccess", _offered(methods=methods)
 
 
 def _members(protocol: type) -> Iterator[tuple[str, Item]]:
@@ -169,15 +175,15 @@ def _cases() -> Iterator[tuple[str, Item]]:
 
 def _names() -> Iterator[tuple[str, Item]]:
     """What `zaxy.api` offers besides: the marker of hook implementations, how names match, and plain values."""
-    yield (
-        "function hookimpl",
-        {"side": "core", **EXPERIMENTAL, "summary": "Marks a function as a hook's implementation."},
-    )
+    yield "function hookimpl", _offered(summary="Marks a function as a hook's implementation.")
     fold = import_module("zaxy.api").folded_name
-    yield "function folded_name", {"side": "core", **EXPERIMENTAL, "summary": inspect.getdoc(fold), **_signature(fold)}
+    yield "function folded_name", _offered(summary=inspect.getdoc(fold), **_signature(fold))
     for name, kind in CONSTANTS.items():
-        yield f"constant {name}", {"side": "core", **EXPERIMENTAL, "type": kind}
+        yield f"constant {name}", _offered(type=kind)
     yield from _rules_of_versions()
+    for name in OF_LINES.split():
+        signature = _signature(getattr(import_module("zaxy.api"), name))
+        yield f"function {name}", {"side": "core", **EXPERIMENTAL, "since": "0.3", **signature}
 
 
 def _rules_of_versions() -> Iterator[tuple[str, Item]]:
@@ -185,14 +191,14 @@ def _rules_of_versions() -> Iterator[tuple[str, Item]]:
     versions = import_module("zaxy.api.versions")
     yield "model Version", {"side": "both", **EXPERIMENTAL, "fields": _fields(versions.Version)}
     for name in RULES_OF_VERSIONS.split():
-        yield f"function {name}", {"side": "core", **EXPERIMENTAL, **_signature(getattr(versions, name))}
+        yield f"function {name}", _offered(**_signature(getattr(versions, name)))
 
 
 def _error_types() -> Iterator[tuple[str, Item]]:
     errors = import_module("zaxy.errors")
     for name, kind in vars(errors).items():
         if inspect.isclass(kind) and issubclass(kind, errors.ZaxyError) and not name.startswith("_"):
-            yield f"function {name}", {"side": "core", **EXPERIMENTAL, **_signature(kind.__init__, skip=1)}
+            yield f"function {name}", _offered(**_signature(kind.__init__, skip=1))
 
 
 def _for_clients() -> Iterator[tuple[str, Item]]:
@@ -204,14 +210,14 @@ def _for_clients() -> Iterator[tuple[str, Item]]:
         for name, kind in annotations.items()
     ]
     methods = [{"name": name, **described} for name, described in _members(client.FileClient)]
-    yield "model FileClient", {"side": "core", **EXPERIMENTAL, "fields": fields, "methods": methods}
-    yield "model JsonHooks", {"side": "core", **EXPERIMENTAL, "fields": _fields(hooks.JsonHooks)}
-    yield "function server_entry", {"side": "core", **EXPERIMENTAL, **_signature(client.server_entry)}
+    yield "model FileClient", _offered(fields=fields, methods=methods)
+    yield "model JsonHooks", _offered(fields=_fields(hooks.JsonHooks))
+    yield "function server_entry", _offered(**_signature(client.server_entry))
     for part in ("json", "lines", "toml"):
         module = import_module(f"zaxy.api.edit.{part}")
         for name, member in vars(module).items():
             if inspect.isfunction(member) and member.__module__ == module.__name__ and not name.startswith("_"):
-                yield f"function edit.{part}.{name}", {"side": "core", **EXPERIMENTAL, **_signature(member)}
+                yield f"function edit.{part}.{name}", _offered(**_signature(member))
 
 
 def _manifest() -> Items:
@@ -247,34 +253,32 @@ def _setting(setting: Setting) -> tuple[str, Item]:
 
 
 def _error(code: str, meaning: str) -> tuple[str, Item]:
-    return f"error {code}", {"side": "core", **EXPERIMENTAL, "summary": meaning}
+    return f"error {code}", _offered(summary=meaning)
 
 
 def _checkout() -> Iterator[tuple[str, Item]]:
     """The fields of a checkout, and two of its verdicts worked out."""
     yield from _fields_of_replies("checkout_fields")
     for case, quality in import_module("zaxy.contracts.replies").worked_qualities().items():
-        yield f"quality {case}", {"side": "core", **EXPERIMENTAL, "quality": quality}
+        yield f"quality {case}", _offered(quality=quality)
 
 
 def _fields_of_replies(of: str) -> Iterator[tuple[str, Item]]:
     kinds: dict[str, list[str]] = {}
     for path, kind in getattr(import_module("zaxy.contracts.replies"), of)():
         kinds[path] = sorted({*kinds.get(path, []), kind})
-    return (
-        (f"field {path}", {"side": "core", **EXPERIMENTAL, "type": " or ".join(kind)}) for path, kind in kinds.items()
-    )
+    return ((f"field {path}", _offered(type=" or ".join(kind))) for path, kind in kinds.items())
 
 
 def _export_formats() -> Iterator[tuple[str, Item]]:
     """The shapes of bundles with their versions and fields, and the axes of a selector."""
     formats = import_module("zaxy.contracts.formats")
     for shape, version in formats.versions().items():
-        yield f"version {shape}", {"side": "core", **EXPERIMENTAL, "value": version}
+        yield f"version {shape}", _offered(value=version)
     for field, kinds in formats.fields_of_bundles().items():
-        yield f"field {field}", {"side": "core", **EXPERIMENTAL, "type": " or ".join(sorted(kinds))}
+        yield f"field {field}", _offered(type=" or ".join(sorted(kinds)))
     for axis, described in formats.axes().items():
-        yield f"axis {axis}", {"side": "core", **EXPERIMENTAL, **described}
+        yield f"axis {axis}", _offered(**described)
 
 
 def _event_types() -> Iterator[tuple[str, Item]]:
@@ -292,32 +296,25 @@ def _tools() -> Iterator[tuple[str, Item]]:
             {"name": name, "required": name in schema.get("required", ()), "schema": kind}
             for name, kind in sorted(schema["properties"].items())
         ]
-        yield (
-            f"tool {served.tool.name}",
-            {
-                "side": "core",
-                **EXPERIMENTAL,
-                "summary": served.tool.description,
-                "parameters": parameters,
-                "additional_arguments": schema["additionalProperties"],
-                "profiles": list(served.tool.profiles),
-                "annotations": catalog.hints_of(served.tool),
-                "admin_in_production": served.needs_admin,
-            },
+        described = _offered(
+            summary=served.tool.description,
+            parameters=parameters,
+            additional_arguments=schema["additionalProperties"],
+            profiles=list(served.tool.profiles),
+            annotations=catalog.hints_of(served.tool),
+            admin_in_production=served.needs_admin,
         )
+        yield f"tool {served.tool.name}", described
 
 
 def _commands() -> Iterator[tuple[str, Item]]:
     for command in import_module("zaxy.__main__").COMMANDS:
         module = import_module(command.module)
         if command.hot:
-            parameters = list(module.PARAMETERS)
+            parameters = list(getattr(getattr(module, command.hot), "parameters", ()) or module.PARAMETERS)
         else:
             parameters = list(_typer_parameters(module.app, command.words.split()[-1]))
-        yield (
-            f"command {command.words}",
-            {"side": "core", **EXPERIMENTAL, "parameters": parameters, "summary": command.summary},
-        )
+        yield f"command {command.words}", _offered(parameters=parameters, summary=command.summary)
 
 
 def _typer_parameters(app: Any, name: str) -> Iterator[Item]:

@@ -6,9 +6,11 @@ missing are built from them and opened.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
+from _weakrefset import WeakSet  # what `threading` has loaded anyway
 
 from zaxy.atomic_write import sync_data, sync_folder
 from zaxy.errors import Forbidden
@@ -16,8 +18,40 @@ from zaxy.errors import Forbidden
 if sys.platform != "win32":
     import fcntl
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
+
 _BINARY = getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
+_resting: WeakSet[Any] = WeakSet()
+"""Logs that can close descriptors which they do not use just now."""
+
+
+def rests_when_files_are_scarce(log: Any) -> None:
+    """Call `log.rest()` when this process may open no more files."""
+    _resting.add(log)
+
+
+def retried_with_room(open_it: Callable[[], T]) -> T:
+    """Open something. If too many files are open, those that nobody uses are closed, and it is tried once more."""
+    try:
+        return open_it()
+    except OSError as error:
+        if error.errno != errno.EMFILE:
+            raise
+    close_idle_files()
+    return open_it()
+
+
+def close_idle_files() -> None:
+    for log in list(_resting):
+        log.rest()
 
 
 class Disk:
@@ -26,11 +60,10 @@ class Disk:
     def open(self, path: str, create: bool = False) -> int:
         """A descriptor that reads anywhere and writes at the end."""
         flags = os.O_RDWR | os.O_APPEND | _BINARY | _NO_LINK | (os.O_CREAT if create else 0)
-        fd = os.open(path, flags, 0o600)
-        return self._ours(fd, path)
+        return self._ours(retried_with_room(lambda: os.open(path, flags, 0o600)), path)
 
     def open_to_read(self, path: str) -> int:
-        return self._ours(os.open(path, os.O_RDONLY | _BINARY | _NO_LINK), path)
+        return self._ours(retried_with_room(lambda: os.open(path, os.O_RDONLY | _BINARY | _NO_LINK)), path)
 
     def _ours(self, fd: int, path: str) -> int:
         if fd < 3 and sys.platform != "win32":

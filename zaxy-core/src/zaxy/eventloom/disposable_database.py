@@ -22,7 +22,7 @@ from zlib import crc32
 import orjson
 
 from zaxy.errors import Unavailable, ZaxyError
-from zaxy.eventloom.disk import DISK
+from zaxy.eventloom.disk import DISK, close_idle_files, retried_with_room
 from zaxy.eventloom.lock import SessionLock
 from zaxy.security.paths import is_own_file, own_folder
 from zaxy.user_state import user_key
@@ -185,6 +185,15 @@ class DisposableDatabase:
         self._leave_parents()
         self._let_go()
 
+    def close_if_idle(self) -> None:
+        """Close what is open unless it is being written. It is opened again when it is needed."""
+        self._leave_parents()
+        if self._writing.acquire(blocking=False):
+            try:
+                self._let_go()
+            finally:
+                self._writing.release()
+
     def _read(self, ask: Callable[[SealedConnection], T], begin: bool = True) -> T:
         db = self._borrow(begin)
         try:
@@ -275,16 +284,26 @@ class DisposableDatabase:
         own_folder(os.path.dirname(folder), create=True)
         own_folder(folder, create=True)
         with self._alone():
-            identity = self._placed()
-            db = sqlite3.connect(
-                self._path, timeout=WAIT, isolation_level=None, check_same_thread=False, factory=SealedConnection
-            )
+            identity = retried_with_room(self._placed)
             try:
-                self._prepare(db)
-            except BaseException:
-                db.close()
-                raise
+                db = self._prepared()
+            except sqlite3.OperationalError as error:
+                if _code(error) != sqlite3.SQLITE_CANTOPEN:
+                    raise
+                close_idle_files()  # that is how SQLite says that too many are open
+                db = self._prepared()
         db.identity = identity
+        return db
+
+    def _prepared(self) -> SealedConnection:
+        db = sqlite3.connect(
+            self._path, timeout=WAIT, isolation_level=None, check_same_thread=False, factory=SealedConnection
+        )
+        try:
+            self._prepare(db)
+        except BaseException:
+            db.close()
+            raise
         return db
 
     def _leave_parents(self) -> None:

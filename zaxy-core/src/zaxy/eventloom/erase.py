@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from zaxy.errors import Conflict, Forbidden
@@ -22,11 +22,21 @@ def without_payload(reader: Reader, offset: int, line: Line) -> Iterator[bytes]:
     yield from reader.bytes_between(after, reader.size)
 
 
+def erasure_payload(seq: int, hash_: str, reason: str, closings: Sequence[object]) -> dict[str, object]:
+    """What the record of an erasure says. `closings`: what the erased event had closed. It stays closed."""
+    payload: dict[str, object] = {"seq": seq, "hash": hash_, "reason": reason}
+    return {**payload, "closings": list(closings)} if closings else payload
+
+
 def refuse_unerasable(line: Line) -> None:
-    if line.record["type"].startswith("event."):
+    refuse_erasing(line.seq, line.record["type"], "payload" not in line.record)
+
+
+def refuse_erasing(seq: int, type_: str, erased: bool) -> None:
+    if type_.startswith("event."):
         raise Forbidden(
-            f"event {line.seq} is itself the record of an erasure",
+            f"event {seq} is itself the record of an erasure",
             "Such records stay: without them the log would count as damaged.",
         )
-    if "payload" not in line.record:
-        raise Conflict(f"event {line.seq} is already erased", "There is nothing left to do.")
+    if erased:
+        raise Conflict(f"event {seq} is already erased", "There is nothing left to do.")

@@ -130,6 +130,9 @@ class LogIndex:
         for table in ("offsets", "keys", "refs"):
             db.execute(f"DELETE FROM {table}")
 
+    def rest(self) -> None:
+        self._file.close_if_idle()
+
     def close(self) -> None:
         self._file.close()
 

@@ -12,7 +12,7 @@ from zaxy.errors import Unavailable, ZaxyError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
     from zaxy.eventloom.disk import Disk
@@ -45,6 +45,7 @@ class SessionLock:
         self._disk = disk
         self._mutex = RLock()
         self._fd: int | None = None
+        self._holders = 0
         self._pid = os.getpid()
 
     def exclusive(self, timeout: float) -> AbstractContextManager[None]:
@@ -59,6 +60,7 @@ class SessionLock:
         deadline = time.monotonic() + timeout
         if not self._mutex.acquire(timeout=max(timeout, 0)):
             raise self._busy(timeout)
+        self._holders += 1
         try:
             fd = self._descriptor()
             wait = FIRST_WAIT
@@ -72,6 +74,20 @@ class SessionLock:
             finally:
                 _unlock(fd)
         finally:
+            self._holders -= 1
+            self._mutex.release()
+
+    def close_if_idle(self, also: Callable[[], None] | None = None) -> None:
+        """Close the descriptor, and do what else is to be done, unless a thread holds the lock just now."""
+        self._forget_parent()
+        if not self._mutex.acquire(blocking=False):
+            return
+        try:
+            if not self._holders:
+                if also:
+                    also()
+                self.close()
+        finally:
             self._mutex.release()
 
     def _descriptor(self) -> int:
@@ -83,7 +99,7 @@ class SessionLock:
     def _forget_parent(self) -> None:
         """In a forked child, leave the parent's descriptor and a mutex that one of its threads may have held."""
         if self._pid != os.getpid():
-            self._mutex, self._fd, self._pid = RLock(), None, os.getpid()
+            self._mutex, self._fd, self._holders, self._pid = RLock(), None, 0, os.getpid()
 
     def close(self) -> None:
         if self._fd is not None and self._pid == os.getpid():

@@ -306,6 +306,22 @@ class SessionLog:
         except OSError as error:
             raise explained(error, self.session, self.folder) from None
 
+    def remove(self, last: int) -> bool:
+        """Remove the file if it ends with the event of that number. Writers that wait begin a new one."""
+        try:
+            with self.lock.exclusive(LOCK_TIMEOUT):
+                if self._disk.identity_at(self.path) is None:
+                    return False
+                self._prepare()
+                if self._tail.seq != last:
+                    return False
+                self._drop()
+                self._disk.remove(self.path)
+                self._disk.sync_folder(self.folder)
+                return True
+        except OSError as error:
+            raise explained(error, self.session, self.folder) from None
+
     # Reading
 
     def reader(self, timeout: float = LOCK_TIMEOUT, even_if_damaged: bool = False) -> Reader:
@@ -388,6 +404,11 @@ class SessionLog:
         if self._pid != os.getpid():
             self._drop()
             self._pid, self._queue, self._led, self._waiting = os.getpid(), Lock(), False, []
+
+    def rest(self) -> None:
+        """Close the descriptors unless they are in use. They are opened again when they are needed."""
+        self._forget_parent()
+        self.lock.close_if_idle(self._drop)
 
     def close(self) -> None:
         self._drop()

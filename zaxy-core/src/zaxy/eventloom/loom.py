@@ -10,7 +10,7 @@ import time
 from threading import Lock
 
 from zaxy.errors import Conflict, NotFound, Unavailable, ZaxyError
-from zaxy.eventloom.disk import DISK
+from zaxy.eventloom.disk import DISK, rests_when_files_are_scarce
 from zaxy.eventloom.log import SessionLog, utc_now
 from zaxy.eventloom.reader import LOCK_TIMEOUT, TO_UPGRADE, damage_explained, explained, unusable
 from zaxy.security.paths import own_folder, unusable_folder
@@ -21,17 +21,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import TypeVar
 
+    from zaxy.api.models import Report
     from zaxy.eventloom.citation import Citation
     from zaxy.eventloom.disk import Disk
+    from zaxy.eventloom.file_log import FileLog
     from zaxy.eventloom.index import LogIndex
     from zaxy.eventloom.reader import Reader
     from zaxy.eventloom.record import Entry, Line
     from zaxy.eventloom.tail import Tail
-    from zaxy.eventloom.verify import Report
     from zaxy.eventloom.view import LogView
 
     T = TypeVar("T")
 
+MAX_OPEN = 16
+"""Sessions whose log and index stay open."""
 INDEX_FOLDER = os.path.join("followers", "log")
 
 
@@ -44,7 +47,10 @@ class Eventloom:
         self._clock = clock
         self._logs: dict[str, SessionLog] = {}
         self._indexes: dict[str, LogIndex] = {}
+        self._recent: dict[str, None] = {}
+        """The sessions whose files may be open, those that were used last at the end."""
         self._mutex = Lock()
+        rests_when_files_are_scarce(self)
 
     # Writing
 
@@ -186,17 +192,11 @@ class Eventloom:
 
     def view(self, session: str) -> LogView:
         """One state of a session's log: what is durable now, whatever is written or erased later."""
-        from zaxy.eventloom.file_log import FileLog
         from zaxy.eventloom.store import event_of
         from zaxy.eventloom.view import LogView
 
-        reader = self._log(session).reader()
-        stored = FileLog(
-            reader,
-            lambda seqs: self._seek(session, reader, seqs),
-            places=lambda seqs: self._unless_broken(lambda: self._index(session).places(seqs), {}),
-        )
-        known = [event_of(reader.tail.line)] if reader.tail.line else ()
+        stored = self.stored(session)
+        known = [event_of(stored.tail.line)] if stored.tail.line else ()
         return LogView(session, stored, damaged=lambda seq, _: self._wrong(session, seq), known=known)
 
     def _wrong(self, session: str, seq: int) -> ZaxyError:
@@ -206,6 +206,17 @@ class Eventloom:
         except ZaxyError as error:
             return error
         return unusable(session, "its log was replaced while it was read", "Try again.")
+
+    def stored(self, session: str) -> FileLog:
+        """The same as lines that nobody has proven."""
+        from zaxy.eventloom.file_log import FileLog
+
+        reader = self._log(session).reader()
+        return FileLog(
+            reader,
+            lambda seqs: self._seek(session, reader, seqs),
+            places=lambda seqs: self._unless_broken(lambda: self._index(session).places(seqs), {}),
+        )
 
     def _seek(self, session: str, reader: Reader, seqs: Sequence[int]) -> dict[int, tuple[int, int]]:
         start = dict.fromkeys(seqs, (1, 0))
@@ -257,16 +268,23 @@ class Eventloom:
         `closings`: what the erased event had closed. It stays closed.
         """
         from zaxy.eventloom.admission import admit_own
-        from zaxy.eventloom.erase import ERASED, refuse_unerasable, without_payload
+        from zaxy.eventloom.erase import ERASED, erasure_payload
+
+        with self._existing(session).reader() as reader, damage_explained(session):
+            line = _located(reader, seq)[1]
+        payload = erasure_payload(seq, line.hash, reason, closings)
+        return self.erase_with(session, seq, admit_own(ERASED, actor, payload))
+
+    def erase_with(self, session: str, seq: int, entry: Entry) -> Line:
+        """The same with a given record, which names the event by its hash too."""
+        from zaxy.eventloom.erase import refuse_unerasable, without_payload
 
         log = self._existing(session)
         with log.reader() as reader, damage_explained(session):
             offset, line = _located(reader, seq)
         refuse_unerasable(line)
-        payload: dict[str, object] = {"seq": seq, "hash": line.hash, "reason": reason}
-        if closings:
-            payload["closings"] = list(closings)
-        entry = admit_own(ERASED, actor, payload)
+        if entry.payload.get("hash") != line.hash:
+            raise _changed(seq)
 
         def replaced(reader: Reader) -> Iterator[bytes]:
             if reader.line_at(offset) == line.data:
@@ -274,7 +292,7 @@ class Eventloom:
             with damage_explained(session):
                 moved, now = _located(reader, seq)  # another erasure moved it meanwhile
             if now != line:
-                raise Conflict(f"event {seq} is not what it was a moment ago", "Look it up again.")
+                raise _changed(seq)
             return without_payload(reader, moved, line)
 
         recorded = log.rewrite(replaced, entry)
@@ -282,10 +300,21 @@ class Eventloom:
             self._indexes.pop(session).close()
         return recorded
 
+    def remove(self, session: str, last: int) -> bool:
+        """Remove a whole log, unless events came behind `last` meanwhile: a spool, when it was delivered."""
+        removed = self._existing(session).remove(last)
+        if removed and session in self._indexes:
+            self._indexes.pop(session).close()
+        return removed
+
     # Refs
 
     def refs(self, session: str) -> dict[str, Line]:
         """All refs, each with the event that set it last."""
+        return {line.record["payload"]["name"]: line for line in self.ref_lines(session) if "payload" in line.record}
+
+    def ref_lines(self, session: str) -> list[Line]:
+        """The events that set refs, oldest first."""
         from zaxy.eventloom.bulk import parse_quickly
         from zaxy.eventloom.index import REF
         from zaxy.eventloom.refs import UPDATED
@@ -297,8 +326,7 @@ class Eventloom:
             found = [parse_quickly(data) for offset in offsets if (data := reader.line_at(offset))]
             found += [parse_quickly(data) for _, data in reader.lines(reach) if REF in data]
         # The index only compares bytes. A payload may hold the same bytes without setting a ref.
-        settings = [line for line in found if line.record["type"] == UPDATED and "payload" in line.record]
-        return {line.record["payload"]["name"]: line for line in settings}
+        return [line for line in found if line.record["type"] == UPDATED]
 
     def set_ref(self, name: str, target: Line) -> Line:
         """Set a ref to an event of its session. Returns the event that records it."""
@@ -329,13 +357,38 @@ class Eventloom:
 
     def _log(self, session: str) -> SessionLog:
         if isinstance(session, str) and session in self._logs:
+            self._use(session)
             return self._logs[session]
         check_session_id(session)
         with self._mutex:
             if session not in self._logs:
                 self._folder_exists()
                 self._logs[session] = SessionLog(self.folder, session, self._disk, self._clock)
-            return self._logs[session]
+        self._use(session)
+        return self._logs[session]
+
+    def _use(self, session: str) -> None:
+        """Note that a session is used. Beyond a few, those that were not used for longest rest: descriptors are few."""
+        if session in self._recent and len(self._recent) < MAX_OPEN:
+            return
+        with self._mutex:
+            self._recent.pop(session, None)
+            self._recent[session] = None
+            oldest = list(self._recent)[: max(len(self._recent) - MAX_OPEN, 0)]
+            for unused in oldest:
+                del self._recent[unused]
+        for unused in oldest:
+            self._rest(unused)
+
+    def rest(self) -> None:
+        """Close all descriptors that no thread uses just now."""
+        for session in list(self._logs):
+            self._rest(session)
+
+    def _rest(self, session: str) -> None:
+        for part in (self._logs.get(session), self._indexes.get(session)):
+            if part is not None:
+                part.rest()
 
     def _folder_exists(self) -> bool:
         try:
@@ -374,6 +427,10 @@ class Eventloom:
         for index in self._indexes.values():
             index.close()
         self._logs, self._indexes = {}, {}
+
+
+def _changed(seq: int) -> ZaxyError:
+    return Conflict(f"event {seq} is not what it was a moment ago", "Look it up again.")
 
 
 def _located(reader: Reader, seq: int) -> tuple[int, Line]:

@@ -2,88 +2,57 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
-from zaxy.api.models import Cursor, Draft, Event, Page
+from zaxy.api.models import Draft, Event
+from zaxy.api.points import StoredLog
 from zaxy.api.provider import ProviderContext
-from zaxy.errors import Conflict
-from zaxy.eventloom.admission import checked_entry
+from zaxy.eventloom.drafts import entry_of
 from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.record import Line
-from zaxy.eventloom.tail import Tail
 
-MAX_PAGE_BYTES = 16 << 20
-"""A page ends after this much of the log, however many events were asked for."""
+CHECK_EVERY = 0.2
+"""Seconds between two looks at a log while waiting for more of it."""
 
 
 class JsonlStore:
     """Stores drafts as they come. The core removes secrets and refuses reserved types, whatever the store."""
 
     def __init__(self, context: ProviderContext) -> None:
-        self._loom = Eventloom(str(context.state_dir), clock=lambda: _time_text(context))
-
-    @classmethod
-    def over(cls, loom: Eventloom) -> JsonlStore:
-        """The store for a log that is already open."""
-        store = cls.__new__(cls)
-        store._loom = loom
-        return store
+        self.loom = Eventloom(str(context.state_dir), clock=lambda: _time_text(context))
 
     def sessions(self) -> Sequence[str]:
-        return self._loom.sessions()
+        return self.loom.sessions()
 
-    def append(self, session: str, drafts: Sequence[Draft]) -> Sequence[Event]:
-        entries = [
-            checked_entry(
-                draft.type,
-                draft.actor,
-                dict(draft.payload),
-                sensitivity=draft.sensitivity,
-                caused_by=draft.caused_by,
-                idempotency_key=draft.idempotency_key,
-            )
-            for draft in drafts
-        ]
-        return [event_of(line) for line in self._loom.append(session, entries)]
+    def append(self, session: str, drafts: Sequence[Draft]) -> Sequence[bytes]:
+        return [line.data for line in self.loom.append(session, [entry_of(draft) for draft in drafts])]
 
-    def read(self, session: str, after: Cursor | None, limit: int) -> Page:
-        first = after.seq if after else 1
-        events = []
-        size = 0
-        cursor = after
-        known = after is None
-        for line in self._loom.read(session, first, first + limit - (after is None)):
-            if not known and after is not None:
-                known = line.hash == after.hash
-                if not known:
-                    break
-                continue
-            events.append(event_of(line))
-            cursor = Cursor(line.seq, line.hash, line.seq)
-            size += len(line.data)
-            if size > MAX_PAGE_BYTES:
-                break
-        if not known:
-            raise Conflict(
-                f"{session} no longer holds event {first}, which was read before: its log was cut back or replaced",
-                "Read it from the start.",
-            )
-        return Page(tuple(events), cursor)
+    def open(self, session: str) -> StoredLog:
+        return self.loom.stored(session)
 
-    def get(self, session: str, seq: int) -> Event | None:
-        line = self._loom.get(session, seq)
-        return event_of(line) if line else None
+    def by_key(self, session: str, key: str) -> bytes | None:
+        line = self.loom.by_key(session, key)
+        return line.data if line else None
 
-    def head(self, session: str) -> Cursor | None:
-        tail = self._loom.end(session)
-        return cursor_of(tail)
+    def refs(self, session: str) -> Sequence[bytes]:
+        return [line.data for line in self.loom.ref_lines(session)] if self.loom.end(session).line else []
 
-    def erase(self, session: str, seq: int, actor: str, reason: str) -> Event:
-        return event_of(self._loom.erase(session, seq, actor, reason))
+    def erase(self, session: str, seq: int, record: Draft) -> bytes:
+        return self.loom.erase_with(session, seq, entry_of(record)).data
+
+    def wait(self, session: str, after: int, seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        while self.loom.end(session).seq <= after:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            time.sleep(min(CHECK_EVERY, left))
+        return True
 
     def close(self) -> None:
-        self._loom.close()
+        self.loom.close()
 
 
 def event_of(line: Line) -> Event:
@@ -107,9 +76,5 @@ def event_of_record(record: dict[str, Any]) -> Event:
     )
 
 
-def cursor_of(tail: Tail) -> Cursor | None:
-    return Cursor(tail.seq, tail.hash or "", tail.seq) if tail.line else None
-
-
 def _time_text(context: ProviderContext) -> str:
-    return context.clock().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return f"{context.clock().isoformat(timespec='microseconds')[:26]}Z"

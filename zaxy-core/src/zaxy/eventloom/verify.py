@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
+from zaxy.api.models import Damage, Report
 from zaxy.eventloom.bulk import prove
 from zaxy.eventloom.record import Damaged, NewerFormat
 
@@ -14,31 +15,7 @@ if TYPE_CHECKING:
 
 ERASED = "event.erased"
 PROGRESS_EVENTS = 4096
-
-
-class Damage(NamedTuple):
-    seq: int
-    """The damaged place in the log. Everything before it is intact."""
-    offset: int
-    reason: str
-
-
-class Report(NamedTuple):
-    session: str
-    events: int
-    """How many events are intact, counted from the first."""
-    head: str
-    """The hash of the last intact event; empty if there is none."""
-    erased: int
-    torn: int
-    """Bytes of an interrupted write after the last complete batch. They are no damage."""
-    damage: Damage | None
-    log_at_fault: bool = False
-    """Whether the log itself is wrong, and not the given citation or the age of this version."""
-
-    @property
-    def ok(self) -> bool:
-        return self.damage is None
+REPLACED = "it is not the event that the citation names: the history was replaced"
 
 
 def verify(reader: Reader, progress: Callable[[int, int], None] | None = None, since: Citation | None = None) -> Report:
@@ -54,7 +31,7 @@ def verify(reader: Reader, progress: Callable[[int, int], None] | None = None, s
             log_at_fault = not all(_is_newer(line) for _, line in reader.lines(offset))
             break
         if since is not None and chain.seq == since.seq and not since.names(chain.hash or ""):
-            damage = Damage(since.seq, offset, "it is not the event that the citation names: the history was replaced")
+            damage = Damage(since.seq, offset, REPLACED)
             log_at_fault = False
             break
         if progress and not count % PROGRESS_EVENTS:
@@ -75,6 +52,36 @@ def verify(reader: Reader, progress: Callable[[int, int], None] | None = None, s
         damage=damage,
         log_at_fault=damage is not None and log_at_fault,
     )
+
+
+def verify_lines(
+    session: str,
+    lines: Iterable[bytes],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+    since: Citation | None = None,
+    size: int = 0,
+) -> Report:
+    """Verify the lines of a whole log, from the first on, wherever they are kept. `size`: how many there are."""
+    chain = _Chain(session)
+    damage = None
+    for count, data in enumerate(lines):
+        try:
+            chain.take(prove(data), 0)
+        except (Damaged, NewerFormat) as error:
+            damage = Damage(chain.seq + 1, 0, str(error))
+            break
+        if since is not None and chain.seq == since.seq and not since.names(chain.hash or ""):
+            damage = Damage(since.seq, 0, REPLACED)
+            break
+        if progress and not count % PROGRESS_EVENTS:
+            progress(count, size)
+    damage = damage or chain.unexplained()
+    if damage is None and since is not None and chain.seq < since.seq:
+        damage = Damage(chain.seq + 1, 0, f"the log was cut back: it ends before event {since.seq}")
+    if progress:
+        progress(1, 1)
+    return Report(session, chain.seq, chain.hash or "", len(chain.erased), 0, damage)
 
 
 def _is_newer(data: bytes) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from zaxy.api.models import Cursor, Event, Page
 from zaxy.errors import Conflict, ZaxyError
@@ -13,24 +13,15 @@ from zaxy.eventloom.record import Damaged, NewerFormat
 from zaxy.eventloom.store import event_of_record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Protocol
+    from collections.abc import Callable
 
-    class StoredLog(Protocol):
-        """What a store keeps of a session, as it is at one moment: lines, which nobody need believe."""
-
-        @property
-        def head(self) -> Cursor | None: ...
-
-        def lines(self, seqs: Sequence[int]) -> Mapping[int, bytes]: ...
-
-        def lines_after(self, seq: int, limit: int) -> Sequence[bytes]: ...
-
-        def close(self) -> None: ...
-
+    from zaxy.api.points import StoredLog
 
 MAX_PAGE_BYTES = 16 << 20
 """A page ends after this much of the log, however many events were asked for."""
+
+RECORDS_AT_ONCE = 1000
+BROKEN_CHAIN = "it does not continue the event before it"
 
 
 class LogView:
@@ -71,13 +62,27 @@ class LogView:
                 self._proven[seq] = self._event(seq, line)
         return {seq: self._proven[seq] for seq in wanted if seq in self._proven}
 
-    def of_types(self, seqs: Iterable[int], types: Sequence[str]) -> list[Event]:
-        """Those of the events that are of the given types, in order. Lines of others are passed over unproven."""
+    def last_of(self, types: Sequence[str], count: int) -> Event | None:
+        """The newest of the last `count` events that is of one of these types. Lines of others are not proven."""
         marks = [b'"type":"%b"' % of.encode() for of in types]
-        lines = self._stored.lines([seq for seq in seqs if 0 < seq <= self.end])
-        # A payload may hold the same bytes, so the type is compared again.
-        likely = sorted(seq for seq, line in lines.items() if any(mark in line for mark in marks))
-        return [event for event in self.events(likely).values() if event.type in types]
+        lines = self._stored.lines(range(max(self.end - count, 0) + 1, self.end + 1))
+        for seq in sorted(lines, reverse=True):
+            # A payload may hold the same bytes, so the type is compared again.
+            if any(mark in lines[seq] for mark in marks) and (event := self.get(seq)) and event.type in types:
+                return event
+        return None
+
+    def seems_to_hold(self, cursor: Cursor) -> bool:
+        """Whether the line of a cursor's event names its hash. It is not proven: that is for those who read it."""
+        lines = self._stored.lines((cursor.seq,)) if 0 < cursor.seq <= self.end else {}
+        return b'"hash":"%b"' % cursor.hash.encode() in lines.get(cursor.seq, b"")
+
+    def are_all(self, seqs: Iterable[int], actor: str, types: Sequence[str]) -> bool:
+        """Whether events are all by that actor and of these types, by the look of their lines. None is proven."""
+        start = b'{"actor":"%b",' % actor.encode()
+        ends = tuple(b'"type":"%b","v":1}' % of.encode() for of in types)
+        lines = self._stored.lines(list(seqs)).values()
+        return all(line.startswith(start) and line.endswith(ends) for line in lines)
 
     def read(self, after: Cursor | None, limit: int) -> Page:
         """The events after a cursor, oldest first; `conflict` where the log does not hold the cursor's event."""
@@ -96,12 +101,35 @@ class LogView:
             seq += 1
             event = self._event(seq, line)
             if event.prev != before:
-                raise self._damaged(seq, "it does not continue the event before it")
+                raise self._damaged(seq, BROKEN_CHAIN)
             yield event
             before = event.hash
             size += len(line)
             if size > MAX_PAGE_BYTES:
                 return
+
+    def records(self, first: int, last: int | None = None) -> Iterator[tuple[dict[str, Any], bytes]]:
+        """The records of a range with their lines, oldest first, each proven."""
+        seq, before = max(first, 1) - 1, None
+        last = self.end if last is None else min(last, self.end)
+        while seq < last:
+            lines = self._stored.lines_after(seq, min(last - seq, RECORDS_AT_ONCE))
+            if not lines:
+                return
+            for line in lines:
+                seq += 1
+                record = self._record(seq, line)
+                if before is not None and record["prev"] != before:
+                    raise self._damaged(seq, BROKEN_CHAIN)
+                before = record["hash"]
+                yield record, line
+
+    def lines(self) -> Iterator[bytes]:
+        """All lines, oldest first, as the store gives them: none is proven."""
+        seq = 0
+        while seq < self.end and (lines := self._stored.lines_after(seq, RECORDS_AT_ONCE)):
+            yield from lines
+            seq += len(lines)
 
     def _refuse_unknown(self, cursor: Cursor) -> None:
         known = self.get(cursor.seq)
@@ -113,6 +141,9 @@ class LogView:
             )
 
     def _event(self, seq: int, line: bytes) -> Event:
+        return event_of_record(self._record(seq, line))
+
+    def _record(self, seq: int, line: bytes) -> dict[str, Any]:
         try:
             record = prove(line)
         except NewerFormat as error:
@@ -123,7 +154,7 @@ class LogView:
             raise self._damaged(seq, f"it has the number {record['seq']}")
         if record["thread"] != self.session:
             raise self._damaged(seq, "it belongs to another session")
-        return event_of_record(record)
+        return record
 
     def _unusable(self, seq: int, reason: str) -> ZaxyError:
         fix = f"Run 'zaxy verify {self.session}' to see what is intact."

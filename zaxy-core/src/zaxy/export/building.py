@@ -29,10 +29,10 @@ def build_memory_export(
     With `disclosed` the whole bundle is signed, and only the part that `disclosed` selects is written.
     """
     selector = selector.checked()
-    if session not in recall.loom.sessions():
+    if session not in recall.store.sessions():
         raise NotFound(f"there is no session {session!r:.140}", "'zaxy sessions' lists them.")
     found = recall.fitting(session, selector.query, selector.query_limit) if selector.query else None
-    entries = project(recall.loom, session, selector=selector, found=found, progress=progress)
+    entries = project(recall.store, session, selector=selector, found=found, progress=progress)
     if disclosed is None:
         return write_bundle(entries, session, signer, file)
     if signer is None:

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from orjson import dumps
 
-from zaxy.api.models import Edge, Entity
+from zaxy.api.models import Edge, Entity, Event
 from zaxy.eventloom.bulk import encode_quickly
 from zaxy.eventloom.canonical import MAX_DEPTH, number
-from zaxy.eventloom.record import Line
-from zaxy.eventloom.store import event_of
 from zaxy.export.selector import EVENT, SEMANTIC, Selector
 from zaxy.extract.rules import extract
 
@@ -24,30 +22,28 @@ MAX_ENTRY_DEPTH = MAX_DEPTH + 2
 _PAYLOAD, _AFTER_PAYLOAD = b'"payload":', b',"payload_digest":"'
 
 
-def entries_of(line: Line, selector: Selector) -> list[bytes]:
-    """The entries of an event that a selector takes, in order."""
-    record = line.record
-    citation = f"eventloom://{record['thread']}/events/{line.seq}#{line.hash}".encode()
+def entries_of(event: Event, line: bytes, selector: Selector) -> list[bytes]:
+    """The entries of an event that a selector takes, in order. `line`: the event as the log holds it."""
+    citation, seq, time = event.citation.encode(), event.seq, event.time
     found = []
-    if EVENT in selector.grains and selector.holds_at(record["time"]):
-        found.append(
-            _entry(EVENT, record["type"], citation=citation, seq=line.seq, content=_event(line), since=record["time"])
-        )
-    if SEMANTIC in selector.grains and "payload" in record:
-        rows, time = extract(event_of(line)), record["time"]
+    if EVENT in selector.grains and selector.holds_at(time):
+        content = _event(event, line)
+        found.append(_entry(EVENT, event.type, citation=citation, seq=seq, content=content, since=time))
+    if SEMANTIC in selector.grains and event.payload is not None:
+        rows = extract(event)
         for entity in rows.entities:
             since = entity.observed_at or time
             if selector.holds_at(since):
                 kind = f"entity:{entity.entity_type}"
                 content = _entity(entity)
-                found.append(_entry(SEMANTIC, kind, citation=citation, seq=line.seq, content=content, since=since))
+                found.append(_entry(SEMANTIC, kind, citation=citation, seq=seq, content=content, since=since))
         for edge in rows.edges:
             since = edge.valid_from or time
             if selector.holds_at(since):
                 kind = f"edge:{edge.relation_type}"
                 content, until = _edge(edge), edge.valid_to
                 found.append(
-                    _entry(SEMANTIC, kind, citation=citation, seq=line.seq, content=content, since=since, until=until)
+                    _entry(SEMANTIC, kind, citation=citation, seq=seq, content=content, since=since, until=until)
                 )
     return found
 
@@ -73,23 +69,22 @@ def _entry(grain: str, kind: str, *, citation: bytes, seq: int, content: bytes, 
     )
 
 
-def _event(line: Line) -> bytes:
+def _event(event: Event, line: bytes) -> bytes:
     """The payload's bytes are taken from the line, where they are canonical already."""
-    record = line.record
     erased, tier = b"", b""
-    if "payload" in record:
-        payload = line.data[line.data.index(_PAYLOAD) + len(_PAYLOAD) : line.data.rindex(_AFTER_PAYLOAD)]
+    if event.payload is not None:
+        payload = line[line.index(_PAYLOAD) + len(_PAYLOAD) : line.rindex(_AFTER_PAYLOAD)]
     else:
         payload, erased = b"null", b'"erased":true,'
-    if record["sensitivity"] != DEFAULT_SENSITIVITY:
-        tier = b'"sensitivity":%b,' % dumps(record["sensitivity"])
+    if event.sensitivity != DEFAULT_SENSITIVITY:
+        tier = b'"sensitivity":%b,' % dumps(event.sensitivity)
     return b'{"actor":%b,%b"payload":%b,%b"thread":%b,"type":%b}' % (
-        dumps(record["actor"]),
+        dumps(event.actor),
         erased,
         payload,
         tier,
-        dumps(record["thread"]),
-        dumps(record["type"]),
+        dumps(event.session),
+        dumps(event.type),
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from zaxy.api.models import Closing, EntityRef
+from zaxy.api.models import Closing, EntityRef, Event
 from zaxy.errors import NotFound, ZaxyError
 from zaxy.eventloom.admission import (
     IMPORTED,
@@ -18,13 +18,11 @@ from zaxy.eventloom.admission import (
     IMPORTED_PREFIX,
     MAX_PAYLOAD,
     OWN_ACTOR,
-    admit_own,
     is_reserved,
 )
 from zaxy.eventloom.citation import SCHEME, Citation, parse_citation
-from zaxy.eventloom.loom import Eventloom
-from zaxy.eventloom.record import Entry, Line
-from zaxy.eventloom.store import event_of
+from zaxy.eventloom.drafts import AdmittedDraft, own_draft
+from zaxy.eventloom.event_log import EventLog
 from zaxy.export.entries import DEFAULT_SENSITIVITY
 from zaxy.export.reading import BundleItem, refused
 from zaxy.export.selector import EVENT
@@ -54,7 +52,7 @@ class Imported(NamedTuple):
 
 
 def import_bundle(
-    loom: Eventloom,
+    log: EventLog,
     parts: Parts,
     *,
     session: str,
@@ -69,11 +67,11 @@ def import_bundle(
         nonlocal events, as_data
         if entry.value["grain"] == EVENT:
             try:
-                checked = _entry(entry.value)
+                checked = _draft(entry.value)
             except ZaxyError as error:
                 raise refused(f"{entry.value['citation']} cannot be imported: {error.message}") from None
             events += 1
-            as_data += checked.fields["type"].startswith(IMPORTED_PREFIX)
+            as_data += checked.type.startswith(IMPORTED_PREFIX)
             ended.update(_ended_by_erased(entry.value))
 
     bundle = verify(parts, expect_public_key, (BUNDLE, SUBSET, ENVELOPE), check)
@@ -82,7 +80,7 @@ def import_bundle(
             "the bundle holds no events to import",
             "Export with the grain 'event': everything else is extracted from events.",
         )
-    writer = _Writer(loom, session, _Endings(ended, _citations(_events(parts, bundle.shape), ended)))
+    writer = _Writer(log, session, _Endings(ended, _citations(_events(parts, bundle.shape), ended)))
     for number, value in enumerate(_events(parts, bundle.shape), 1):
         writer.take(value)
         if progress:
@@ -90,17 +88,16 @@ def import_bundle(
     writer.flush()
     citation = ""
     if writer.new:
-        recorded = loom.append(session, [_record(bundle, events)])[0]
-        citation = str(Citation(session, recorded.seq, recorded.hash))
+        citation = log.append(session, [_record(bundle, events)])[0].citation
     return Imported(session, writer.new, events - writer.new, as_data, bundle, citation)
 
 
 class _Writer:
-    def __init__(self, loom: Eventloom, session: str, endings: _Endings) -> None:
-        self._loom = loom
+    def __init__(self, log: EventLog, session: str, endings: _Endings) -> None:
+        self._log = log
         self._session = session
         self._endings = endings
-        self._pending: list[Entry] = []
+        self._pending: list[AdmittedDraft] = []
         self.new = 0
 
     def take(self, value: dict[str, Any]) -> None:
@@ -112,27 +109,26 @@ class _Writer:
             if self._found(parse_citation(value["citation"])):
                 return  # it may have been imported before the event that it ends
         endings = [ending for item in closings for ending in self._endings.here(item, self._found)]
-        self._pending.append(_entry(value, self._local, endings))
+        self._pending.append(_draft(value, self._local, endings))
         if len(self._pending) >= BATCH_EVENTS:
             self.flush()
 
     def flush(self) -> None:
-        for entry, line in zip(self._pending, self._loom.append(self._session, self._pending), strict=True):
-            self.new += line.record.get("salt") == entry.salt.hex()  # a salt is random, so the event is this entry
+        self.new += sum(done.new for done in self._log.append_each(self._session, self._pending))
         self._pending = []
 
     def _is_own(self, citation: Citation) -> bool:
         """Whether it cites an event of this session that has come back."""
-        line = self._loom.get(self._session, citation.seq) if citation.session == self._session else None
-        return line is not None and citation.names(line.hash)
+        event = self._log.get(self._session, citation.seq) if citation.session == self._session else None
+        return event is not None and citation.names(event.hash)
 
-    def _found(self, citation: Citation) -> Line | None:
+    def _found(self, citation: Citation) -> Event | None:
         """The local copy of an event of the bundle, if there is one."""
-        return self._loom.by_key(self._session, _key(citation))
+        return self._log.by_key(self._session, _key(citation))
 
     def _local(self, citation: Citation) -> str:
-        line = self._found(citation)
-        return str(Citation(self._session, line.seq, line.hash)) if line else str(citation)
+        event = self._found(citation)
+        return event.citation if event else str(citation)
 
 
 class _Endings:
@@ -145,18 +141,18 @@ class _Endings:
     def of(self, seq: int) -> list[Any]:
         return self._ended.get(seq, [])
 
-    def here(self, item: Any, found: Callable[[Citation], Line | None]) -> list[dict[str, object]]:
+    def here(self, item: Any, found: Callable[[Citation], Event | None]) -> list[dict[str, object]]:
         """A closing in terms of this log. With a `row`, it ends only that row of the event that it names."""
         (closing,) = closings_from_json([item]) or (None,)
         if closing is None or closing.seq is None:
             return closings_as_json([closing] if closing else [])
-        line = found(self._cited[closing.seq]) if closing.seq in self._cited else None
-        if line is None:
+        event = found(self._cited[closing.seq]) if closing.seq in self._cited else None
+        if event is None:
             return []
         row = item.get("row")
         if row is None:
-            return closings_as_json([Closing(closing.at, seq=line.seq)])
-        entities = extract(event_of(line)).entities
+            return closings_as_json([Closing(closing.at, seq=event.seq)])
+        entities = extract(event).entities
         if type(row) is not int or not 0 <= row < len(entities):
             return []
         return closings_as_json([Closing(closing.at, EntityRef(entities[row].entity_type, entities[row].name))])
@@ -200,9 +196,9 @@ def _events(parts: Parts, shape: str) -> Iterator[dict[str, Any]]:
                 yield value
 
 
-def _entry(
+def _draft(
     value: dict[str, Any], local: Callable[[Citation], str] = str, closings: Sequence[dict[str, object]] = ()
-) -> Entry:
+) -> AdmittedDraft:
     """An event of a bundle as the log takes it. A type that only Zaxy may write becomes a plain imported one.
 
     `closings`: what it had closed, if it was erased since.
@@ -232,7 +228,7 @@ def _entry(
     if _cites(payload):
         imported["supersedes"] = _mapped(payload["supersedes"], citation.session, local)
     sensitivity = content.get("sensitivity", DEFAULT_SENSITIVITY)
-    return admit_own(
+    return own_draft(
         type_,
         actor,
         imported,
@@ -266,7 +262,7 @@ def _key(citation: Citation) -> str:
     return f"import:{citation.short}"
 
 
-def _record(bundle: Verified, events: int) -> Entry:
+def _record(bundle: Verified, events: int) -> AdmittedDraft:
     payload = {
         "session_id": bundle.session_id,
         "shape": bundle.shape,
@@ -278,4 +274,4 @@ def _record(bundle: Verified, events: int) -> Entry:
         "merkle_root": bundle.merkle_root,
         "created_at": bundle.created_at,
     }
-    return admit_own(IMPORTED, OWN_ACTOR, {name: value for name, value in payload.items() if value != ""})
+    return own_draft(IMPORTED, OWN_ACTOR, {name: value for name, value in payload.items() if value != ""})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 
-from zaxy.eventloom.loom import Eventloom
-from zaxy.eventloom.record import Line
+from zaxy.api.models import Event
+from zaxy.eventloom.event_log import EventLog
+from zaxy.eventloom.store import event_of_record
 from zaxy.export.entries import entries_of
 from zaxy.export.selector import Selector
 
@@ -16,7 +17,7 @@ Progress = Callable[[int, int], None]
 
 
 def project(
-    loom: Eventloom,
+    log: EventLog,
     session: str,
     *,
     selector: Selector,
@@ -27,41 +28,47 @@ def project(
 
     Every line that is read is verified. Events that are appended later are not seen.
     """
-    head = loom.end(session).seq
+    head = log.end(session)
     last = head if selector.max_seq is None else min(head, selector.max_seq)
     first = selector.first_seq
     if found is not None:
         found = {seq for seq in found if first <= seq <= last}
         first, last = min(found, default=last + 1), max(found, default=0)
     if selector.limit is not None:
-        first = _first_of_latest(loom, session, selector=selector, found=found, first=first, last=last)
-    for line in loom.read(session, first, last) if first <= last else ():
-        if progress and not line.seq % 1024:
-            progress(line.seq - first, last - first + 1)
-        if _matches(line, selector, found):
-            yield from entries_of(line, selector)
+        first = _first_of_latest(log, session, selector=selector, found=found, first=first, last=last)
+    for event, line in _with_lines(log, session, first, last) if first <= last else ():
+        if progress and not event.seq % 1024:
+            progress(event.seq - first, last - first + 1)
+        if _matches(event, selector, found):
+            yield from entries_of(event, line, selector)
     if progress:
         progress(1, 1)
 
 
-def _matches(line: Line, selector: Selector, found: Collection[int] | None) -> bool:
-    record = line.record
+def _with_lines(log: EventLog, session: str, first: int, last: int) -> Iterator[tuple[Event, bytes]]:
+    return ((event_of_record(record), line) for record, line in log.records(session, first, last))
+
+
+def _matches(event: Event, selector: Selector, found: Collection[int] | None) -> bool:
     return (
-        (not selector.kinds or record["type"] in selector.kinds)
-        and record["sensitivity"] not in selector.exclude_sensitivities
-        and (found is None or line.seq in found)
+        (not selector.kinds or event.type in selector.kinds)
+        and event.sensitivity not in selector.exclude_sensitivities
+        and (found is None or event.seq in found)
     )
 
 
 def _first_of_latest(
-    loom: Eventloom, session: str, *, selector: Selector, found: Collection[int] | None, first: int, last: int
+    log: EventLog, session: str, *, selector: Selector, found: Collection[int] | None, first: int, last: int
 ) -> int:
     """The seq of the first among the most recent events: as many as the limit says, counting those with an entry."""
     missing = selector.limit or 0
     while first <= last:
         start = max(first, last - BATCH_EVENTS + 1)
-        lines = loom.read(session, start, last)
-        giving = [line.seq for line in lines if _matches(line, selector, found) and entries_of(line, selector)]
+        giving = [
+            event.seq
+            for event, line in _with_lines(log, session, start, last)
+            if _matches(event, selector, found) and entries_of(event, line, selector)
+        ]
         if len(giving) >= missing:
             return giving[-missing]
         missing -= len(giving)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 import orjson
@@ -61,22 +61,6 @@ Part = BundleField | BundleItem
 def refused(reason: str, remediation: str = NEW_BUNDLE) -> ZaxyError:
     """The error for a bundle that is not what it claims to be."""
     return Conflict(f"the bundle is refused: {reason}", remediation)
-
-
-def parts_of(bundle: Mapping[str, Any]) -> Iterator[Part]:
-    """The parts of a bundle that is in memory already."""
-    if all(name in bundle for name in LISTS):
-        raise refused("it has both entries and disclosed entries")
-    for name, value in bundle.items():
-        if name not in LISTS:
-            yield BundleField(name, _as_numbers(value))
-            continue
-        if not isinstance(value, list | tuple):
-            raise refused(f"its {name} are not a list")
-        yield BundleField(name, LIST)
-        for item in value:
-            read = _as_numbers(item)
-            yield BundleItem(name, read, canonical(read))
 
 
 def canonical(value: object) -> bytes:
@@ -282,27 +266,8 @@ def _twice(name: str) -> ZaxyError:
 
 def _number(digits: str) -> int | float:
     """The double that was written, as in the log. A whole number is an int, however it was written."""
-    return _as_number(float(digits))
-
-
-def _as_number(double: float) -> int | float:
+    double = float(digits)
     return int(double) if abs(double) <= MAX_INTEGER and double.is_integer() else double
-
-
-def _as_numbers(value: Any) -> Any:
-    """The value with its numbers as `parse` reads them: other parsers make an integer of 1e16 and a float of 1.0."""
-    try:
-        return _renumbered(value)
-    except (OverflowError, RecursionError) as error:
-        raise no_canonical_form("a value in it", error) from None
-
-
-def _renumbered(value: Any) -> Any:
-    if type(value) is float or (type(value) is int and abs(value) > MAX_INTEGER):
-        return _as_number(float(value))
-    if type(value) is dict:
-        return {name: _renumbered(item) for name, item in value.items()}
-    return [_renumbered(item) for item in value] if type(value) is list else value
 
 
 def _not_json(constant: str) -> NoReturn:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from io import BytesIO
 from typing import Any, BinaryIO
 
 from zaxy.errors import InvalidRequest, ZaxyError
@@ -24,7 +26,6 @@ from zaxy.export.reading import (
     Part,
     canonical,
     no_canonical_form,
-    parts_of,
     read_parts,
     refused,
 )
@@ -75,12 +76,21 @@ Take = Callable[[BundleEntry], None]
 
 def verify_export(bundle: Mapping[str, Any], expect_public_key: str | None = None) -> Verified:
     """Verify a signed bundle. A bundle that fails raises a ZaxyError with the reason."""
-    return verify(lambda: parts_of(bundle), expect_public_key, (BUNDLE,))
+    return verify(parts_of_object(bundle), expect_public_key, (BUNDLE,))
 
 
 def verify_memory_export_subset(subset: Mapping[str, Any], expect_public_key: str | None = None) -> Verified:
     """Verify a disclosed subset: each of its entries was signed, at its own place."""
-    return verify(lambda: parts_of(subset), expect_public_key, (SUBSET,))
+    return verify(parts_of_object(subset), expect_public_key, (SUBSET,))
+
+
+def parts_of_object(bundle: Mapping[str, Any]) -> Parts:
+    """A bundle that a program holds is read as its file would be: numbers, bounds and refusals are the same."""
+    try:
+        text = json.dumps(dict(bundle))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise no_canonical_form("a value in it", error) from None
+    return parts_of_file(BytesIO(text.encode()))
 
 
 def parts_of_file(file: BinaryIO) -> Parts:

@@ -13,13 +13,19 @@ IMPORT_ACTOR = "zaxy-import"
 IMPORTED_ERASED = f"{IMPORTED_PREFIX}erased"
 """Stands for an event whose payload was erased before it was exported; what that had closed stays closed."""
 HEARTBEAT = "hook.heartbeat"
-MARKS = ("memory.bootstrap.shown", "memory.checkout.completed", "memory.reminder.suggested", "memory.ref.updated")
+INERT = (
+    "memory.bootstrap.shown",
+    "memory.checkout.completed",
+    "memory.reminder.suggested",
+    "memory.ref.updated",
+    "tool.call.completed",
+)
+"""What Zaxy itself writes of these types adds nothing to any follower."""
 TYPES = frozenset(
     (
-        *MARKS,
+        *INERT,
         "memory.imported",
         "event.erased",
-        "tool.call.completed",
         HEARTBEAT,
     )
 )
@@ -35,8 +41,3 @@ def is_housekeeping(event: Event) -> bool:
     if event.type not in TYPES:
         return False
     return event.actor == OWN_ACTOR or (event.type == HEARTBEAT and event.actor == HOOK_ACTOR)
-
-
-def is_inert(event: Event) -> bool:
-    """Whether it is bookkeeping that adds nothing to any follower; an erasure does."""
-    return event.type in (*MARKS, "tool.call.completed") and event.actor == OWN_ACTOR

@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import orjson
 
 from zaxy.api.models import Closing, Cursor, Edge, Entity, EntityRef, Event, ExtractedEvent, Extraction
-from zaxy.api.points import EventStore
 from zaxy.errors import ZaxyError
+from zaxy.eventloom.event_log import EventLog
 from zaxy.extract import rules
 from zaxy.extract.closings import closings_from_json
 from zaxy.extract.housekeeping import is_housekeeping
 from zaxy.extract.times import utc_text
-from zaxy.plugins.host import BoundProvider
+
+if TYPE_CHECKING:
+    from zaxy.plugins.host import BoundProvider
 
 SECONDS_FOR_EACH = 2.0
 MAX_ROWS = 1000
@@ -86,7 +89,7 @@ class Extractors:
             self.notices.append(notice)
 
 
-def ended_by_erased(store: EventStore, session: str, after: Cursor | None) -> dict[int, tuple[Closing, ...]]:
+def ended_by_erased(store: EventLog, session: str, after: Cursor | None) -> dict[int, tuple[Closing, ...]]:
     """What each erased event had closed, as the records of the erasures behind a place in the log tell."""
     found: dict[int, tuple[Closing, ...]] = {}
     while (page := store.read(session, after, READ_AT_ONCE)).events:
@@ -100,7 +103,7 @@ def ended_by_erased(store: EventStore, session: str, after: Cursor | None) -> di
     return found
 
 
-def _recorded(store: EventStore, session: str, item: object) -> Sequence[Closing]:
+def _recorded(store: EventLog, session: str, item: object) -> Sequence[Closing]:
     """A closing in the record of an erasure. One that has a `row` closes only that row of the event that it names."""
     closings = closings_from_json([item])
     row = item.get("row") if isinstance(item, dict) else None

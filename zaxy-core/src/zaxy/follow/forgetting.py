@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from zaxy.api.models import AsOf, EntityRef, EntityRow, Event
-from zaxy.api.points import EventStore
+from zaxy.eventloom.event_log import EventLog
 from zaxy.extract.closings import closings_as_json
 from zaxy.extract.names import entity_key
 from zaxy.extract.rules import extract
@@ -18,7 +18,7 @@ Versions = Callable[[str, EntityRef, AsOf], list[EntityRow]]
 """The rows of an entity of a session that hold at a moment."""
 
 
-def ended_by(event: Event, store: EventStore, versions: Versions) -> list[dict[str, object]]:
+def ended_by(event: Event, store: EventLog, versions: Versions) -> list[dict[str, object]]:
     """What an event has closed, by saying so or as the next version: it stays closed when the event is gone.
 
     Rows are named by their events and not by their names, which may say what is to be forgotten.

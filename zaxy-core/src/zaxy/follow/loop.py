@@ -8,14 +8,16 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from zaxy.api.models import Cursor
-from zaxy.api.points import EventStore, Follower
 from zaxy.errors import ZaxyError
+from zaxy.eventloom.admission import OWN_ACTOR
 from zaxy.eventloom.disk import DISK
+from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.lock import SessionLock
 from zaxy.eventloom.view import LogView
-from zaxy.extract.housekeeping import is_inert
+from zaxy.extract.housekeeping import INERT
 from zaxy.follow.collector import resting_collector
 from zaxy.follow.extraction import Extractors
 from zaxy.follow.pace import Pace
@@ -32,6 +34,9 @@ from zaxy.follow.run import (
 from zaxy.security.paths import own_folder, unusable_folder
 from zaxy.security.session_ids import check_session_id
 
+if TYPE_CHECKING:
+    from zaxy.api.points import Follower
+
 MAX_MARKS = 32
 """Events of bookkeeping that may wait until something else comes."""
 
@@ -42,7 +47,7 @@ class Loop:
 
     def __init__(
         self,
-        store: EventStore,
+        store: EventLog,
         followers: dict[str, Follower],
         extractors: Extractors,
         *,
@@ -116,7 +121,7 @@ class Loop:
         first = min([state.seq for state in states] + ([known.seq if known else 0] if self._resolver else []))
         if not 0 < log.end - first <= MAX_MARKS:
             return False
-        return all(map(is_inert, log.events(range(first + 1, log.end + 1)).values()))
+        return log.are_all(range(first + 1, log.end + 1), OWN_ACTOR, INERT)
 
     def rebuild(self, session: str, names: Sequence[str] = (), progress: Progress | None = None) -> list[FollowerState]:
         """Forget what the followers hold of a session and follow its log, as it is now, from the start."""
@@ -201,8 +206,9 @@ class Loop:
         """Whether the event up to which a follower has come is still in the log, in its place."""
         if head is not None and (cursor.seq, cursor.hash) == (head.seq, head.hash):
             return True
-        within = log is not None and cursor.seq <= log.end
-        event = log.get(cursor.seq) if log and within else self._store.get(session, cursor.seq)
+        if log is not None and cursor.seq <= log.end:
+            return log.seems_to_hold(cursor)
+        event = self._store.get(session, cursor.seq)
         return event is not None and event.hash == cursor.hash
 
     def _follow(
@@ -253,15 +259,17 @@ class Loop:
     def _alone(self, session: str, timeout: float) -> Iterator[None]:
         with ExitStack() as held:
             try:
-                held.enter_context(self._lock(session).exclusive(timeout))
+                lock = self._lock(session)
+                held.callback(lock.close_if_idle)  # it is seldom needed, and descriptors are few
+                held.enter_context(lock.exclusive(timeout))
             except OSError as error:
                 raise unusable_folder(self._folder, error) from None
             with resting_collector():
                 yield
 
     def _lock(self, session: str) -> SessionLock:
+        own_folder(self._folder, create=True)  # it may have been deleted, with all that followers hold
         if session not in self._locks:
-            own_folder(self._folder, create=True)
             path = os.path.join(self._folder, f"{check_session_id(session)}.lock")
             self._locks.setdefault(session, SessionLock(path, DISK))  # another thread may have been faster
         return self._locks[session]

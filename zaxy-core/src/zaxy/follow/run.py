@@ -5,13 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from zaxy.api.models import Batch, Closing, Cursor, Event, ExtractedEvent
-from zaxy.api.points import EventStore, Follower
 from zaxy.errors import ZaxyError
+from zaxy.eventloom.event_log import EventLog
 from zaxy.follow.extraction import Extractors, ended_by_erased
 from zaxy.follow.pace import Pace
+
+if TYPE_CHECKING:
+    from zaxy.api.points import Follower
 
 BATCH, MAX_BATCH = 500, 8000
 QUICK = 0.5
@@ -89,7 +92,7 @@ class Run:
 
     def __init__(
         self,
-        store: EventStore,
+        store: EventLog,
         extractors: Extractors,
         *,
         resolver: Resolver | None,

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, Event, GraphStats
-from zaxy.api.points import EventStore, ProjectionBackend
-from zaxy.graph.identities import Identities
+from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, GraphStats
+
+if TYPE_CHECKING:
+    from zaxy.api.models import Event
+    from zaxy.api.points import ProjectionBackend
+    from zaxy.eventloom.event_log import EventLog
+    from zaxy.graph.identities import Identities
 
 
 class DatedGraph:
@@ -19,7 +24,7 @@ class DatedGraph:
     """
 
     def __init__(
-        self, backend: ProjectionBackend, identities: Identities, store: EventStore, clock: Callable[[], str]
+        self, backend: ProjectionBackend, identities: Identities, store: EventLog, clock: Callable[[], str]
     ) -> None:
         self._backend = backend
         self._identities = identities
@@ -36,6 +41,10 @@ class DatedGraph:
             head = self._store.head(session)
             return max(self._clock(), self._time(session, head.seq if head else 0))
         return self._time(session, as_of.known_at) or self.moment(session, AsOf())
+
+    def now(self) -> str:
+        """What the clock says."""
+        return self._clock()
 
     def _time(self, session: str, seq: int) -> str:
         if self._last[:2] != (session, seq):

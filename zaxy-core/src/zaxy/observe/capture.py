@@ -19,8 +19,8 @@ from zaxy.atomic_write import atomic_write
 from zaxy.errors import InternalError, InvalidRequest, ZaxyError
 from zaxy.eventloom.admission import MAX_KEY_CHARS, admit
 from zaxy.eventloom.canonical import encode
-from zaxy.eventloom.loom import Eventloom
-from zaxy.eventloom.record import Entry
+from zaxy.eventloom.drafts import AdmittedDraft, draft_of
+from zaxy.eventloom.opening import open_event_log
 from zaxy.extract.observations import OBSERVATIONS
 from zaxy.extract.times import utc_text
 from zaxy.observe.hook_events import bounded
@@ -73,8 +73,8 @@ class Capture:
         self.workspace = workspace
         self.session = session or default_session(workspace)
         self._names = adapters
-        self._loom = Eventloom(workspace.eventloom)
         self._host = PluginHost.of(workspace)
+        self._log = open_event_log(workspace, lambda: self._host)
         self._marks = Marks(workspace.eventloom)
 
     def adapters(self) -> list[BoundProvider]:
@@ -101,7 +101,7 @@ class Capture:
         return tally.captured()
 
     def close(self) -> None:
-        self._loom.close()
+        self._log.close()
 
     def _read(self, adapter: BoundProvider, source: Source, tally: _Tally, stopped: Callable[[], bool]) -> None:
         """Take one source to its end, page by page; the mark is kept when its page is durable."""
@@ -123,33 +123,33 @@ class Capture:
                 return
 
     def _append(self, adapter: str, observations: Sequence[Observation], tally: _Tally) -> None:
-        entries: list[Entry] = []
+        drafts: list[AdmittedDraft] = []
         for observation in observations:
             try:
-                entries.append(_entry(adapter, observation))
+                drafts.append(_draft(adapter, observation))
             except ZaxyError as error:
                 tally.refused += 1
                 tally.problem(adapter, error)
-        for batch in _batches(entries):
+        for batch in _batches(drafts):
             self._append_batch(batch, tally)
 
-    def _append_batch(self, entries: Sequence[Entry], tally: _Tally) -> None:
+    def _append_batch(self, drafts: Sequence[AdmittedDraft], tally: _Tally) -> None:
         try:
-            lines = self._loom.append(self.session, entries)
+            appended = self._log.append_each(self.session, drafts)
         except ZaxyError as error:
             if error.code != "conflict":
                 raise
-            if len(entries) == 1:
+            if len(drafts) == 1:
                 # The same place was read otherwise before, by an older adapter or an older redaction: it is known.
                 tally.known += 1
                 return
-            middle = len(entries) // 2
-            self._append_batch(entries[:middle], tally)
-            self._append_batch(entries[middle:], tally)
+            middle = len(drafts) // 2
+            self._append_batch(drafts[:middle], tally)
+            self._append_batch(drafts[middle:], tally)
             return
-        for entry, line in zip(entries, lines, strict=True):
-            if line.record.get("salt") == entry.salt.hex():  # random, so the event is this very entry
-                tally.new[entry.fields["type"]] += 1
+        for event, new in appended:
+            if new:
+                tally.new[event.type] += 1
             else:
                 tally.known += 1
 
@@ -190,7 +190,7 @@ def _checked(reading: object) -> Reading:
     raise InternalError(f"read() gave a {type(reading).__name__} that is no Reading", "Upgrade the adapter's package.")
 
 
-def _entry(adapter: str, observation: Observation) -> Entry:
+def _draft(adapter: str, observation: Observation) -> AdmittedDraft:
     """An observation as the log takes it: secrets out, then texts cut, since half a secret is not recognised."""
     if not isinstance(observation, Observation) or not isinstance(observation.payload, Mapping):
         raise InvalidRequest("an observation is not one", "Upgrade the adapter's package.")
@@ -200,10 +200,9 @@ def _entry(adapter: str, observation: Observation) -> Entry:
     if utc_text(observation.occurred_at):
         payload["occurred_at"] = observation.occurred_at
     entry = admit(observation.type, observation.actor, payload, idempotency_key=_key(adapter, observation.key))
-    if observation.type not in OBSERVATIONS:
-        return entry
-    short = bounded(entry.payload)
-    return entry if short == entry.payload else entry._replace(payload=short, canonical_payload=encode(short))
+    if observation.type in OBSERVATIONS and (short := bounded(entry.payload)) != entry.payload:
+        entry = entry._replace(payload=short, canonical_payload=encode(short))
+    return draft_of(entry)
 
 
 def _key(adapter: str, key: str) -> str:
@@ -214,15 +213,16 @@ def _key(adapter: str, key: str) -> str:
     return f"{adapter}/sha256:{sha256(key.encode('utf-8', 'replace')).hexdigest()}"
 
 
-def _batches(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
-    batch: list[Entry] = []
+def _batches(drafts: Sequence[AdmittedDraft]) -> Iterator[Sequence[AdmittedDraft]]:
+    batch: list[AdmittedDraft] = []
     size = 0
-    for entry in entries:
-        if batch and size + len(entry.canonical_payload) > MAX_BATCH:
+    for draft in drafts:
+        length = len(draft.entry.canonical_payload)
+        if batch and size + length > MAX_BATCH:
             yield batch
             batch, size = [], 0
-        batch.append(entry)
-        size += len(entry.canonical_payload)
+        batch.append(draft)
+        size += length
     if batch:
         yield batch
 

@@ -46,7 +46,7 @@ class HookCall(NamedTuple):
 
     def record(self) -> Line | None:
         """Append what the call is about, and a reminder if one is due; None if there was nothing to record."""
-        from zaxy.eventloom.loom import Eventloom
+        from zaxy.eventloom.quick import quick_files
         from zaxy.workspace import default_session
 
         trigger = hook_events.known_trigger(self.trigger)
@@ -62,7 +62,7 @@ class HookCall(NamedTuple):
         entries = [_entry(trigger, each) for each in hook_events.observations_of(trigger, fields)]
         workspace = self.workspace()
         session = str(self.fields.get("session_id") or default_session(workspace))
-        loom = Eventloom(workspace.eventloom)
+        loom = quick_files(workspace)
         try:
             return _append(loom, session, trigger, entries)[0]
         finally:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from zaxy.errors import ZaxyError
+from zaxy.api.models import Event
+from zaxy.errors import NotFound, ZaxyError
 from zaxy.eventloom.admission import OWN_ACTOR
-from zaxy.eventloom.citation import Citation
-from zaxy.eventloom.loom import Eventloom
-from zaxy.eventloom.record import Line
+from zaxy.eventloom.event_log import EventLog
 from zaxy.extract.observations import OBSERVATIONS
 from zaxy.observe.hook_events import ACTOR
 
 MAX_SESSIONS = 16
 MAX_EVENTS = 20_000
+UNREADABLE = "9999"
+"""Sorts behind every time."""
 
 
 class Seen(NamedTuple):
@@ -79,25 +79,25 @@ class Watching(NamedTuple):
         return {**state, "resume_command": self.resume} if self.stopped else state
 
 
-def workspace_coverage(loom: Eventloom) -> Coverage:
+def workspace_coverage(log: EventLog) -> Coverage:
     """What the sessions that were written last tell together."""
-    sessions = sorted(loom.sessions(), key=lambda session: _written(loom, session), reverse=True)
-    return coverage(loom, sessions[:MAX_SESSIONS])
+    sessions = sorted(log.sessions(), key=lambda session: _last_time(log, session), reverse=True)
+    return coverage(log, sessions[:MAX_SESSIONS])
 
 
-def coverage(loom: Eventloom, sessions: Sequence[str]) -> Coverage:
+def coverage(log: EventLog, sessions: Sequence[str]) -> Coverage:
     """What the last events of some sessions tell. Whole logs are not read: what is far back is not live."""
     observed: dict[str, Seen] = {}
     latest: Seen | None = None
     looked = 0
     unreadable: list[str] = []
     for session in sessions:
-        for line in _last_events(loom, session, MAX_EVENTS // len(sessions), unreadable):
+        for event in _last_events(log, session, MAX_EVENTS // len(sessions), unreadable):
             looked += 1
-            seen = _seen(line)
-            if line.record["type"] in OBSERVATIONS and line.record["actor"] != OWN_ACTOR:
+            seen = _seen(event)
+            if event.type in OBSERVATIONS and event.actor != OWN_ACTOR:
                 observed[seen.type] = _newer(observed.get(seen.type), seen)
-            if line.record["actor"] == ACTOR and (latest is None or seen.time >= latest.time):
+            if event.actor == ACTOR and (latest is None or seen.time >= latest.time):
                 latest = seen
     return Coverage(observed, latest, looked, tuple(unreadable))
 
@@ -107,21 +107,19 @@ def age_seconds(time: str, now: datetime) -> float:
     return max(0.0, (now - datetime.fromisoformat(time)).total_seconds())
 
 
-def _last_events(loom: Eventloom, session: str, max_events: int, unreadable: list[str]) -> Iterator[Line]:
+def _last_events(log: EventLog, session: str, max_events: int, unreadable: list[str]) -> Iterator[Event]:
     try:
-        last = loom.end(session).seq
-        yield from loom.read(session, max(1, last - max_events + 1), last)
+        last = log.end(session)
+        yield from log.events(session, max(1, last - max_events + 1), last)
     except ZaxyError:  # what the others tell is still worth telling
         unreadable.append(session)
 
 
-def _seen(line: Line) -> Seen:
-    record = line.record
-    payload = record.get("payload") or {}
-    time = _time(payload.get("occurred_at")) or str(record["time"])
-    citation = str(Citation(record["thread"], line.seq, line.hash))
-    names = [payload[field] if isinstance(payload.get(field), str) else "" for field in ("trigger", "source")]
-    return Seen(record["type"], 1, time, citation, *names)
+def _seen(event: Event) -> Seen:
+    payload = event.payload or {}
+    time = _time(payload.get("occurred_at")) or event.time
+    names = [str(payload[field]) if isinstance(payload.get(field), str) else "" for field in ("trigger", "source")]
+    return Seen(event.type, 1, time, event.citation, *names)
 
 
 def _newer(before: Seen | None, seen: Seen) -> Seen:
@@ -139,8 +137,11 @@ def _time(value: object) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ") if moment.tzinfo else ""
 
 
-def _written(loom: Eventloom, session: str) -> float:
+def _last_time(log: EventLog, session: str) -> str:
+    """When a session was written last; one that cannot be read comes first, so that it is spoken of."""
     try:
-        return os.stat(os.path.join(loom.folder, f"{session}.jsonl")).st_mtime
-    except OSError:
-        return 0.0
+        return log.last_event(session).time
+    except NotFound:
+        return ""
+    except ZaxyError:
+        return UNREADABLE

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from zaxy.eventloom.citation import Citation
-from zaxy.eventloom.loom import Eventloom
+from zaxy.eventloom.event_log import EventLog
 from zaxy.extract.observations import OBSERVATIONS
 from zaxy.observe.readiness import Seen, Watching, age_seconds, coverage
 
@@ -97,13 +97,13 @@ class Soak(NamedTuple):
         )
 
 
-def soak(loom: Eventloom, session: str, watching: Watching, now: datetime | None = None) -> Soak:
+def soak(log: EventLog, session: str, watching: Watching, now: datetime | None = None) -> Soak:
     """Each kind of observation was seen within the last 30 minutes, and a watcher that is configured runs."""
     now = now or datetime.now(UTC)
-    end = loom.end(session)
-    observed = coverage(loom, [session]).observed if end.seq else {}
+    head = log.head(session)
+    observed = coverage(log, [session]).observed if head else {}
     lanes = tuple(_lane(type_, observed.get(type_), now) for type_ in OBSERVATIONS)
-    return Soak(session, end.seq, end.hash or "", lanes, watching)
+    return Soak(session, head.seq if head else 0, head.hash if head else "", lanes, watching)
 
 
 def _lane(type_: str, seen: Seen | None, now: datetime) -> ObservationKind:

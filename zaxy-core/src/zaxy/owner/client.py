@@ -8,12 +8,10 @@ from __future__ import annotations
 import json
 import select
 from collections.abc import Iterator, Mapping, Sequence
-from inspect import signature
 from time import monotonic
 from typing import Any
 
 from zaxy import __version__
-from zaxy.assemble.replies import Erasure
 from zaxy.errors import InternalError, Unavailable, ZaxyError, error_of
 from zaxy.follow.loop import FOREVER, FollowerState, Progress
 from zaxy.memory import Memory
@@ -69,6 +67,8 @@ class MemoryOfOwner(Memory):
         return self.resolve(self._read("invalidate", "memory_invalidate", arguments, named)["citation"])
 
     def forget(self, *arguments: Any, **named: Any) -> Any:
+        from zaxy.assemble.replies import Erasure
+
         reply = self._call(ERASE, self._bound("forget", arguments, named))
         return Erasure(reply["erased"], self.resolve(reply["citation"]), tuple(reply["warnings"]))
 
@@ -97,6 +97,8 @@ class MemoryOfOwner(Memory):
 
     def _bound(self, method: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of a method by the names that its tool has for them."""
+        from inspect import signature
+
         given = dict(signature(getattr(Memory, method)).bind(self, *arguments, **named).arguments)
         bound = {"session_id" if name == "session" else name: value for name, value in given.items() if name != "self"}
         return bound if method == "forget" else {**bound, "session_id": bound.get("session_id") or self.session}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import stat
 import sys
 from contextlib import ExitStack, suppress
@@ -15,13 +14,14 @@ from zaxy.atomic_write import atomic_write
 from zaxy.errors import Unavailable, ZaxyError
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
-from zaxy.plugins.roster import chosen_graph, load_roster, owner_of
+from zaxy.plugins.roster import BUILT_IN_GRAPH, chosen_graph, load_roster, owner_of
 from zaxy.security.paths import own_folder, unusable_folder
 from zaxy.settings import Settings
 from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
 
     from zaxy.workspace import Workspace
@@ -56,7 +56,10 @@ class OwnerRecord(NamedTuple):
 def needs_owner(workspace: Workspace) -> bool:
     """Whether the graph that the workspace chose can be opened by one process only. No plugin is imported."""
     settings = Settings(stored=workspace.stored_settings())
-    provider = owner_of(load_roster(settings), "projection_backends", chosen_graph(settings))
+    graph = chosen_graph(settings)
+    if graph == BUILT_IN_GRAPH and not settings.plugins_prefer:
+        return False  # it is the core's own, so the manifests of all other packages need not be read
+    provider = owner_of(load_roster(settings), "projection_backends", graph)
     return provider is not None and SINGLE_PROCESS in provider[1].capabilities
 
 
@@ -291,6 +294,8 @@ def _file(folder: str, ending: str) -> str:
 
 def _unix_socket() -> socket.socket:
     if sys.platform != "win32":
+        import socket
+
         return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     raise Unavailable(
         "this system has no local sockets, by which several processes share a graph that one process holds",

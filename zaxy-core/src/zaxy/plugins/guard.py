@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import os
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from queue import SimpleQueue
-from typing import Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+
+if TYPE_CHECKING:
+    from queue import SimpleQueue
 
 T = TypeVar("T")
 MAX_WAIT_SECONDS = 0.5
@@ -32,6 +33,8 @@ class Runner:
     """
 
     def __init__(self, name: str) -> None:
+        from queue import SimpleQueue
+
         self._name = name
         self._jobs: SimpleQueue[_Job] = SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -123,8 +126,10 @@ def keep_stdout() -> None:
 @contextmanager
 def capture_prints() -> Iterator[Callable[[], str]]:
     """Catch what outside code prints meanwhile. After `keep_stdout`, only outside code uses descriptor 1."""
+    from tempfile import TemporaryFile
+
     kept = os.dup(1)
-    with tempfile.TemporaryFile() as caught:
+    with TemporaryFile() as caught:
         os.dup2(caught.fileno(), 1)
         try:
             yield lambda: (caught.seek(0), caught.read(4096).decode(errors="replace"))[1]

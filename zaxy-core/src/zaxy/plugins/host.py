@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
@@ -94,9 +93,12 @@ class PluginHost:
         """Continue without a broken provider and leave a notice. In strict mode, raise the error."""
         if self._strict:
             raise error
-        notice = f"{error.message} {error.remediation}"
-        if notice not in self.notices:
-            self.notices.append(notice)
+        self.notice(f"{error.message} {error.remediation}")
+
+    def notice(self, text: str) -> None:
+        """Show it with the next answers, once."""
+        if text not in self.notices:
+            self.notices.append(text)
 
     def load(self, name: str) -> InstalledPlugin:
         """Import one plugin, and check that its hooks match its manifest. Its row says how that went."""
@@ -272,6 +274,10 @@ class BoundProvider:
 
         return self._host.run(self.row, "call", what, made, budget=budget)
 
+    def guarded(self, what: str, function: Callable[[], T], *, budget: float | None = None) -> T:
+        """Run what uses an object that the provider gave out, as a call of its own methods is run."""
+        return self._host.run(self.row, "call", f"{self.provider.name}.{what}", function, budget=budget)
+
     def value(self, attribute: str) -> Any:
         """An attribute of the point's Protocol, which may be a property."""
         what = f"{self.provider.name}.{attribute}"
@@ -301,5 +307,7 @@ def _broken(row: InstalledPlugin, code: str = "unavailable") -> ZaxyError:
 
 def _where(error: Exception) -> str:
     """The last line of the plugin's own code, for its author."""
+    import traceback
+
     frames = traceback.extract_tb(error.__traceback__)
     return f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""

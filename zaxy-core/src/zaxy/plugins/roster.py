@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zaxy import __version__
-from zaxy.api.catalog import API_CURRENT, API_FLOOR, POINTS, version_text
+from zaxy.api.catalog import API_CURRENT, API_FLOOR, POINTS, STORES_OF_LINES, version_text
 from zaxy.errors import Conflict, InvalidRequest, NotFound
 from zaxy.plugins.discovery import Announcement, announced
 from zaxy.plugins.manifest import CLIENTS_POINT, ClientFacts, Manifest, ManifestError, Provided, read_manifest
@@ -11,11 +11,13 @@ from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from zaxy.settings import Settings
 
 CORE = Announcement("core", "zaxy.plugins.builtin", "zaxy-core", __version__)
+BUILT_IN_GRAPH = "sqlite"
+"""The graph store of the core itself, which many processes may open."""
 STATES = ("ready", "loaded", "disabled", "incompatible", "failed")
 
 
@@ -76,6 +78,11 @@ class Roster(NamedTuple):
     notices: tuple[str, ...]
     """What is odd about the configuration, such as a disabled plugin that is not installed."""
 
+    @property
+    def providers(self) -> list[tuple[InstalledPlugin, Provided]]:
+        """Every provider that can be used, beside its plugin."""
+        return _usable_providers(self.rows)
+
     def row(self, name: str) -> InstalledPlugin:
         """The plugin of that name, or of that package."""
         found = [row for row in self.rows if name in (row.name, row.package)]
@@ -86,6 +93,10 @@ class Roster(NamedTuple):
             raise Conflict(f"{packages} all ship a plugin named {name}", "Name one by its package.")
         installed = ", ".join(row.name for row in self.rows)
         raise NotFound(f"no plugin named {name} is installed (installed: {installed})", install_advice(name))
+
+
+def _usable_providers(rows: Iterable[InstalledPlugin]) -> list[tuple[InstalledPlugin, Provided]]:
+    return [(row, provided) for row in rows if row.usable and row.manifest for provided in row.manifest.provides]
 
 
 def load_roster(settings: Settings, announcements: Sequence[Announcement] | None = None) -> Roster:
@@ -144,6 +155,15 @@ def _judged(row: InstalledPlugin, manifest: Manifest) -> InstalledPlugin:
             f"it speaks plugin API {manifest.api}; {window}",
             f"Upgrade the plugin: pip install --upgrade {row.package}",
         )
+    if manifest.api_max < STORES_OF_LINES and any(one.point == "event_stores" for one in manifest.provides):
+        since = version_text(STORES_OF_LINES)
+        return row.broken(
+            "incompatible",
+            "api",
+            f"it speaks plugin API {manifest.api}, and since {since} an event store keeps lines, not events",
+            f"Upgrade the plugin: pip install --upgrade {row.package}. Its author makes the lines with "
+            f'zaxy.api.plan_append, and says "max": "{since}" in the manifest.',
+        )
     return row
 
 
@@ -169,10 +189,8 @@ def _settle_provider_names(rows: list[InstalledPlugin], preferred: dict[tuple[st
     The core's own providers are used unless a plugin is preferred. Of two plugins, neither is used.
     """
     claims: dict[tuple[str, str], list[InstalledPlugin]] = {}
-    for row in rows:
-        if row.usable and row.manifest:
-            for provided in row.manifest.provides:
-                claims.setdefault((provided.point, provided.name), []).append(row)
+    for row, provided in _usable_providers(rows):
+        claims.setdefault((provided.point, provided.name), []).append(row)
     refused: dict[InstalledPlugin, InstalledPlugin] = {}
     for (point, name), claimants in claims.items():
         chosen = [row for row in claimants if same_package(row.package, preferred.get((point, name), ""))]
@@ -193,13 +211,7 @@ def _settle_provider_names(rows: list[InstalledPlugin], preferred: dict[tuple[st
 
 def owner_of(roster: Roster, point: str, name: str) -> tuple[InstalledPlugin, Provided] | None:
     """The usable plugin that provides `name` at `point`, after preferences."""
-    owners = [
-        (row, provided)
-        for row in roster.rows
-        if row.usable and row.manifest
-        for provided in row.manifest.provides
-        if (provided.point, provided.name) == (point, name)
-    ]
+    owners = [owner for owner in roster.providers if (owner[1].point, owner[1].name) == (point, name)]
     preferred = roster.preferred.get((point, name), "")
     if preferred and any(same_package(r.package, preferred) and may_provide(r, point, name) for r in roster.rows):
         return None  # the one that the user chose is broken, and no other takes its place
@@ -258,12 +270,7 @@ def _preferences(words: Sequence[str]) -> dict[tuple[str, str], str]:
 
 
 def _idle_preferences(rows: list[InstalledPlugin], preferred: dict[tuple[str, str], str]) -> list[str]:
-    offered = {
-        (provided.point, provided.name, _folded(row.package))
-        for row in rows
-        if row.usable and row.manifest
-        for provided in row.manifest.provides
-    }
+    offered = {(provided.point, provided.name, _folded(row.package)) for row, provided in _usable_providers(rows)}
     return [
         f"ZAXY_PLUGINS_PREFER asks for {package} as {point}:{name}, which it does not provide"
         for (point, name), package in sorted(preferred.items())

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from zaxy.api.models import AsOf, EntityRef, EntityRow
 from zaxy.api.names import folded_name
-from zaxy.api.points import ProjectionBackend
 from zaxy.text.tokens import STOP_WORDS
+
+if TYPE_CHECKING:
+    from zaxy.api.points import ProjectionBackend
 
 MAX_NAME_WORDS = 6
 """Words of a question that are tried together as a name."""

@@ -14,7 +14,7 @@ from zaxy.api.names import folded_name
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.view import LogView
 from zaxy.text.passages import Passage, passages
-from zaxy.text.store import Text
+from zaxy.text.schema import Text
 
 TEXT, GRAPH = "text", "graph"
 SUMMARY_SEQ = "summary_seq"

@@ -7,32 +7,38 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from zaxy.api.models import AsOf, Cursor, EntityRef, EntityRow, Query
-from zaxy.api.points import Follower
+from zaxy.api.models import AsOf, Query
 from zaxy.errors import Unavailable
 from zaxy.eventloom.citation import SCHEME
 from zaxy.eventloom.disposable_database import BrokenFollower
+from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.log import utc_now
-from zaxy.eventloom.loom import Eventloom
-from zaxy.eventloom.store import JsonlStore
+from zaxy.eventloom.opening import open_event_log
 from zaxy.follow.bound import BoundBackend, BoundFollower
 from zaxy.follow.extraction import Extractors
-from zaxy.follow.loop import FollowerState, Loop, Progress
+from zaxy.follow.loop import Loop
 from zaxy.follow.pace import Pace
 from zaxy.graph.dated import DatedGraph
 from zaxy.graph.identities import Identities
-from zaxy.plugins.host import BoundProvider, PluginHost
+from zaxy.plugins.host import PluginHost
 from zaxy.plugins.roster import chosen_graph
 from zaxy.retrieve.citations_in_text import real_citations_within
 from zaxy.retrieve.log_words import GRAPH, TEXT, FollowerDisagrees
-from zaxy.retrieve.results import Answer, Result
-from zaxy.retrieve.retriever import Question, Retriever
+from zaxy.retrieve.retriever import Retriever
 from zaxy.retrieve.snapshot import Snapshot
 from zaxy.settings import Settings
 from zaxy.text.index import TextIndex
-from zaxy.workspace import Workspace
+
+if TYPE_CHECKING:
+    from zaxy.api.models import Cursor, EntityRef, EntityRow
+    from zaxy.api.points import Follower
+    from zaxy.follow.loop import FollowerState, Progress
+    from zaxy.plugins.host import BoundProvider
+    from zaxy.retrieve.results import Answer, Result
+    from zaxy.retrieve.retriever import Question
+    from zaxy.workspace import Workspace
 
 T = TypeVar("T")
 ATTEMPTS = 3
@@ -45,7 +51,6 @@ class Recall:
         self.workspace = workspace
         self.patience = patience
         self.progress = progress
-        self.loom = Eventloom(workspace.eventloom)
         self._settings = Settings(stored=workspace.stored_settings())
 
     def reply(
@@ -87,7 +92,7 @@ class Recall:
     def _snapshot(
         self, session: str, loop: Loop, *, doubts: Sequence[str], target: int | None
     ) -> Iterator[tuple[Snapshot, list[FollowerState]]]:
-        with self.loom.view(session) as log:
+        with self.store.view(session) as log:
             states = loop.catch_up(session, self.patience, self.progress, log=log)
             graph = self.backend if GRAPH in loop.names else None
             with self.texts.hold(session), graph.hold() if graph else nullcontext():
@@ -133,7 +138,7 @@ class Recall:
 
     def doubts(self, session: str, states: Iterable[FollowerState]) -> list[str]:
         """Why an answer may not be trusted: followers that are not up to the log, and a log that is damaged."""
-        damaged = self.loom.state(session) == "damaged"
+        damaged = self.store.state(session) == "damaged"
         damage = f"the log of {session} is damaged: 'zaxy verify {session}' tells where"
         return warnings(states) + ([damage] if damaged else [])
 
@@ -153,8 +158,9 @@ class Recall:
         return PluginHost.of(self.workspace)
 
     @cached_property
-    def store(self) -> JsonlStore:
-        return JsonlStore.over(self.loom)
+    def store(self) -> EventLog:
+        """The log, in the store that the workspace chose."""
+        return open_event_log(self.workspace, lambda: self.host)
 
     @cached_property
     def texts(self) -> TextIndex:
@@ -214,7 +220,8 @@ class Recall:
         for loop in ("loop", "_text_loop"):
             if loop in self.__dict__:
                 self.__dict__.pop(loop).close()
-        self.loom.close()
+        if "store" in self.__dict__:
+            self.__dict__.pop("store").close()
 
 
 def _answer(snapshot: Snapshot, answer: Answer) -> Answer:

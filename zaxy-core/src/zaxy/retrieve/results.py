@@ -10,6 +10,7 @@ from typing import Any
 
 from zaxy.api.models import JsonObject
 from zaxy.errors import InvalidRequest
+from zaxy.text.schema import Text
 
 FARTHEST = 2**53
 
@@ -102,7 +103,7 @@ class Answer:
     """About trust: damage, a follower that lags or is frozen."""
     notices: tuple[str, ...] = ()
     """About service: a lane that dropped out, a question with nothing to look for."""
-    superseded: tuple[Result, ...] = ()
+    superseded: tuple[Text, ...] = ()
     """What would have come before the last of the results, but no longer holds."""
 
     def as_dict(self) -> dict[str, Any]:

@@ -34,9 +34,6 @@ CHECKED_TOGETHER = 12
 FOR_THE_REPLY = 40
 ROW_TOKENS, STEP_TOKENS, PART_TOKENS = 160, 34, 11
 """Tokens of a row besides what it says: its fields, and the parts of its score."""
-MAX_SUPERSEDED = 10
-SOME_MORE = 4
-"""How many rows are put into words at a time, where the first page of them was not enough."""
 STARTS = 3
 """How many of the best results the graph is walked from."""
 
@@ -56,8 +53,10 @@ class Question:
             raise _invalid("the query is empty", "Ask with a few words.")
         if len(self.text) > MAX_QUESTION_CHARS:
             raise TooLarge(f"the query has more than {MAX_QUESTION_CHARS:,} characters", "Shorten it.")
-        if any("\ud800" <= character <= "\udfff" for character in self.text):
-            raise _invalid("the query is not valid Unicode: it has half a character", "Send it as UTF-8.")
+        try:
+            self.text.encode()
+        except UnicodeEncodeError:
+            raise _invalid("the query is not valid Unicode: it has half a character", "Send it as UTF-8.") from None
         known = self.as_of.known_at
         if known is not None and (type(known) is not int or known < 0):
             raise _invalid("known_at is not the number of an event", "Give a seq, such as 42.")
@@ -97,10 +96,10 @@ class Retriever:
         """What answers the question, of what holds at the moment that it means."""
         found = self._found(question)
         best = islice(copies_last(found.held, found.profile), found.position.offset, None)
-        answer = _page(question, self._results(question, best), found.position, found.notices)
+        answer = self._page(question, best, found.position, found.notices)
         last = min((result.score for result in answer.results), default=0.0) if answer.truncated else 0.0
-        before = [(proposal, None) for proposal in found.ended if proposal.score >= last][:MAX_SUPERSEDED]
-        return replace(answer, superseded=tuple(self._results(question, before)))
+        before = [proposal.text for proposal in found.ended if proposal.score >= last]
+        return replace(answer, superseded=tuple(before[:MAX_RESULTS]))
 
     def _found(self, question: Question) -> Found:
         """What the lanes propose and the graph says still holds, best first; looked up as far as it is asked for."""
@@ -143,13 +142,13 @@ class Retriever:
         """The passages whose words fit, as they stand in the log: no graph, no lane but the words."""
         position, found = self._passages(question)
         best = ((proposal, None) for proposal in islice(found, position.offset, None))
-        return _page(question, self._results(question, best), position, [])
+        return self._page(question, best, position, [])
 
     def verbatim_besides(self, question: Question, known: Container[int], *, among: int) -> list[Result]:
-        """The first passages, among so many of the best, of events that the caller does not know yet."""
+        """The first passages of events that the caller does not know yet; `among` is a count of the best."""
         best = islice(self._passages(question)[1], among)
         fresh = (proposal for proposal in best if proposal.seq not in known)
-        return list(self._results(question, ((one, None) for one in islice(fresh, question.limit))))
+        return list(self._results(question, [(one, None) for one in islice(fresh, question.limit)]))
 
     def _passages(self, question: Question) -> tuple[Position, Iterable[Proposal]]:
         head = self._snapshot.head
@@ -159,18 +158,39 @@ class Retriever:
         profile = profile_named(question.profile)
         return position, of_words(hits, profile._replace(keyword=1.0, verbatim=1.0)).values()
 
-    def _results(self, question: Question, found: Iterable[tuple[Proposal, EntityRow | None]]) -> Iterator[Result]:
+    def _page(
+        self,
+        question: Question,
+        best: Iterable[tuple[Proposal, EntityRow | None]],
+        position: Position,
+        notices: Sequence[str],
+    ) -> Answer:
+        """As many rows as were asked for and fit into the budget; the first one always does."""
+        chosen = list(islice(best, question.limit + 1))
+        more = len(chosen) > question.limit
+        results: list[Result] = []
+        used = FOR_THE_REPLY
+        for row in self._results(question, chosen[: question.limit]):
+            cost = _cost(row) if question.max_tokens != UNBOUNDED else 0
+            if results and used + cost > question.max_tokens:
+                more = True
+                break
+            results.append(row)
+            used += cost
+        cursor = ""
+        if more:
+            cursor = cursor_text(Position(position.offset + len(results), position.known_at), question.asked)
+        return Answer(tuple(results), used, more, cursor, notices=tuple(dict.fromkeys(notices)))
+
+    def _results(self, question: Question, chosen: Sequence[tuple[Proposal, EntityRow | None]]) -> Iterator[Result]:
         """The rows with what the log says; what was erased in this very moment says nothing."""
-        found, count = iter(found), question.limit + 1
-        while chunk := list(islice(found, count)):
-            said = self._snapshot.words.said([proposal.text for proposal, _ in chunk])
-            rows = [row for _, row in chunk if row is not None]
-            worded = {id(row): entity for row, entity in self._snapshot.worded(rows)}
-            for proposal, row in chunk:
-                entity = worded.get(id(row)) if row is not None else None
-                if proposal.text.id in said and (row is None or entity is not None):
-                    yield _result(question, proposal, row, said[proposal.text.id], entity)
-            count = SOME_MORE
+        said = self._snapshot.words.said([proposal.text for proposal, _ in chosen])
+        rows = [row for _, row in chosen if row is not None]
+        worded = {id(row): entity for row, entity in self._snapshot.worded(rows)}
+        for proposal, row in chosen:
+            entity = worded.get(id(row)) if row is not None else None
+            if proposal.text.id in said and (row is None or entity is not None):
+                yield _result(question.profile, proposal, said[proposal.text.id], row=row, entity=entity)
 
     def _of_graph(
         self, question: Question, as_of: AsOf, hits: Sequence[Hit], notices: list[str]
@@ -220,7 +240,7 @@ class Retriever:
         missing = set(seqs) - proposals.keys()
         for text in self._snapshot.first_texts(missing) if missing else ():
             if not as_of.valid_at or text.time <= as_of.valid_at:
-                proposals[text.seq] = Proposal(text.seq, text)
+                proposals[text.seq] = Proposal(text)
 
     def _holding(
         self, best: Sequence[Proposal], *, as_of: AsOf, notices: list[str], ended: list[Proposal], page: int
@@ -259,7 +279,7 @@ def _fits(item: object, as_of: AsOf) -> bool:
     return 0 < item.seq <= (as_of.known_at or 0) and 0 < item.score < math.inf
 
 
-def _result(question: Question, proposal: Proposal, row: EntityRow | None, said: Said, entity: Entity | None) -> Result:
+def _result(profile: str, proposal: Proposal, said: Said, *, row: EntityRow | None, entity: Entity | None) -> Result:
     hit, (event, passage, about) = proposal.hit, said
     parts = {}
     if hit is not None:
@@ -274,7 +294,7 @@ def _result(question: Question, proposal: Proposal, row: EntityRow | None, said:
         lane=proposal.lane,
         score=proposal.score,
         steps=tuple(proposal.steps),
-        profile=question.profile,
+        profile=profile,
         event_type=event.type,
         actor=passage.speaker or event.actor,
         valid_from=row.valid_from if row else passage.time,
@@ -286,24 +306,6 @@ def _result(question: Question, proposal: Proposal, row: EntityRow | None, said:
         summary=entity.summary if entity else "",
         properties=entity.properties if entity else {},
     )
-
-
-def _page(question: Question, rows: Iterator[Result], position: Position, notices: Sequence[str]) -> Answer:
-    """As many rows as were asked for and fit into the budget; the first one always does."""
-    results: list[Result] = []
-    used = FOR_THE_REPLY
-    more = False
-    for row in rows:
-        cost = _cost(row) if question.max_tokens != UNBOUNDED else 0
-        if len(results) == question.limit or (results and used + cost > question.max_tokens):
-            more = True
-            break
-        results.append(row)
-        used += cost
-    cursor = ""
-    if more:
-        cursor = cursor_text(Position(position.offset + len(results), position.known_at), question.asked)
-    return Answer(tuple(results), used, more, cursor, notices=tuple(dict.fromkeys(notices)))
 
 
 def _cost(row: Result) -> int:

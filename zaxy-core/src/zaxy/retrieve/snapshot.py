@@ -23,7 +23,7 @@ from zaxy.retrieve.log_words import GRAPH, TEXT, IntactEvents, LogWords
 from zaxy.retrieve.results import Result
 from zaxy.text.index import TextIndex
 from zaxy.text.ranking import Hit, Weights
-from zaxy.text.store import Text
+from zaxy.text.schema import Text
 
 MAX_EVENTS_SEARCHED = 400
 """How many events are searched, from a given place, for those that are not bookkeeping."""
@@ -96,7 +96,7 @@ class Snapshot:
 
     @cached_property
     def _now(self) -> str:
-        return max(utc_now(), self._time(self.log.end))
+        return max(self.graph.now() if self.graph else utc_now(), self._time(self.log.end))
 
     def _time(self, seq: int) -> str:
         event = self.log.get(seq)
@@ -188,10 +188,6 @@ class Snapshot:
     def events(self, seqs: Iterable[int]) -> list[Event]:
         """Events from the log, in the order given. If it is damaged: those that are intact, and a warning."""
         return list(self._intact(seqs).values())
-
-    def latest_of(self, types: Sequence[str], count: int) -> list[Event]:
-        """Those of the last events that are of the given types, oldest first. The others are not even proven."""
-        return self.log.of_types(range(self.head - count + 1, self.head + 1), types)
 
     # Citations
 

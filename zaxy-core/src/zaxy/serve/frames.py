@@ -69,14 +69,16 @@ def _explained(data: bytes) -> Unreadable:
     try:
         parsed = json.loads(data)
     except RecursionError:
-        error = _invalid("the request is nested too deep", "Nest it less, or send the inner part as a text.")
+        error = InvalidRequest("the request is nested too deep", "Nest it less, or send the inner part as a text.")
         return _salvaged(error, data[:HEAD], data[-TAIL:])
     except ValueError as problem:
-        error = _invalid(f"the request is not JSON in UTF-8: {_first_words(problem)}", "Send valid JSON in UTF-8.")
+        error = InvalidRequest(
+            f"the request is not JSON in UTF-8: {_first_words(problem)}", "Send valid JSON in UTF-8."
+        )
         return _salvaged(error, data[:HEAD], data[-TAIL:])
     if not isinstance(parsed, dict):
-        return Unreadable(_invalid("the request is not a JSON object", "Send one JSON-RPC message a line."))
-    error = _invalid(
+        return Unreadable(InvalidRequest("the request is not a JSON object", "Send one JSON-RPC message a line."))
+    error = InvalidRequest(
         "the request is no JSON-RPC message, or a text in it has half of a surrogate pair",
         "Send JSON-RPC 2.0 with valid Unicode.",
     )
@@ -135,7 +137,3 @@ def _is_unicode(text: str) -> bool:
 
 def _first_words(problem: ValueError) -> str:
     return getattr(problem, "msg", "") or getattr(problem, "reason", "") or "it cannot be parsed"
-
-
-def _invalid(message: str, remediation: str) -> ZaxyError:
-    return InvalidRequest(message, remediation)

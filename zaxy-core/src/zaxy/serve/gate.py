@@ -59,14 +59,14 @@ class Gate:
     def _refusal(self, headers: Headers) -> ZaxyError | None:
         host, origin = headers.get("host", ""), headers.get("origin")
         if not is_loopback(_host_name(host)):
-            return _forbidden(f"the host {host!r:.80} is not this machine", "Call the server by its loopback address.")
+            return Forbidden(f"the host {host!r:.80} is not this machine", "Call the server by its loopback address.")
         if origin is None:
             if not self._require_origin:
                 return None
-            return _forbidden("the request has no Origin", "Send one, or unset ZAXY_HTTP_REQUIRE_ORIGIN.")
+            return Forbidden("the request has no Origin", "Send one, or unset ZAXY_HTTP_REQUIRE_ORIGIN.")
         if origin.lower() in self._allowed or _is_loopback_origin(origin):
             return None
-        return _forbidden(
+        return Forbidden(
             f"the origin {origin!r:.80} is not allowed", "Add it to ZAXY_HTTP_ALLOWED_ORIGINS if you trust it."
         )
 
@@ -132,7 +132,3 @@ def _replay(body: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return again
-
-
-def _forbidden(message: str, remediation: str) -> ZaxyError:
-    return Forbidden(message, remediation)

@@ -70,11 +70,11 @@ def _refused(tool: str, schema: JsonObject, error: Any) -> ZaxyError:
     if keyword == "required":
         missing = next(name for name in wanted if name not in error.instance)
         where = f"{where}.{missing}" if where else missing
-        return _invalid(f"{where} is missing", f"{tool} needs {', '.join(wanted)}.")
+        return InvalidRequest(f"{where} is missing", f"{tool} needs {', '.join(wanted)}.")
     if keyword == "additionalProperties":
         extra = next((name for name in error.instance if name not in error.schema.get("properties", ())), "")
         inside = f" in {where}" if where else ""
-        return _invalid(f"there is no argument {extra!r:.60}{inside}", f"The arguments are {known}.")
+        return InvalidRequest(f"there is no argument {extra!r:.60}{inside}", f"The arguments are {known}.")
     if keyword in BOUNDS:
         said, code = BOUNDS[keyword]
         return error_of(code, f"{where or tool} must be {said.format(f'{wanted:,}')}", "Change it and call again.")
@@ -82,11 +82,13 @@ def _refused(tool: str, schema: JsonObject, error: Any) -> ZaxyError:
         types = [wanted] if isinstance(wanted, str) else wanted
         expected = " or ".join(TYPES.get(name, name) for name in types)
         got = KINDS.get(type(error.instance), type(error.instance).__name__)
-        return _invalid(f"{where or 'the arguments'} must be {expected}, not {got}", "Change it and call again.")
+        return InvalidRequest(f"{where or 'the arguments'} must be {expected}, not {got}", "Change it and call again.")
     if keyword == "enum":
         choices = ", ".join(map(str, wanted))
-        return _invalid(f"{where} is not one of {choices}", f"Give {where} as one of them.")
-    return _invalid(f"{where or 'the arguments'} does not fit the tool's input schema ({keyword})", "See tools/list.")
+        return InvalidRequest(f"{where} is not one of {choices}", f"Give {where} as one of them.")
+    return InvalidRequest(
+        f"{where or 'the arguments'} does not fit the tool's input schema ({keyword})", "See tools/list."
+    )
 
 
 def _place(path: Any) -> str:
@@ -95,7 +97,3 @@ def _place(path: Any) -> str:
     for part in path:
         place += f"[{part}]" if isinstance(part, int) else f".{part:.60}" if place else f"{part:.60}"
     return place
-
-
-def _invalid(message: str, remediation: str) -> ZaxyError:
-    return InvalidRequest(message, remediation)

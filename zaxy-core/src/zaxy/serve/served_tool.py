@@ -16,6 +16,7 @@ Progress = Callable[[int, int], None]
 MAX_NUMBER = 2**53 - 1
 """What JSON carries exactly everywhere."""
 CORE, COORDINATE, FULL, COMPACT = "core", "coordinate", "full", "compact"
+OF_EVERY_TOOL = ("session_id", "thread", "admin_token")
 PROFILES = (CORE, COORDINATE, FULL, COMPACT)
 
 
@@ -34,6 +35,11 @@ class Call(NamedTuple):
     def session(self) -> str:
         return session_named(self.arguments) or self.default_session
 
+    @property
+    def own(self) -> dict[str, Any]:
+        """The arguments that were given, without those that say whose memory is meant and who asks."""
+        return {name: value for name, value in self.arguments.items() if name not in OF_EVERY_TOOL}
+
     def given(self, *names: str, **renamed: str) -> dict[str, Any]:
         """Those of the arguments that were given; `renamed` maps what a function calls one to the argument's name."""
         wanted = {**{name: name for name in names}, **renamed}
@@ -45,6 +51,22 @@ class ServedTool(NamedTuple):
     answer: Callable[[Call], Mapping[str, Any]]
     needs_admin: bool = False
     """In production it is only for those who have the admin token."""
+
+
+def tool(
+    name: str,
+    description: str,
+    *,
+    takes: JsonObject,
+    read_only: bool = False,
+    destructive: bool = False,
+    idempotent: bool = False,
+    profiles: tuple[str, ...] = (FULL,),
+    needs_admin: bool = False,
+) -> Callable[[Callable[[Call], Mapping[str, Any]]], ServedTool]:
+    """Make a tool of the function that answers it; `takes` is its input schema."""
+    described = Tool(name, description, takes, read_only, destructive, idempotent, profiles)
+    return lambda answer: ServedTool(described, answer, needs_admin)
 
 
 def session_named(arguments: Mapping[str, Any]) -> str:
@@ -83,6 +105,11 @@ def schema(required: str, **properties: JsonObject) -> JsonObject:
 
 def _described(kind: dict[str, Any], description: str) -> JsonObject:
     return {**kind, "description": description} if description else kind
+
+
+def texts(names: str) -> dict[str, JsonObject]:
+    """Several arguments that are texts, in this order."""
+    return dict.fromkeys(names.split(), TEXT)
 
 
 TEXT = text()

@@ -9,13 +9,14 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from shlex import quote
 
-from zaxy.eventloom.admission import admit_own
-from zaxy.eventloom.loom import Eventloom
-from zaxy.eventloom.verify import Report
+from zaxy.api.models import Report
+from zaxy.eventloom.drafts import own_draft
+from zaxy.eventloom.opening import open_event_log
 from zaxy.observe import hook_events
 from zaxy.owner.client import memory_of, owner_answers
 from zaxy.owner.owner import clear_left_over, has_left_over, is_held, needs_owner, unreachable
@@ -118,11 +119,8 @@ def _has_mode_for_others(path: str) -> bool:
 
 
 def check_log(context: DoctorContext) -> list[Finding]:
-    loom = Eventloom(context.eventloom)
-    try:
-        states = [(loom.state(session), loom.verify(session)) for session in loom.sessions()]
-    finally:
-        loom.close()
+    with closing(open_event_log(context.workspace)) as log:
+        states = [(log.state(session), log.verify(session)) for session in log.sessions()]
     wrong = [row for state, report in states if (row := _wrong_log(context, state, report))]
     if wrong:
         return wrong
@@ -150,29 +148,23 @@ def _wrong_log(context: DoctorContext, state: str, report: Report) -> Finding | 
 
 
 def fix_log(context: DoctorContext) -> None:
-    loom = Eventloom(context.eventloom)
-    try:
-        for session in loom.sessions():
-            report, state = loom.verify(session), loom.state(session)
+    with closing(open_event_log(context.workspace)) as log:
+        for session in log.sessions():
+            report, state = log.verify(session), log.state(session)
             if report.ok and (report.torn or state != "ok"):
-                loom.repair(session)
-    finally:
-        loom.close()
+                log.repair(session)
 
 
 def check_write_path(context: DoctorContext) -> list[Finding]:
     """A heartbeat is appended and read back: it proves the write path, and means nothing else."""
     if not context.has_memory:
         return [Finding("write_path", OK, "not tried: there is no memory yet")]
-    loom = Eventloom(context.eventloom)
-    try:
+    with closing(open_event_log(context.workspace)) as log:
         session = default_session(context.workspace)
         payload = hook_events.payload_of("heartbeat", {"source": "doctor"})
-        entry = admit_own(hook_events.TRIGGERS["heartbeat"].type, hook_events.ACTOR, payload)
-        written = loom.append(session, [entry])[0]
-        read = loom.get(session, written.seq)
-    finally:
-        loom.close()
+        draft = own_draft(hook_events.TRIGGERS["heartbeat"].type, hook_events.ACTOR, payload)
+        written = log.append(session, [draft])[0]
+        read = log.get(session, written.seq)
     if read is None or read.hash != written.hash:
         message = f"a heartbeat was written to {session} as event {written.seq}, and is not there"
         return [Finding("write_path", ERROR, message, context.command(f"verify {session}"))]

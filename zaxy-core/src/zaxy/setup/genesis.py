@@ -8,9 +8,10 @@ import stat
 from typing import Any, NamedTuple
 
 from zaxy import __version__
-from zaxy.eventloom.admission import OWN_ACTOR, admit_own
-from zaxy.eventloom.loom import Eventloom
-from zaxy.eventloom.record import Line
+from zaxy.api.models import Event
+from zaxy.eventloom.admission import OWN_ACTOR
+from zaxy.eventloom.drafts import own_draft
+from zaxy.eventloom.event_log import EventLog
 from zaxy.workspace import Workspace
 
 GENESIS, DISCOVERED = "session.genesis", "workspace.instructions.discovered"
@@ -82,35 +83,36 @@ def _described(root: str, name: str) -> InstructionFile | None:
     return InstructionFile(name, len(data), hashlib.sha256(data).hexdigest())
 
 
-def missing_records(loom: Eventloom, session: str, root: str) -> Missing:
+def missing_records(log: EventLog, session: str, root: str) -> Missing:
     """What a session's log does not say yet of the project in `root`. Nothing is written."""
-    begun, known = _on_record(loom, session)
+    begun, known = _on_record(log, session)
     found = instruction_files(root)
     changed = [file._asdict() for file in found] != known
     return Missing(not begun, found if changed else None)
 
 
-def record(loom: Eventloom, session: str, *, workspace: Workspace, missing: Missing, identity: Identity) -> list[Line]:
+def record(log: EventLog, session: str, *, workspace: Workspace, missing: Missing, identity: Identity) -> list[Event]:
     """Append what is missing, all at once."""
-    entries = []
+    drafts = []
     name = os.path.basename(workspace.root) or identity.domain
     if missing.genesis:
         about = {"workspace": name, "path": workspace.root, "version": __version__, **identity._asdict()}
-        entries.append(admit_own(GENESIS, OWN_ACTOR, {**about, "workspace_id": workspace.identity()}))
+        drafts.append(own_draft(GENESIS, OWN_ACTOR, {**about, "workspace_id": workspace.identity()}))
     if missing.instructions is not None:
         files = [file._asdict() for file in missing.instructions]
-        entries.append(admit_own(DISCOVERED, OWN_ACTOR, {"workspace": name, "files": files}))
-    return loom.append(session, entries)
+        drafts.append(own_draft(DISCOVERED, OWN_ACTOR, {"workspace": name, "files": files}))
+    return log.append(session, drafts)
 
 
-def _on_record(loom: Eventloom, session: str) -> tuple[bool, list[Any]]:
+def _on_record(log: EventLog, session: str) -> tuple[bool, list[Any]]:
     """Whether a session's beginning is recorded, and the instruction files as they were recorded last."""
     begun, files = False, list[Any]()
-    if session not in loom.sessions():
+    if session not in log.sessions():
         return begun, files
-    for line in loom.read(session):
-        if line.record["type"] == GENESIS:
+    for event in log.events(session):
+        if event.type == GENESIS:
             begun = True
-        elif line.record["type"] == DISCOVERED and isinstance(payload := line.record.get("payload"), dict):
-            files = payload.get("files") or []
+        elif event.type == DISCOVERED and event.payload is not None:
+            recorded = event.payload.get("files")
+            files = recorded if isinstance(recorded, list) else []
     return begun, files

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,8 +15,7 @@ from zaxy.clients.editing import naming
 from zaxy.clients.files import ConfigFile, read_file, write_file
 from zaxy.clients.installed import open_clients
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
-from zaxy.eventloom.loom import Eventloom
-from zaxy.eventloom.store import event_of
+from zaxy.eventloom.opening import open_event_log
 from zaxy.owner.owner import clear_left_over, has_left_over, is_held
 from zaxy.plugins.roster import InstalledPlugin, chosen_graph, install_advice, load_roster, owner_of
 from zaxy.security.session_ids import check_session_id
@@ -139,11 +139,8 @@ def make_plan(workspace: Workspace, options: InitOptions, environ: Mapping[str, 
         files = _planned_files([*edits, *((client, edit) for client, plan in plans for edit in plan.edits)])
         server = server_of(target)
     refused = [LeftAlone(client, *refusal) for client, plan in plans for refusal in plan.refused]
-    loom = Eventloom(workspace.eventloom)
-    try:
-        missing = missing_records(loom, session, workspace.root)
-    finally:
-        loom.close()
+    with closing(open_event_log(workspace)) as log:
+        missing = missing_records(log, session, workspace.root)
     return Plan(
         workspace=workspace,
         options=options,
@@ -274,12 +271,9 @@ def carry_out(plan: Plan) -> Done:
 def _recorded(plan: Plan) -> tuple[Event, ...]:
     if not plan.missing.any:
         return ()
-    loom = Eventloom(plan.workspace.eventloom)
-    try:
-        lines = record(loom, plan.session, workspace=plan.workspace, missing=plan.missing, identity=plan.identity)
-    finally:
-        loom.close()
-    return tuple(map(event_of, lines))
+    with closing(open_event_log(plan.workspace)) as log:
+        made = record(log, plan.session, workspace=plan.workspace, missing=plan.missing, identity=plan.identity)
+    return tuple(made)
 
 
 def _written(workspace: Workspace, kept: Record, file: PlannedFile) -> Record:

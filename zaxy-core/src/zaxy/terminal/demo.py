@@ -16,7 +16,7 @@ from zaxy.api.models import Draft, Event
 from zaxy.assemble.quality import ANSWER, ASK
 from zaxy.errors import Unavailable
 from zaxy.eventloom.citation import parse_citation
-from zaxy.eventloom.loom import Eventloom
+from zaxy.eventloom.opening import files_log
 from zaxy.memory import Memory
 from zaxy.terminal.checkout_page import VERDICTS
 
@@ -145,7 +145,7 @@ def _asked_the_unknown(memory: Memory) -> Step:
 
 
 def _verified(memory: Memory) -> Step:
-    report = memory.recall.loom.verify(memory.session)
+    report = memory.recall.store.verify(memory.session)
     notes = report.events - len(PROJECT) - 1
     summary = f"{report.events} events ({notes} note the checkouts): every byte, hash and link checked"
     shown = Shown(summary, f"head {report.head}")
@@ -159,9 +159,9 @@ def _tampered_with(memory: Memory) -> Step:
     copy = Path(memory.workspace.root, "altered", name)
     copy.parent.mkdir()
     copy.write_bytes(Path(memory.workspace.eventloom, name).read_bytes().replace(b"Stripe", b"PayPal"))
-    loom = Eventloom(str(copy.parent))
-    damage = loom.verify(memory.session).damage
-    loom.close()
+    log = files_log(str(copy.parent))
+    damage = log.verify(memory.session).damage
+    log.close()
     summary = f"damaged at event {damage.seq}: {damage.reason}" if damage else "nothing was noticed"
     heading = "In a copy of the log one word is changed, and that is noticed"
     ok = damage is not None and damage.seq == ALTERED

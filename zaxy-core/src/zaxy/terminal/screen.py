@@ -35,6 +35,8 @@ def plain(text: str) -> str:
 
 def cells(text: str) -> int:
     """How many columns a terminal gives a text."""
+    if text.isascii():  # nearly all are, and lines are measured word by word
+        return len(text)
     return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 

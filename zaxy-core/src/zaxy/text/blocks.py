@@ -1,21 +1,25 @@
-"""Blocks of passages: of each the follower notes, once it is full, how many passages have each word, and which ones
-have the words that are common there.
+"""Blocks of passages: of each that is full the follower marks which passages have the words that are common there, and
+how many passages have had each of those words by then.
 
-What is noted of a block never changes. So counting costs nothing for each event, and the passages that share common
-words with a question are found by putting bits together, where reading lists takes longer the longer the log is.
+A mark never changes. So how common a word is need not be counted again, and passages that share common words with a
+question are found by putting bits together, where reading lists takes longer the longer the log is.
 """
 
 from __future__ import annotations
 
-import sqlite3
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, combinations
+from typing import NamedTuple
+
+from zaxy.eventloom.disposable_database import SealedConnection
+from zaxy.text.schema import MAX_LENGTH
 
 BLOCK = 4096
 """Passages of a block."""
 MARKED = 16
-"""A word that fewer passages of a block have leaves no bits there: its list is short."""
+"""A word that fewer passages of a block have is not marked there: its list is short."""
 MAX_TOGETHER = 5
 """Common words that are looked for together: each doubles the ways to combine them."""
 BYTES = BLOCK // 8
@@ -25,21 +29,65 @@ Word = tuple[float, bytes]
 """The weight of a word and, as bits from the lowest on, which passages have it."""
 
 
-def note_block(db: sqlite3.Connection, block: int) -> None:
-    """Note the words of a block that is full."""
+class Mark(NamedTuple):
+    """How common a word was when a block was full."""
+
+    passages: int
+    """How many had the word by then."""
+    end: int
+    """The last passage of the block."""
+
+
+def mark_block(db: SealedConnection, block: int) -> None:
+    """Mark the common words of a block that is full."""
     query = "SELECT words FROM passages WHERE id > ? AND id <= ? ORDER BY id"
+    places = places_of(words for (words,) in db.execute(query, (block * BLOCK, (block + 1) * BLOCK)))
+    common = {term: found for term, found in sorted(places.items()) if len(found) >= MARKED}
+    before = counts(db, list(common), block * BLOCK)
+    rows = [(term, block, before.get(term, 0) + len(found), bits_of(found)) for term, found in common.items()]
+    seal = db.seal
+    db.executemany("INSERT INTO marks VALUES (?, ?, ?, ?, ?)", [(*row, seal(row[:3])) for row in rows])
+
+
+def last_marks(db: SealedConnection, terms: Sequence[str], last: int) -> dict[str, Mark]:
+    """Of each term its last mark among the blocks that end by the passage `last`, where it has one."""
+    query = (
+        "SELECT term, max(block), by_now, seal FROM marks"
+        " WHERE term IN (SELECT value FROM json_each(?)) AND block < ? GROUP BY term"
+    )
+    marks = {}
+    for row in db.execute(query, (json.dumps(terms), last // BLOCK)):
+        db.check(row[:3], row[3])
+        marks[row[0]] = Mark(row[2], (row[1] + 1) * BLOCK)
+    return marks
+
+
+def counts(db: SealedConnection, terms: Sequence[str], last: int) -> dict[str, int]:
+    """How many of the passages up to `last` have each of the terms."""
+    marks = last_marks(db, terms, last) if terms else {}
+    asked = [(term, marks.get(term, Mark(0, 0)).end << 8 | MAX_LENGTH) for term in terms]
+    query = (
+        "SELECT count(*) FROM fts WHERE fts MATCH 'words:\"' || json_extract(value, '$[0]') || '\"'"
+        " AND rowid > json_extract(value, '$[1]') AND rowid <= ?"
+    )
+    found = db.execute(f"SELECT ({query}) FROM json_each(?)", (last << 8 | MAX_LENGTH, json.dumps(asked)))
+    return {
+        term: count
+        for term, (more,) in zip(terms, found, strict=True)
+        if (count := more + (marks[term].passages if term in marks else 0))
+    }
+
+
+def places_of(texts: Iterable[str]) -> dict[str, list[int]]:
+    """Of each word the texts that have it, by their numbers."""
     places: dict[str, list[int]] = defaultdict(list)
-    for place, (words,) in enumerate(db.execute(query, (block * BLOCK, (block + 1) * BLOCK))):
+    for place, words in enumerate(texts):
         for word in set(words.split()):
             places[word].append(place)
-    counts = [(term, len(found)) for term, found in sorted(places.items())]
-    more = "ON CONFLICT (term) DO UPDATE SET passages = passages + excluded.passages"
-    db.executemany(f"INSERT INTO terms VALUES (?, ?) {more}", counts)
-    marks = [(term, block, _bits(places[term])) for term, count in counts if count >= MARKED]
-    db.executemany("INSERT INTO marks VALUES (?, ?, ?)", marks)
+    return places
 
 
-def _bits(places: Iterable[int]) -> bytes:
+def bits_of(places: Iterable[int]) -> bytes:
     bits = bytearray(BYTES)
     for place in places:
         bits[place >> 3] |= _BIT[place & 7]

@@ -16,15 +16,13 @@ class Term(NamedTuple):
     term: str
     spaced: str
     """As it stands in a passage."""
-    count: int
-    """How many passages have it."""
     weight: float
     """Its inverse document frequency."""
 
 
 def terms_of(asked: Sequence[str], counts: Mapping[str, int], passages: int) -> list[Term]:
     """The words that occur, in the order in which they were asked for."""
-    return [Term(term, f" {term} ", counts[term], weight(counts[term], passages)) for term in asked if counts.get(term)]
+    return [Term(term, f" {term} ", weight(counts[term], passages)) for term in asked if counts.get(term)]
 
 
 def weight(count: int, passages: int) -> float:
@@ -42,6 +40,6 @@ def score(times: Iterable[tuple[int, int]], length: float, weights: Sequence[flo
 
 
 @lru_cache(64)
-def factors(longest: int, average: float) -> list[float]:
+def factors(max_length: int, average: float) -> list[float]:
     """By length: what a word adds that occurs once, as a factor of its weight."""
-    return [(K1 + 1) / (1 + K1 * (1 - B + B * length / average)) for length in range(longest + 1)]
+    return [(K1 + 1) / (1 + K1 * (1 - B + B * length / average)) for length in range(max_length + 1)]

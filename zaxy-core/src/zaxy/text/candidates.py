@@ -11,14 +11,17 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from zaxy.text import bm25
-from zaxy.text.blocks import BLOCK, MARKED, MAX_TOGETHER, has, together
+from zaxy.text.blocks import BLOCK, MAX_TOGETHER, has, together
 from zaxy.text.bm25 import Term
-from zaxy.text.store import LONGEST, Lookup, Reach, TextStore
+from zaxy.text.schema import MAX_LENGTH
+from zaxy.text.store import Lookup, Reach, TextStore
 from zaxy.text.tokens import Wanted, match_any, match_phrase
 
 CANDIDATES = 100
 LISTED = 1000
 """Passages that the words' lists may name. Words are listed from the rarest on, as long as all of a list fits."""
+LOOKED_AT = 500
+"""Listed passages, the best so far, that are asked for the common words too."""
 SURE = 20
 """Common words find nothing where this many passages score higher than one that has all of them and no other."""
 MAX_LOOKUPS = 64
@@ -35,7 +38,7 @@ class Candidates(NamedTuple):
     named: Mapping[int, int]
     """By passage: how many of the identifiers it has."""
     unsure: list[str]
-    """Identifiers that were not looked for in all passages, since so many have them or so many were asked for."""
+    """Identifiers that were not looked for in all passages, since too many passages have them or too many were asked for."""
 
 
 def candidates(store: TextStore, wanted: Wanted, reach: Reach, *, by: str = "") -> Candidates:
@@ -65,63 +68,74 @@ class _Words:
 
     def __init__(self, store: TextStore, asked: Sequence[str], reach: Reach, by: str) -> None:
         self._store, self._asked, self._reach, self._by = store, asked, reach, by
-        self._noted = noted = store.noted(asked)
-        self._rarest = sorted(asked, key=lambda word: noted.get(word, 0))[:MAX_LOOKUPS]
-        self._listed = len(self._rarest) if by else _fitting([noted.get(word, 0) for word in self._rarest])
-        self.lookups = [Lookup(match_any([word], "words")) for word in self._rarest[: self._listed]]
-        self.lookups += [self._lookup_of_common(word) for word in self._rarest[self._listed :]]
+        self._marks = marks = store.last_marks(asked, reach.last)
+        self._rarest = sorted(asked, key=lambda word: marks[word].passages if word in marks else 0)[:MAX_LOOKUPS]
+        self._listed = len(self._rarest) if by else self._fitting()
+        self.lookups = [self._lookup(word) for word in self._rarest[: self._listed]]
+        # Of what is common the blocks know who has it, up to its last mark.
+        self.lookups += [Lookup(match_any([word], "words"), marks[word].end) for word in self._rarest[self._listed :]]
         self.terms: list[Term] = []
         self._has: dict[int, int] = {}
         """By row of the index: the words by which it was found, each a bit."""
+        self._whole: set[str] = set()
+        """The words of which every passage was found that has them."""
         self._scores: dict[int, float] = {}
 
-    def _lookup_of_common(self, word: str) -> Lookup:
-        """What came after the last full block, where blocks have marked the others; else the newest."""
-        expression = match_any([word], "words")
-        is_marked = self._noted[word] * BLOCK >= 2 * MARKED * self._reach.noted
-        return Lookup(expression, after=self._reach.noted) if is_marked else Lookup(expression, limit=LISTED)
+    def _fitting(self) -> int:
+        """How many of the words, from the rarest on, can be listed whole."""
+        room = LISTED
+        for number, word in enumerate(self._rarest):
+            room -= self._marks[word].passages if word in self._marks else 0
+            if room < 0:
+                return number
+        return len(self._rarest)
+
+    def _lookup(self, word: str) -> Lookup:
+        """The whole list; of a word that is common nowhere, and yet in very many passages of a long log, the newest."""
+        return Lookup(match_any([word], "words"), limit=0 if self._by or word in self._marks else BLOCK)
 
     def take(self, found: Sequence[Sequence[int]]) -> None:
+        listed = zip(self._rarest[: self._listed], self.lookups, found, strict=False)
+        self._whole = {word for word, lookup, rows in listed if not lookup.limit or len(rows) < lookup.limit}
         counts = {} if self._by else self._counted(found)
-        counts |= self._store.counts([word for word in self._asked if word not in counts], self._reach)
+        counts |= self._store.counts([word for word in self._asked if word not in counts], self._reach.last)
         self.terms = bm25.terms_of(self._asked, counts, self._reach.last)
         weights = {term.term: term.weight for term in self.terms}
         self._has = _words_by_row(found)
         sums = _Sums([weights.get(word, 0.0) for word in self._rarest])
-        factors = bm25.factors(LONGEST, self._reach.words / self._reach.last)
-        self._scores = {row: sums[has] * factors[row & LONGEST] for row, has in self._has.items()}
-        self._add_common([(weights[word], word) for word in self._rarest[self._listed :] if word in weights])
+        factors = bm25.factors(MAX_LENGTH, self._reach.words / self._reach.last)
+        self._scores = {row: sums[has] * factors[row & MAX_LENGTH] for row, has in self._has.items()}
+        self._add_common([(weights[word], word) for word in self._rarest[self._listed :]])
 
     def _counted(self, found: Sequence[Sequence[int]]) -> dict[str, int]:
-        """How many passages have each word, where that is known from what was found."""
-        counts = {word: len(rows) for word, rows in zip(self._rarest[: self._listed], found, strict=False)}
-        if self._reach.last >= self._reach.noted:
-            for word, lookup, rows in zip(self._rarest, self.lookups, found, strict=True):
-                if lookup.after:
-                    counts[word] = self._noted[word] + len(rows)
+        """How many passages have each word, where what was found tells it."""
+        counts = {word: len(rows) for word, rows in zip(self._rarest, found, strict=True) if word in self._whole}
+        for word, rows in zip(self._rarest[self._listed :], found[self._listed :], strict=True):
+            counts[word] = len(rows) + self._marks[word].passages
         return counts
 
     def _add_common(self, common: Sequence[tuple[float, str]]) -> None:
         """Let the common words of full blocks count: for the best so far, and for passages that have the most."""
         scores, common = self._scores, common[:MAX_TOGETHER]
-        most = sum([weight for weight, _ in common])
-        if not common or (len(scores) > SURE and sorted(scores.values())[-SURE] >= most):
+        total = sum([weight for weight, _ in common])
+        if not common or (len(scores) > SURE and sorted(scores.values())[-SURE] >= total):
             return
-        marks = self._store.marks([word for _, word in common], self._reach)
+        marks = self._store.marks([word for _, word in common], self._reach.last)
         marked = [(weight, marks[word]) for weight, word in common if word in marks]
-        for row in _highest(scores, 2 * CANDIDATES):
+        rows = {row >> 8: row for row in scores}
+        looked_at = set(_highest(scores, LOOKED_AT))
+        for row in looked_at:
             scores[row] += sum([weight for weight, bits in marked if has(bits, row >> 8)])
-        listed = {row >> 8 for row in scores}
         for passage, weight in together(marked, CANDIDATES):
-            if passage not in listed:
-                scores[passage << 8] = weight
+            row = rows.get(passage, passage << 8)
+            if row not in looked_at:
+                scores[row] = scores.get(row, 0.0) + weight
 
     def best(self) -> dict[int, Sequence[int]]:
         """The passages of the highest scores, each with the numbers of the terms that it may have."""
         numbers = {term.term: number for number, term in enumerate(self.terms)}
-        listed = [(1 << bit, numbers.get(word)) for bit, word in enumerate(self._rarest[: self._listed])]
-        sure = {number for _, number in listed}
-        others = [number for number in numbers.values() if number not in sure]
+        listed = [(1 << bit, numbers.get(word)) for bit, word in enumerate(self._rarest) if word in self._whole]
+        others = [number for word, number in numbers.items() if word not in self._whole]
         found_by: dict[int, Sequence[int]] = {}
         best = {}
         for row in _highest(self._scores, CANDIDATES):
@@ -130,16 +144,6 @@ class _Words:
                 found_by[words] = [number for bit, number in listed if words & bit and number is not None] + others
             best[row >> 8] = found_by[words]
         return best
-
-
-def _fitting(counts: Sequence[int]) -> int:
-    """How many of the words, from the rarest on, can be listed whole."""
-    room = LISTED
-    for number, count in enumerate(counts):
-        room -= count
-        if room < 0:
-            return number
-    return len(counts)
 
 
 def _words_by_row(found: Sequence[Sequence[int]]) -> dict[int, int]:

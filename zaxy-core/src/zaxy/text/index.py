@@ -18,7 +18,9 @@ from zaxy.api.provider import ProviderContext
 from zaxy.eventloom.disposable_database import DisposableDatabase
 from zaxy.text import tokens
 from zaxy.text.ranking import Hit, Weights, rank, weights
-from zaxy.text.store import FORMAT, SCHEMA, Content, Text, TextStore
+from zaxy.text.schema import FORMAT, SCHEMA, Content, Text
+from zaxy.text.store import TextStore
+from zaxy.text.verification import problems
 
 T = TypeVar("T")
 OPEN_AT_ONCE = 32
@@ -44,6 +46,10 @@ class TextIndex:
 
     def digest(self, session: str) -> str:
         return self._read(session, lambda store: store.digest())
+
+    def verify(self, session: str) -> list[str]:
+        """What somebody else has changed in a session's index, a sentence each."""
+        return self._use(session, lambda file: file.read(lambda db: list(problems(db))))
 
     def wipe(self, session: str) -> None:
         def wipe(file: DisposableDatabase) -> None:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from zaxy.text import bm25
 from zaxy.text.bm25 import terms_of
 from zaxy.text.candidates import Candidates, candidates
-from zaxy.text.store import PLACE_BITS, Reach, Text, TextStore
+from zaxy.text.schema import PLACE_BITS, Text
+from zaxy.text.store import Reach, TextStore
 from zaxy.text.tokens import Wanted, folded, identifiers, stems_of
 
 NEIGHBOUR, NEXT_NEIGHBOUR = 0.4, 0.16
@@ -74,7 +75,7 @@ def rank(store: TextStore, wanted: Wanted, last_seq: int, by: str = "") -> list[
 def weights(store: TextStore, asked: Sequence[str], last_seq: int) -> Weights:
     """The inverse document frequency of words; nothing after the event `last_seq` counts."""
     reach = store.reach(last_seq)
-    known = {term.term: term.weight for term in terms_of(asked, store.counts(asked, reach), reach.last)}
+    known = {term.term: term.weight for term in terms_of(asked, store.counts(asked, reach.last), reach.last)}
     return Weights(known, bm25.weight(0, reach.last))
 
 
@@ -133,11 +134,10 @@ def _episodes(
         of_episode = together.setdefault(text.episode, {})
         for number, count in times.get(text.id, ()):
             of_episode[number] = of_episode.get(number, 0) + count
-    totals = store.episodes(together, reach)
-    average = sum([total.words for total in totals.values()]) / len(totals)
+    words = store.episodes(together, reach)
+    average = sum(words.values()) / len(words)
     scores = {
-        episode: bm25.score(counts.items(), totals[episode].words / average, weights)
-        for episode, counts in together.items()
+        episode: bm25.score(counts.items(), words[episode] / average, weights) for episode, counts in together.items()
     }
     best = max(scores.values()) or 1.0
     return {episode: score / best for episode, score in scores.items()}
@@ -162,7 +162,7 @@ def _best(
         nearby = _nearby(at, text.episode << PLACE_BITS | text.place)
         episode = EPISODE * episodes[text.episode]
         speaker = SPEAKER * (speakers[text.speaker] or speakers[text.actor])
-        month = MONTH * any([name in text.time[:7] for name in wanted.months]) if wanted.months else 0.0
+        month = MONTH * any(name in text.time[:7] for name in wanted.months) if wanted.months else 0.0
         name = NAMED * named[key] if key in named else 0.0
         if score := words + (nearby + episode + speaker + month + name):
             scored.append((score, key, words, nearby, episode, speaker, month, name))

@@ -47,12 +47,8 @@ _IDENTIFIER = re.compile(
     r"(?<![\w$])[\w$]++(?:[-./\\:@#+~]++[\w$]++)++|(?<!\w)\w*\d\w*|(?<!\w)\w+_\w+"
     r"|(?<![^\W\d_])[^\W\d_]*[a-z][A-Z]\w*"
 )
-# What a text without any of can have no identifier. Each pattern begins with a set, which is looked for quickly.
-_SIGNS_OF_IDENTIFIERS = (
-    re.compile(r"[\d_]"),
-    re.compile(r"[-./\\:@#+~](?=[\w$])"),
-    re.compile(r"[A-Z](?<=[a-z][A-Z])"),
-)
+# A text without this can have no identifier. It begins with one set of characters, which is looked for quickly.
+_SIGN_OF_IDENTIFIERS = re.compile(r"[\d_A-Z./\\:@#+~-](?:(?<=[\d_])|(?<=[a-z][A-Z])|(?<=[-./\\:@#+~])(?=[\w$]))")
 _PATH = re.compile(r"[/\\]")
 # ASCII punctuation would end a token in the index; these stand for it, and occur in no text of this world.
 _HIDDEN = {ord(mark): 0xE000 + ord(mark) for mark in "-./\\:@#+~$_"}
@@ -162,7 +158,7 @@ def identifiers(text: str) -> list[str]:
     """
     found: dict[str, None] = {}
     # Nearly all are plain words, and looking at each of those with a pattern would take most of the time.
-    if not any(sign.search(text) for sign in _SIGNS_OF_IDENTIFIERS):
+    if not _SIGN_OF_IDENTIFIERS.search(text):
         return []
     for part in [part for part in text.split() if not (part.isalpha() and (part.islower() or part.istitle()))]:
         for name in _IDENTIFIER.findall(part):

@@ -6,7 +6,8 @@ A check takes a case (how to make the provider, and samples for it) and a workbe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import import_module
@@ -87,6 +88,15 @@ def expect(fact: bool, otherwise: str) -> None:
     """Fail the check unless the fact holds."""
     if not fact:
         raise CheckFailed(otherwise)
+
+
+@contextmanager
+def expect_no_error(otherwise: str) -> Iterator[None]:
+    """Fail the check if the body raises: `otherwise` says what did."""
+    try:
+        yield
+    except Exception as error:
+        raise CheckFailed(f"{otherwise} raised {error!r}") from error
 
 
 def expect_refusal(action: Callable[[], object], of: str) -> ZaxyError:

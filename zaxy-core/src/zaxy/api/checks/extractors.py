@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from zaxy.api.checks import Case, CheckFailed, Workbench, check, expect
+from zaxy.api.checks import Case, CheckFailed, Workbench, check, expect, expect_no_error
 from zaxy.api.checks.shape import expect_shape
 from zaxy.api.models import Edge, Entity, EntityRef, Event, Extraction
 
@@ -144,10 +144,8 @@ def it_leaves_the_payload_as_it_is(case: ExtractorCase, bench: Workbench) -> Non
 def extracted(extractor: Any, event: Event) -> Extraction:
     """The rows of one event; anything but an Extraction fails the check."""
     with_payload = "its payload" if event.payload is not None else "its payload erased"
-    try:
+    with expect_no_error(f"extracting {event.type} with {with_payload}"):
         rows = extractor.extract(event)
-    except Exception as error:
-        raise CheckFailed(f"extracting {event.type} with {with_payload} raised {error!r}") from error
     if not isinstance(rows, Extraction):
         raise CheckFailed(f"extracting {event.type} with {with_payload} gave {rows!r}, not a zaxy.api.Extraction")
     for kind in ("entities", "edges", "closings"):

@@ -10,7 +10,7 @@ from typing import Any
 
 from zaxy.api.checks import Case, CheckFailed, Workbench, check, expect, followers
 from zaxy.api.checks.followers import follow, history
-from zaxy.api.checks.shape import expect_shape, follower_misfits
+from zaxy.api.checks.shape import check_shape, follower_misfits
 from zaxy.api.models import Candidate, Query
 from zaxy.errors import ZaxyError
 
@@ -83,10 +83,7 @@ def found(lane: Any, query: Query) -> list[Candidate]:
     return list(answer)
 
 
-@check(POINT)
-def it_has_the_methods_of_its_protocol(case: RetrievalLaneCase, bench: Workbench) -> None:
-    """Compare your class with zaxy.api.RetrievalLane: a method is missing or takes other parameters."""
-    expect_shape(POINT, bench.make(case))
+check_shape(POINT)
 
 
 @check(POINT, needs="follower")

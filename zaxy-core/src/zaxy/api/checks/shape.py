@@ -8,7 +8,7 @@ from importlib import import_module
 from types import FunctionType
 
 from zaxy.api.catalog import POINTS
-from zaxy.api.checks import CheckFailed
+from zaxy.api.checks import Case, Workbench, check, expect
 
 
 def misfits(point: str, provider: object) -> list[str]:
@@ -26,10 +26,21 @@ def follower_misfits(provider: object) -> list[str]:
     return list(_misfits(import_module("zaxy.api.points").Follower, provider))
 
 
+def check_shape(point: str) -> None:
+    """Register the check that every point has: whether the provider has the methods of the point's Protocol."""
+
+    def it_has_the_methods_of_its_protocol(case: Case, bench: Workbench) -> None:
+        expect_shape(point, bench.make(case))
+
+    it_has_the_methods_of_its_protocol.__doc__ = (
+        f"Compare your class with zaxy.api.{POINTS[point].protocol}: a method is missing or takes other parameters."
+    )
+    check(point)(it_has_the_methods_of_its_protocol)
+
+
 def expect_shape(point: str, provider: object) -> None:
     wrong = misfits(point, provider)
-    if wrong:
-        raise CheckFailed("; ".join(wrong))
+    expect(not wrong, "; ".join(wrong))
 
 
 def _misfits(protocol: type, provider: object) -> Iterator[str]:

@@ -1,47 +1,54 @@
 """Keeps the log in a SQLite database, which several servers of one machine may share.
 
-An event's hash covers its record, and the record holds a salted digest of the payload, not the payload itself: so a
-payload can be erased, salt included, and every hash stays what it was.
+What is kept is lines, as `plan_append` makes them. So this store decides nothing about an event: it looks up the head
+and the keys, writes in one transaction, and finds lines again.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import secrets
 import sqlite3
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from zaxy.api import Conflict, Cursor, Draft, Event, InvalidRequest, NotFound, Page, ProviderContext
+from zaxy.api import Conflict, Cursor, Draft, NewLine, NotFound, ProviderContext, erase_payload, plan_append, prove_line
 
 # EXTRA, not FULL: without a sync of the folder a power loss can bring back the journal, which undoes the last commit.
 SCHEMA = """
 PRAGMA synchronous = EXTRA;
 PRAGMA secure_delete = ON;
-CREATE TABLE IF NOT EXISTS events (
-    session TEXT, seq INTEGER, key TEXT, hash TEXT, record TEXT, salt TEXT, payload TEXT, PRIMARY KEY (session, seq)
+CREATE TABLE IF NOT EXISTS lines (
+    session TEXT, seq INTEGER, hash TEXT, type TEXT, key TEXT, line BLOB, PRIMARY KEY (session, seq)
 );
-CREATE UNIQUE INDEX IF NOT EXISTS by_key ON events (session, key) WHERE key <> '';
+CREATE UNIQUE INDEX IF NOT EXISTS by_key ON lines (session, key) WHERE key <> '';
+CREATE INDEX IF NOT EXISTS refs ON lines (session, seq) WHERE type = 'memory.ref.updated';
 """
+CHECK_EVERY = 0.2
 
 
-def canonical(value: object) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+class StoreLog:
+    """A session's log up to the head that it had when this was made: nothing before a head ever moves."""
 
+    def __init__(self, store: Store, session: str) -> None:
+        self._store = store
+        self._session = session
+        self.head = store.head(session)
 
-def sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+    def lines(self, seqs: Sequence[int]) -> Mapping[int, bytes]:
+        found = {seq: self._store.line(self._session, seq) for seq in seqs if seq <= self._end}
+        return {seq: line for seq, line in found.items() if line is not None}
 
+    def lines_after(self, seq: int, limit: int) -> Sequence[bytes]:
+        last = min(seq + limit, self._end)
+        return self._store.found("seq > ? AND seq <= ? ORDER BY seq", self._session, seq, last)
 
-def payload_text(draft: Draft) -> str:
-    try:
-        text = canonical(dict(draft.payload))
-        text.encode()
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidRequest(f"the payload of {draft.type} is not JSON: {error}", "Send JSON.") from None
-    return text
+    @property
+    def _end(self) -> int:
+        return self.head.seq if self.head else 0
+
+    def close(self) -> None:
+        pass  # it holds nothing of its own
 
 
 class Store:
@@ -56,85 +63,68 @@ class Store:
         return db
 
     def sessions(self) -> Sequence[str]:
-        return [name for (name,) in self._db.execute("SELECT DISTINCT session FROM events ORDER BY session")]
+        return [name for (name,) in self._db.execute("SELECT DISTINCT session FROM lines ORDER BY session")]
 
-    def append(self, session: str, drafts: Sequence[Draft]) -> Sequence[Event]:
+    def append(self, session: str, drafts: Sequence[Draft]) -> Sequence[bytes]:
         with self._db as db:
             db.execute("BEGIN IMMEDIATE")
-            return [self._first(session, draft) or self._append(session, draft) for draft in drafts]
+            return self._append(session, drafts)
 
-    def _first(self, session: str, draft: Draft) -> Event | None:
-        """The event that was appended under the draft's key before; once erased, its content cannot be compared."""
-        found = self._events("session = ? AND key = ?", session, draft.idempotency_key) if draft.idempotency_key else []
-        for first in found:
-            before = (first.type, first.actor, first.sensitivity, first.caused_by, canonical(first.payload))
-            now = (draft.type, draft.actor, draft.sensitivity, draft.caused_by, payload_text(draft))
-            if first.payload is not None and before != now:
-                message = f"the key {draft.idempotency_key!r} was used for other content, in {first.citation}"
-                raise Conflict(message, "Send a new key with new content.")
-            return first
-        return None
-
-    def _append(self, session: str, draft: Draft) -> Event:
+    def _append(self, session: str, drafts: Sequence[Draft]) -> Sequence[bytes]:
+        now = self._clock().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         head = self.head(session)
-        seq, salt, payload = head.seq + 1 if head else 1, secrets.token_hex(16), payload_text(draft)
-        record = canonical(
-            {
-                "session": session,
-                "seq": seq,
-                "id": f"evt_{seq}_{secrets.token_hex(4)}",
-                "type": draft.type,
-                "actor": draft.actor,
-                "time": self._clock().strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
-                "sensitivity": draft.sensitivity,
-                "caused_by": draft.caused_by,
-                "idempotency_key": draft.idempotency_key,
-                "payload_digest": sha256(salt + payload),
-                "prev": head.hash if head else None,
-            }
-        )
-        row = (session, seq, draft.idempotency_key, sha256(record), record, salt, payload)
-        self._db.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-        return self._events("session = ? AND seq = ?", session, seq)[0]
+        plan = plan_append(session, drafts, head=head, find=lambda key: self.by_key(session, key), time=now)
+        for new in plan.new:
+            self._keep(session, new)
+        return plan.lines
 
-    def read(self, session: str, after: Cursor | None, limit: int) -> Page:
-        place = after.seq if after else 0
-        known = self.get(session, place) if after else None
-        if after and (known is None or known.hash != after.hash):
-            message = f"{session} has no event {place} with the hash {after.hash[:12]}: its log is another one"
-            raise Conflict(message, "Read it from the start.")
-        events = self._events("session = ? AND seq > ? ORDER BY seq LIMIT ?", session, place, limit)
-        return Page(tuple(events), Cursor(events[-1].seq, events[-1].hash, events[-1].seq) if events else after)
+    def _keep(self, session: str, new: NewLine) -> None:
+        row = (session, new.seq, new.hash, new.type, new.key, new.line)
+        self._db.execute("INSERT INTO lines VALUES (?, ?, ?, ?, ?, ?)", row)
 
-    def get(self, session: str, seq: int) -> Event | None:
-        return next(iter(self._events("session = ? AND seq = ?", session, seq)), None)
+    def open(self, session: str) -> StoreLog:
+        return StoreLog(self, session)
 
     def head(self, session: str) -> Cursor | None:
-        last = "SELECT seq, hash, seq FROM events WHERE session = ? ORDER BY seq DESC LIMIT 1"
+        last = "SELECT seq, hash, seq FROM lines WHERE session = ? ORDER BY seq DESC LIMIT 1"
         found = self._db.execute(last, (session,)).fetchone()
         return Cursor(*found) if found else None
 
-    def _events(self, which: str, *values: Any) -> list[Event]:
-        events = []
-        for hash_, record, payload in self._db.execute(
-            f"SELECT hash, record, payload FROM events WHERE {which}", values
-        ):
-            fields = json.loads(record)
-            del fields["payload_digest"]
-            events.append(Event(**fields, hash=hash_, payload=json.loads(payload) if payload else None))
-        return events
+    def line(self, session: str, seq: int) -> bytes | None:
+        return next(iter(self.found("seq = ?", session, seq)), None)
 
-    def erase(self, session: str, seq: int, actor: str, reason: str) -> Event:
+    def by_key(self, session: str, key: str) -> bytes | None:
+        return next(iter(self.found("key = ? AND key <> ''", session, key)), None)
+
+    def refs(self, session: str) -> Sequence[bytes]:
+        return self.found("type = 'memory.ref.updated' ORDER BY seq", session)
+
+    def found(self, which: str, session: str, *values: Any) -> list[bytes]:
+        rows = self._db.execute(f"SELECT line FROM lines WHERE session = ? AND {which}", (session, *values))
+        return [line for (line,) in rows]
+
+    def erase(self, session: str, seq: int, record: Draft) -> bytes:
         with self._db as db:
             db.execute("BEGIN IMMEDIATE")
-            event = self.get(session, seq)
-            if event is None:
+            line = self.line(session, seq)
+            if line is None:
                 raise NotFound(f"{session} has no event {seq}", "Look the event up before erasing it.")
-            db.execute("UPDATE events SET payload = NULL, salt = NULL WHERE session = ? AND seq = ?", (session, seq))
-            erased = {"seq": seq, "hash": event.hash, "reason": reason}
-            recorded = self._append(session, Draft("event.erased", actor, erased))
+            event = prove_line(line, session)
+            if event.payload is None or event.hash != record.payload.get("hash"):
+                raise Conflict(f"event {seq} of {session} is another one, or erased already", "Look it up again.")
+            erased = erase_payload(line, session)
+            db.execute("UPDATE lines SET line = ? WHERE session = ? AND seq = ?", (erased, session, seq))
+            (recorded,) = self._append(session, [record])
         self._db.execute("VACUUM")  # pages that were split before may still hold pieces of it
         return recorded
+
+    def wait(self, session: str, after: int, seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        while (head := self.head(session)) is None or head.seq <= after:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(CHECK_EVERY)
+        return True
 
     def close(self) -> None:
         self._db.close()

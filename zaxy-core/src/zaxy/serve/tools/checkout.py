@@ -7,7 +7,6 @@ from typing import Any
 
 import orjson
 
-from zaxy.api.models import Tool
 from zaxy.serve.results import cited_for, with_short_citations
 from zaxy.serve.served_tool import (
     COMPACT,
@@ -21,41 +20,109 @@ from zaxy.serve.served_tool import (
     QUERY,
     TEXT,
     Call,
-    ServedTool,
     schema,
     text,
+    texts,
+    tool,
     whole,
 )
 from zaxy.token_count import count_tokens
 
-TURN = "role content speaker source turn_index query limit max_recent_events max_tokens idempotency_key".split()
-ASSEMBLED = ("replay_from_seq", "limit", "max_recent_events", "max_tokens")
+ASSEMBLED = {"limit": LIMIT, "max_recent_events": whole(0, MAX_NUMBER)}
+"""How much a bundle may hold."""
 TASK = text(max_chars=4096)
 MAX_TOKENS_PER_CHARACTER = 3
 
 
+@tool(
+    "memory_capabilities",
+    "What this memory can do, when to use which tool, and whether capture is healthy.",
+    takes=schema("", session_id=TEXT, current_task=TASK),
+    read_only=True,
+    idempotent=True,
+)
 def capabilities(call: Call) -> Mapping[str, Any]:
-    return call.memory.capabilities(call.session, **call.given("current_task")).as_dict()
+    return call.memory.capabilities(call.session, **call.own).as_dict()
 
 
+@tool(
+    "memory_bootstrap",
+    "Call first in a session: what memory holds and how to use it.",
+    takes=schema("", session_id=TEXT, current_task=TASK),
+    read_only=True,
+    profiles=(CORE, COORDINATE, FULL),
+)
 def bootstrap(call: Call) -> Mapping[str, Any]:
-    return with_short_citations(call.memory.bootstrap(call.session, **call.given("current_task")).as_dict())
+    return with_short_citations(call.memory.bootstrap(call.session, **call.own).as_dict())
 
 
+@tool(
+    "memory_checkout",
+    "Call before substantial work and after compaction: cited facts for a task. "
+    "Rely on them only if quality.answerability is answer_from_memory.",
+    takes=schema(
+        "query",
+        query=QUERY,
+        session_id=TEXT,
+        ref=TEXT,
+        replay_from_seq=COUNT,
+        **ASSEMBLED,
+        purpose={**PURPOSE, "description": "coding, review, release, security, research, coordinate"},
+        max_tokens=COUNT,
+    ),
+    read_only=True,
+    profiles=(CORE, COORDINATE, FULL, COMPACT),
+)
 def checkout(call: Call) -> Mapping[str, Any]:
-    given = call.given("query", "ref", "purpose", *ASSEMBLED)
-    return cited_for(call, call.memory.checkout(**given, session=call.session).as_dict())
+    return cited_for(call, call.memory.checkout(**call.own, session=call.session).as_dict())
 
 
+@tool(
+    "context_assemble",
+    "A prompt-ready bundle of recent events and ranked recall for a question.",
+    takes=schema(
+        "query",
+        query=QUERY,
+        session_id=TEXT,
+        replay_from_seq=COUNT,
+        **ASSEMBLED,
+        max_tokens=COUNT,
+    ),
+    read_only=True,
+    idempotent=True,
+)
 def assemble(call: Call) -> Mapping[str, Any]:
-    given = call.given("query", *ASSEMBLED)
-    return cited_for(call, call.memory.context(**given, session=call.session).as_dict())
+    return cited_for(call, call.memory.context(**call.own, session=call.session).as_dict())
 
 
+@tool(
+    "context_after_turn",
+    "Record a turn, and get context for the next.",
+    takes=schema(
+        "role content",
+        **texts("role content session_id speaker source"),
+        turn_index=whole(0, MAX_NUMBER),
+        query=QUERY,
+        **ASSEMBLED,
+        max_tokens=COUNT,
+        idempotency_key=TEXT,
+    ),
+    profiles=(CORE, FULL),
+)
 def after_turn(call: Call) -> Mapping[str, Any]:
-    return with_short_citations(call.memory.after_turn(**call.given(*TURN), session=call.session).as_dict())
+    return with_short_citations(call.memory.after_turn(**call.own, session=call.session).as_dict())
 
 
+@tool(
+    "subagent_cleanup",
+    "Close a subagent's session with a summary and hand its work over to the parent session.",
+    takes=schema(
+        "parent_session_id subagent_session_id summary",
+        **texts("parent_session_id subagent_session_id summary outcome actor"),
+        max_tokens=COUNT,
+    ),
+    profiles=(COORDINATE, FULL),
+)
 def cleanup(call: Call) -> Mapping[str, Any]:
     sessions = {"parent_session": "parent_session_id", "subagent_session": "subagent_session_id"}
     given = call.given("summary", "outcome", "actor", **sessions)
@@ -74,103 +141,4 @@ def _within(reply: dict[str, Any], budget: int) -> dict[str, Any]:
     return {**cut, "tokens_used": count_tokens(orjson.dumps(cut).decode()), "truncated": True}
 
 
-TOOLS = (
-    ServedTool(
-        Tool(
-            "memory_bootstrap",
-            "Call first in a session: what memory holds and how to use it.",
-            schema("", session_id=TEXT, current_task=TASK),
-            read_only=True,
-            profiles=(CORE, COORDINATE, FULL),
-        ),
-        bootstrap,
-    ),
-    ServedTool(
-        Tool(
-            "memory_checkout",
-            "Call before substantial work and after compaction: cited facts for a task. "
-            "Rely on them only if quality.answerability is answer_from_memory.",
-            schema(
-                "query",
-                query=QUERY,
-                session_id=TEXT,
-                ref=TEXT,
-                replay_from_seq=COUNT,
-                limit=LIMIT,
-                max_recent_events=whole(0, MAX_NUMBER),
-                purpose={**PURPOSE, "description": "coding, review, release, security, research, coordinate"},
-                max_tokens=COUNT,
-            ),
-            read_only=True,
-            profiles=(CORE, COORDINATE, FULL, COMPACT),
-        ),
-        checkout,
-    ),
-    ServedTool(
-        Tool(
-            "context_after_turn",
-            "Record a turn, and get context for the next.",
-            schema(
-                "role content",
-                role=TEXT,
-                content=TEXT,
-                session_id=TEXT,
-                speaker=TEXT,
-                source=TEXT,
-                turn_index=whole(0, MAX_NUMBER),
-                query=QUERY,
-                limit=LIMIT,
-                max_recent_events=whole(0, MAX_NUMBER),
-                max_tokens=COUNT,
-                idempotency_key=TEXT,
-            ),
-            profiles=(CORE, FULL),
-        ),
-        after_turn,
-    ),
-    ServedTool(
-        Tool(
-            "memory_capabilities",
-            "What this memory can do, when to use which tool, and whether capture is healthy.",
-            schema("", session_id=TEXT, current_task=TASK),
-            read_only=True,
-            idempotent=True,
-        ),
-        capabilities,
-    ),
-    ServedTool(
-        Tool(
-            "context_assemble",
-            "A prompt-ready bundle of recent events and ranked recall for a question.",
-            schema(
-                "query",
-                query=QUERY,
-                session_id=TEXT,
-                replay_from_seq=COUNT,
-                limit=LIMIT,
-                max_recent_events=whole(0, MAX_NUMBER),
-                max_tokens=COUNT,
-            ),
-            read_only=True,
-            idempotent=True,
-        ),
-        assemble,
-    ),
-    ServedTool(
-        Tool(
-            "subagent_cleanup",
-            "Close a subagent's session with a summary and hand its work over to the parent session.",
-            schema(
-                "parent_session_id subagent_session_id summary",
-                parent_session_id=TEXT,
-                subagent_session_id=TEXT,
-                summary=TEXT,
-                outcome=TEXT,
-                actor=TEXT,
-                max_tokens=COUNT,
-            ),
-            profiles=(COORDINATE, FULL),
-        ),
-        cleanup,
-    ),
-)
+TOOLS = (bootstrap, checkout, after_turn, capabilities, assemble, cleanup)

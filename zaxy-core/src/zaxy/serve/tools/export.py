@@ -8,11 +8,11 @@ from typing import Any
 
 import orjson
 
-from zaxy.api.models import JsonObject, Tool
+from zaxy.api.models import JsonObject
 from zaxy.errors import TooLarge
 from zaxy.export.selector import ENTRY_AXES, GRAINS, MAX_QUERY_LIMIT, Selector
 from zaxy.export.signing import configured, signer_of
-from zaxy.serve.served_tool import COUNT, FULL, MAX_NUMBER, QUERY, TEXT, Call, ServedTool, one_of, schema, whole
+from zaxy.serve.served_tool import COUNT, FULL, MAX_NUMBER, QUERY, TEXT, Call, one_of, schema, tool, whole
 from zaxy.settings import Settings
 
 MAX_REPLY = 4 << 20
@@ -46,6 +46,22 @@ class BoundedReply(BytesIO):
         return super().write(data)
 
 
+@tool(
+    "memory_export",
+    "Export memory as a bundle that others can verify: cited entries, signed if the server has a key.",
+    takes=schema(
+        "",
+        session_id=TEXT,
+        **OF_ENTRIES,
+        **OF_EVENTS,
+        sign={"type": "boolean"},
+        disclose=schema("", **{name: OF_ENTRIES[name] for name in ENTRY_AXES}),
+        admin_token=TEXT,
+    ),
+    read_only=True,
+    profiles=(FULL,),
+    needs_admin=True,
+)
 def export(call: Call) -> Mapping[str, Any]:
     selector = Selector.of(call.given(*OF_ENTRIES, *OF_EVENTS))
     given = call.arguments.get("disclose")
@@ -63,24 +79,4 @@ def export(call: Call) -> Mapping[str, Any]:
     return bundle
 
 
-TOOLS = (
-    ServedTool(
-        Tool(
-            "memory_export",
-            "Export memory as a bundle that others can verify: cited entries, signed if the server has a key.",
-            schema(
-                "",
-                session_id=TEXT,
-                **OF_ENTRIES,
-                **OF_EVENTS,
-                sign={"type": "boolean"},
-                disclose=schema("", **{name: OF_ENTRIES[name] for name in ENTRY_AXES}),
-                admin_token=TEXT,
-            ),
-            read_only=True,
-            profiles=(FULL,),
-        ),
-        export,
-        needs_admin=True,
-    ),
-)
+TOOLS = (export,)

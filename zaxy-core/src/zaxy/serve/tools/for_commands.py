@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from zaxy.api.models import Tool
-from zaxy.serve.served_tool import TEXT, Call, ServedTool, one_of, schema
+from zaxy.serve.served_tool import TEXT, Call, one_of, schema, tool
 
 
+@tool(
+    "memory_followers",
+    "How far the followers are; let them catch up, rebuild them, or hash what they hold.",
+    takes=schema(
+        "action session_id",
+        action=one_of("status", "follow", "rebuild", "digest"),
+        session_id=TEXT,
+        followers={"type": "array", "items": TEXT},
+    ),
+)
 def followers(call: Call) -> Mapping[str, Any]:
     memory, session, action = call.memory, call.session, call.arguments["action"]
     if action == "digest":
@@ -22,31 +31,14 @@ def followers(call: Call) -> Mapping[str, Any]:
     return {"states": [{**state._asdict(), "cursor": None} for state in states]}
 
 
-def erase(call: Call) -> Mapping[str, Any]:
-    return call.memory.forget(**call.given("citation", "reason", "actor")).as_dict()
-
-
-TOOLS = (
-    ServedTool(
-        Tool(
-            "memory_followers",
-            "How far the followers are; let them catch up, rebuild them, or hash what they hold.",
-            schema(
-                "action session_id",
-                action=one_of("status", "follow", "rebuild", "digest"),
-                session_id=TEXT,
-                followers={"type": "array", "items": TEXT},
-            ),
-        ),
-        followers,
-    ),
-    ServedTool(
-        Tool(
-            "memory_erase",
-            "Erase what a cited event says, from the log and from all that followed it.",
-            schema("citation reason", citation=TEXT, reason=TEXT, actor=TEXT),
-            destructive=True,
-        ),
-        erase,
-    ),
+@tool(
+    "memory_erase",
+    "Erase what a cited event says, from the log and from all that followed it.",
+    takes=schema("citation reason", citation=TEXT, reason=TEXT, actor=TEXT),
+    destructive=True,
 )
+def erase(call: Call) -> Mapping[str, Any]:
+    return call.memory.forget(**call.own).as_dict()
+
+
+TOOLS = (followers, erase)

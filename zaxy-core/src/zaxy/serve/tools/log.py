@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from zaxy.api.models import Draft, Event, Tool
+from zaxy.api.models import Draft, Event
 from zaxy.retrieve.results import Position, cursor_text, position_of
 from zaxy.serve.results import appended, short_citation
 from zaxy.serve.served_tool import (
@@ -19,9 +19,10 @@ from zaxy.serve.served_tool import (
     NAME,
     TEXT,
     Call,
-    ServedTool,
     schema,
     text,
+    texts,
+    tool,
     whole,
 )
 from zaxy.token_count import count_tokens
@@ -41,13 +42,33 @@ EVENT = {
 }
 
 
+@tool(
+    "memory_append",
+    "Record what a later session must know: a decision, a fact, a result.",
+    takes=schema("event_type actor payload", **EVENT, session_id=TEXT, thread=TEXT),
+    profiles=(CORE, COORDINATE, FULL, COMPACT),
+)
 def append(call: Call) -> Mapping[str, Any]:
-    arguments = call.given("sensitivity", "caused_by", "idempotency_key", "payload", "actor", "event_type")
-    before = call.memory.head(call.session) if "idempotency_key" in arguments else 0
-    event = call.memory.append(**arguments, session=call.session)
+    before = call.memory.head(call.session) if "idempotency_key" in call.own else 0
+    event = call.memory.append(**call.own, session=call.session)
     return appended(event, replayed=event.seq <= before)
 
 
+@tool(
+    "memory_ingest",
+    "Record many events at once: all of them or none.",
+    takes=schema(
+        "events",
+        events={
+            "type": "array",
+            "minItems": 1,
+            "maxItems": MAX_EVENTS,
+            "items": schema("event_type actor payload", **EVENT),
+        },
+        session_id=TEXT,
+        thread=TEXT,
+    ),
+)
 def ingest(call: Call) -> Mapping[str, Any]:
     events = call.memory.append_many(_drafts(call), call.session)
     return {"results": [appended(event) for event in events]}
@@ -61,11 +82,39 @@ def _drafts(call: Call) -> Iterator[Draft]:
         call.progress(number, len(given))
 
 
+@tool(
+    "memory_invalidate",
+    "End a fact that no longer holds; history keeps it.",
+    takes=schema(
+        "entity_name entity_type",
+        **texts("entity_name entity_type invalid_at reason session_id actor admin_token"),
+    ),
+    destructive=True,
+    profiles=(CORE, FULL),
+    needs_admin=True,
+)
 def invalidate(call: Call) -> Mapping[str, Any]:
-    arguments = call.given("entity_name", "entity_type", "invalid_at", "reason", "actor")
-    return appended(call.memory.invalidate(**arguments, session=call.session))
+    return appended(call.memory.invalidate(**call.own, session=call.session))
 
 
+@tool(
+    "memory_replay",
+    "Read a session's events in order.",
+    takes=schema(
+        "",
+        session_id=TEXT,
+        from_seq=COUNT,
+        limit=whole(1, MAX_EVENTS),
+        max_tokens=COUNT,
+        cursor=TEXT,
+        include_housekeeping={"type": "boolean"},
+        admin_token=TEXT,
+    ),
+    read_only=True,
+    idempotent=True,
+    profiles=(CORE, FULL),
+    needs_admin=True,
+)
 def replay(call: Call) -> Mapping[str, Any]:
     """Events in order, as many as fit into the budget; one that alone does not is shown without its payload."""
     given = call.arguments
@@ -116,73 +165,4 @@ def _counted(row: dict[str, Any]) -> tuple[dict[str, Any], int]:
     return row, count_tokens(orjson.dumps(row).decode())
 
 
-TOOLS = (
-    ServedTool(
-        Tool(
-            "memory_append",
-            "Record what a later session must know: a decision, a fact, a result.",
-            schema("event_type actor payload", **EVENT, session_id=TEXT, thread=TEXT),
-            profiles=(CORE, COORDINATE, FULL, COMPACT),
-        ),
-        append,
-    ),
-    ServedTool(
-        Tool(
-            "memory_ingest",
-            "Record many events at once: all of them or none.",
-            schema(
-                "events",
-                events={
-                    "type": "array",
-                    "minItems": 1,
-                    "maxItems": MAX_EVENTS,
-                    "items": schema("event_type actor payload", **EVENT),
-                },
-                session_id=TEXT,
-                thread=TEXT,
-            ),
-        ),
-        ingest,
-    ),
-    ServedTool(
-        Tool(
-            "memory_invalidate",
-            "End a fact that no longer holds; history keeps it.",
-            schema(
-                "entity_name entity_type",
-                entity_name=TEXT,
-                entity_type=TEXT,
-                invalid_at=TEXT,
-                reason=TEXT,
-                session_id=TEXT,
-                actor=TEXT,
-                admin_token=TEXT,
-            ),
-            destructive=True,
-            profiles=(CORE, FULL),
-        ),
-        invalidate,
-        needs_admin=True,
-    ),
-    ServedTool(
-        Tool(
-            "memory_replay",
-            "Read a session's events in order.",
-            schema(
-                "",
-                session_id=TEXT,
-                from_seq=COUNT,
-                limit=whole(1, MAX_EVENTS),
-                max_tokens=COUNT,
-                cursor=TEXT,
-                include_housekeeping={"type": "boolean"},
-                admin_token=TEXT,
-            ),
-            read_only=True,
-            idempotent=True,
-            profiles=(CORE, FULL),
-        ),
-        replay,
-        needs_admin=True,
-    ),
-)
+TOOLS = (append, ingest, invalidate, replay)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from zaxy.api.models import Tool
 from zaxy.serve.results import cited_for, with_short_citations
 from zaxy.serve.served_tool import (
     COMPACT,
@@ -17,53 +16,44 @@ from zaxy.serve.served_tool import (
     QUERY,
     TEXT,
     Call,
-    ServedTool,
     schema,
     text,
+    tool,
 )
 
 
+@tool(
+    "memory_query",
+    "Search what holds now, or held at a time; results cite their source.",
+    takes=schema(
+        "query",
+        query=QUERY,
+        session_id=TEXT,
+        temporal_filter=text("ISO time"),
+        known_at=COUNT,
+        limit=LIMIT,
+        profile=TEXT,
+        max_tokens=COUNT,
+        cursor=TEXT,
+    ),
+    read_only=True,
+    idempotent=True,
+    profiles=(CORE, COORDINATE, FULL, COMPACT),
+)
 def query(call: Call) -> Mapping[str, Any]:
-    given = call.given("query", "temporal_filter", "known_at", "limit", "profile", "max_tokens", "cursor")
-    return cited_for(call, call.memory.query(**given, session=call.session).as_dict())
+    return cited_for(call, call.memory.query(**call.own, session=call.session).as_dict())
 
 
-def verbatim(call: Call) -> Mapping[str, Any]:
-    given = call.given("query", "limit", "max_tokens", "cursor")
-    return with_short_citations(call.memory.verbatim(**given, session=call.session).as_dict())
-
-
-TOOLS = (
-    ServedTool(
-        Tool(
-            "memory_query",
-            "Search what holds now, or held at a time; results cite their source.",
-            schema(
-                "query",
-                query=QUERY,
-                session_id=TEXT,
-                temporal_filter=text("ISO time"),
-                known_at=COUNT,
-                limit=LIMIT,
-                profile=TEXT,
-                max_tokens=COUNT,
-                cursor=TEXT,
-            ),
-            read_only=True,
-            idempotent=True,
-            profiles=(CORE, COORDINATE, FULL, COMPACT),
-        ),
-        query,
-    ),
-    ServedTool(
-        Tool(
-            "memory_verbatim",
-            "Find exact source passages: quotes, identifiers, transcript turns, document chunks.",
-            schema("query", query=QUERY, session_id=TEXT, limit=LIMIT, max_tokens=COUNT, cursor=TEXT),
-            read_only=True,
-            idempotent=True,
-            profiles=(CORE, FULL),
-        ),
-        verbatim,
-    ),
+@tool(
+    "memory_verbatim",
+    "Find exact source passages: quotes, identifiers, transcript turns, document chunks.",
+    takes=schema("query", query=QUERY, session_id=TEXT, limit=LIMIT, max_tokens=COUNT, cursor=TEXT),
+    read_only=True,
+    idempotent=True,
+    profiles=(CORE, FULL),
 )
+def verbatim(call: Call) -> Mapping[str, Any]:
+    return with_short_citations(call.memory.verbatim(**call.own, session=call.session).as_dict())
+
+
+TOOLS = (query, verbatim)

@@ -1,0 +1,56 @@
+"""The log in the workspace's files: what the built-in store can do beyond any other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from zaxy.api.models import Event, Report
+from zaxy.eventloom.citation import Citation
+from zaxy.eventloom.drafts import AdmittedDraft
+from zaxy.eventloom.event_log import Appended, EventLog
+from zaxy.eventloom.store import JsonlStore, event_of
+from zaxy.eventloom.view import LogView
+
+
+class FilesLog(EventLog):
+    """It need not prove what it has just written, reads what stands before damage, and can be repaired."""
+
+    def __init__(self, store: JsonlStore) -> None:
+        super().__init__(store)
+        self._loom = store.loom
+
+    def append(self, session: str, drafts: Sequence[AdmittedDraft]) -> list[Event]:
+        return [event_of(line) for line in self._loom.append(session, [draft.entry for draft in drafts])]
+
+    def append_each(self, session: str, drafts: Sequence[AdmittedDraft]) -> list[Appended]:
+        entries = [draft.entry for draft in drafts]
+        lines = self._loom.append(session, entries)
+        return [
+            Appended(event_of(line), line.record.get("salt") == draft.salt)
+            for draft, line in zip(drafts, lines, strict=True)
+        ]
+
+    def view(self, session: str) -> LogView:
+        return self._loom.view(session)
+
+    def records(self, session: str, first: int = 1, last: int | None = None) -> Iterator[tuple[dict[str, Any], bytes]]:
+        return ((line.record, line.data) for line in self._loom.read(session, first, last))
+
+    def refs(self, session: str) -> dict[str, Event]:
+        return {name: event_of(line) for name, line in self._loom.refs(session).items()}
+
+    def resolve_ref(self, session: str, name: str) -> Event:
+        return event_of(self._loom.resolve_ref(session, name))
+
+    def state(self, session: str) -> str:
+        return self._loom.state(session)
+
+    def verify(
+        self, session: str, progress: Callable[[int, int], None] | None = None, since: Citation | None = None
+    ) -> Report:
+        return self._loom.verify(session, progress, since)
+
+    def repair(self, session: str) -> tuple[Report, int]:
+        """Verify. If the log is intact, cut an interrupted write and make the session writable again."""
+        return self._loom.repair(session)
