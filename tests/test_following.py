@@ -372,8 +372,8 @@ def test_files_that_may_not_be_read_are_named(tmp_path: Path) -> None:
             assert refused.value.code == "unavailable"
 
 
-def test_the_garbage_collector_rests_only_while_events_are_followed(store: JsonlStore, tmp_path: Path) -> None:
+def test_the_garbage_collector_rests_only_while_events_are_followed(store: EventLog, tmp_path: Path) -> None:
     store.append(SESSION, notes(range(3)))
     on: list[bool] = []
-    loop_of(store, tmp_path, one=Noted()).catch_up(SESSION, progress=lambda done, total: on.append(gc.isenabled()))
+    loop_of(store, tmp_path, one=Noted()).catch_up(SESSION, progress=lambda *_: on.append(gc.isenabled()))
     assert on == [False] and gc.isenabled()
