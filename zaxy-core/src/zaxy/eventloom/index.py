@@ -72,14 +72,14 @@ class LogIndex:
         reach, rows = self._ask(reader, "SELECT seq, offset, seal FROM refs ORDER BY seq")
         return (reach, [offset for _, offset in rows])
 
-    def _ask(self, reader: Reader, query: str, *values: object) -> tuple[int, list[tuple[Any, int]]]:
+    def _ask(self, reader: Reader, query: str, *values: object) -> tuple[int, list[tuple[Any, ...]]]:
         """What is indexed, each with its offset, and the size up to which that speaks for this log; nothing if it is of
         another history.
 
         One transaction: a process that still reads the file from before an erasure may index that one meanwhile.
         """
 
-        def ask(db: SealedConnection) -> tuple[int, list[tuple[Any, int]]]:
+        def ask(db: SealedConnection) -> tuple[int, list[tuple[Any, ...]]]:
             reach = self._place(db, reader)[2]
             return (reach, _checked(db, db.execute(query, values)) if reach else [])
 
@@ -137,12 +137,8 @@ class LogIndex:
         self._file.close()
 
 
-def _checked(db: SealedConnection, rows: Iterable[Any]) -> list[tuple[Any, int]]:
-    found = []
-    for what, offset, seal in rows:
-        db.check((what, offset), seal)
-        found.append((what, offset))
-    return found
+def _checked(db: SealedConnection, rows: Iterable[Any]) -> list[tuple[Any, ...]]:
+    return db.unsealed(rows)
 
 
 def lines_from(reader: Reader, seek: tuple[int, int], seq: int) -> Iterator[tuple[int, bytes]]:

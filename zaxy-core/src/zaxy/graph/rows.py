@@ -42,13 +42,11 @@ def entity_order(row: Any) -> tuple[object, ...]:
 
 
 def check_entity(db: SealedConnection, row: Any) -> None:
-    db.check(row[:12], row[12])
-    db.check(row[13:17], row[17])
+    db.unsealed((row[:13], row[13:18]))
 
 
 def check_edge(db: SealedConnection, row: Any) -> None:
-    db.check(row[:20], row[20])
-    db.check(row[21:25], row[25])
+    db.unsealed((row[:21], row[21:26]))
 
 
 def entity_rows(db: SealedConnection, rows: Iterable[Any], moment: Moment) -> list[EntityRow]:

@@ -94,10 +94,15 @@ def bits_of(places: Iterable[int]) -> bytes:
     return bytes(bits)
 
 
-def has(bits: bytes, passage: int) -> int:
-    """Whether a passage is marked; passages that came after the last full block are not."""
-    place = passage - 1
-    return place >> 3 < len(bits) and bits[place >> 3] & _BIT[place & 7]
+def weights_of(passages: Iterable[int], words: Sequence[Word]) -> Iterator[float]:
+    """What the words weigh that each passage has; nothing behind the last full block."""
+    marked = 8 * len(words[0][1]) if words else 0
+    for passage in passages:
+        if passage > marked:
+            yield 0.0
+            continue
+        byte, bit = (passage - 1) >> 3, _BIT[(passage - 1) & 7]
+        yield sum([weight for weight, bits in words if bits[byte] & bit])
 
 
 def together(words: Sequence[Word], count: int) -> Iterator[tuple[int, float]]:

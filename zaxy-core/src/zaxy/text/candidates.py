@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from zaxy.text import bm25
-from zaxy.text.blocks import BLOCK, MAX_TOGETHER, has, together
+from zaxy.text.blocks import BLOCK, MAX_TOGETHER, together, weights_of
 from zaxy.text.bm25 import Term
 from zaxy.text.schema import MAX_LENGTH
 from zaxy.text.store import Lookup, Reach, TextStore
@@ -20,7 +20,7 @@ from zaxy.text.tokens import Wanted, match_any, match_phrase
 CANDIDATES = 100
 LISTED = 1000
 """Passages that the words' lists may name. Words are listed from the rarest on, as long as all of a list fits."""
-LOOKED_AT = 500
+LOOKED_AT = 250
 """Listed passages, the best so far, that are asked for the common words too."""
 SURE = 20
 """Common words find nothing where this many passages score higher than one that has all of them and no other."""
@@ -123,9 +123,9 @@ class _Words:
         marks = self._store.marks([word for _, word in common], self._reach.last)
         marked = [(weight, marks[word]) for weight, word in common if word in marks]
         rows = {row >> 8: row for row in scores}
-        looked_at = set(_highest(scores, LOOKED_AT))
-        for row in looked_at:
-            scores[row] += sum([weight for weight, bits in marked if has(bits, row >> 8)])
+        looked_at = dict.fromkeys(_highest(scores, LOOKED_AT))
+        for row, weight in zip(looked_at, weights_of([row >> 8 for row in looked_at], marked), strict=True):
+            scores[row] += weight
         for passage, weight in together(marked, CANDIDATES):
             row = rows.get(passage, passage << 8)
             if row not in looked_at:
