@@ -163,7 +163,7 @@ def test_a_deadline_leaves_a_warning_and_the_rest_for_later(
     one = Noted()
     loop = loop_of(store, tmp_path, one=one)
     (state,) = loop.catch_up(SESSION, budget=0.0)
-    assert state.behind == 1200 and "1200 events behind" in state.warning
+    assert state.behind == 1200 and "1,200 events behind" in state.warning
     loop.catch_up(SESSION)
     assert one.seqs == list(range(1, 1201))
 

@@ -345,7 +345,8 @@ def test_a_read_without_patience_answers_with_what_there_is_and_warns(memory: Me
     with Memory.open(tmp_path, patience=0.0) as hasty:
         answer = hasty.query("lamp", SESSION)
         assert [row.seq for row in answer.results] == [1]
-        assert answer.warnings == tuple(f"{name} of work is 1 events behind the log" for name in ("text", "graph"))
+        behind = "is 1 events behind the log (event 1 of 2)"
+        assert answer.warnings == tuple(f"{name} of work {behind}" for name in ("text", "graph"))
     assert len(memory.query("lamp", SESSION).results) == 2
 
 

@@ -156,7 +156,24 @@ def test_an_end_that_moves_within_one_event_leaves_no_trace() -> None:
 def test_an_update_keeps_what_it_does_not_mention() -> None:
     update = person("ada", merges=True, default_summary=True, properties={"b": 2, "c": None})
     versions = line((3, person("one", properties={"a": 1, "c": 3})), (5, update))
-    assert versions[1].content == ("one", '{"a":1,"b":2}')
+    assert versions[1].content == ("one", '{"a":1,"b":2,"summary_seq":3}')
+
+
+def test_an_update_names_the_event_whose_summary_it_keeps_until_one_gives_its_own() -> None:
+    kept = [person("ada", merges=True, default_summary=True, properties={"a": number}) for number in (1, 2, 2)]
+    own = person("two", merges=True, properties={"a": 3})
+    versions = line((3, person("one", merges=True)), (5, kept[0]), (7, kept[1]), (8, kept[2]), (9, own))
+    assert [version.content[1] for version in versions] == [
+        "{}",
+        '{"a":1,"summary_seq":3}',
+        '{"a":2,"summary_seq":3}',
+        '{"a":3}',
+    ]
+
+
+def test_a_row_does_not_say_itself_whose_summary_it_has() -> None:
+    update = person("ada", merges=True, default_summary=True, properties={"summary_seq": 99, "a": 1})
+    assert line((3, person("one")), (5, update))[1].content == ("one", '{"a":1,"summary_seq":3}')
 
 
 def test_an_update_of_nothing_takes_none_away() -> None:
@@ -216,7 +233,7 @@ class Painted:
     def open(self, number: int, row: Entity | Edge, now: int) -> None:
         begins = minute_of(row.observed_at if isinstance(row, Entity) else row.valid_from, now)
         holder = self.cells[begins]
-        says = _says(row, holder[2] if holder else None)
+        says = _says(row, holder[2], int(holder[1])) if holder else _says(row, None, 0)
         if holder and holder[2] == says:
             return
         until = next((m for m in range(begins, FOREVER + 1) if self.cells[m] is not holder), FOREVER + 1)
@@ -241,15 +258,20 @@ def minute_of(time: str, otherwise: int) -> int:
     return next(m for m in range(FOREVER) if moment(m) == time) if time else otherwise
 
 
-def _says(row: Entity | Edge, before: object) -> object:
+def _says(row: Entity | Edge, before: object, opened: int) -> object:
     if isinstance(row, Edge):
         return (row.confidence, row.evidence, row.valid_to)
     if not row.merges:
         return (row.summary, _sorted(row.properties))
     summary, properties = before if isinstance(before, tuple) else ("", "{}")
-    kept = {**json.loads(properties), **row.properties}
-    own = summary if before and row.default_summary else row.summary
-    return (own, _sorted({name: value for name, value in kept.items() if value is not None}))
+    held = json.loads(properties)
+    given_by = held.pop("summary_seq", opened)
+    keeps_summary = before and row.default_summary
+    own = summary if keeps_summary else row.summary
+    says = {name: value for name, value in {**held, **row.properties}.items() if value is not None}
+    if before and (own, _sorted(says)) == (summary, _sorted(held)):
+        return before
+    return (own, _sorted({**says, "summary_seq": given_by} if keeps_summary else says))
 
 
 def _sorted(properties: object) -> str:

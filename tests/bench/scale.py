@@ -34,7 +34,7 @@ from zaxy.eventloom.bulk import encode_quickly
 from zaxy.eventloom.record import make_line
 from zaxy.extract.rules import extract
 from zaxy.extract.texts import readable_text
-from zaxy.follow import loop
+from zaxy.follow import run
 from zaxy.memory import Memory
 
 SESSION = "scale"
@@ -153,7 +153,7 @@ def follow_here(folder: str) -> None:
 
 def check_rebuild(folder: Path, digests: dict[str, str]) -> None:
     """Build the followers again in small batches: they must be as they were, and know something of every event."""
-    loop.BATCH = loop.MAX_BATCH = SMALL_BATCH
+    run.BATCH = run.MAX_BATCH = SMALL_BATCH
     with closing(Memory.open(folder)) as memory:
         memory.rebuild_followers(SESSION)
         again, stats = memory.follower_digests(SESSION), memory.recall.backend.stats(SESSION)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from faults.crashes import SEED, fork, in_child, kill, open_notes
-from zaxy.follow import loop
+from zaxy.follow import run
 from zaxy.memory import Memory
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="SIGKILL and fork are POSIX")
@@ -76,7 +76,7 @@ def rebuild(folder: str) -> None:
 
 def kill_rebuilds(folder: str, errors: str, kills: int, seed: int) -> None:
     """In a child: rebuilds that are killed at random moments. Prints how many of them had not ended by then."""
-    loop.BATCH = 25  # so that many transactions can be met
+    run.BATCH = 25  # so that many transactions can be met
     rng = random.Random(seed)
     wanted = told(folder)
     began = time.monotonic()

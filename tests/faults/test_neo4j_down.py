@@ -16,7 +16,7 @@ import pytest
 
 from servers.neo4j_server import Address, Neo4jServer, new_server
 from varied_history import record
-from zaxy.follow import loop
+from zaxy.follow import run
 from zaxy.follow.loop import FollowerState
 from zaxy.memory import Memory
 
@@ -68,8 +68,8 @@ def use(address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
 def memory(server: Neo4jServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     """A memory with events that nobody has followed yet, in so small batches that a kill can come between them."""
     use(server.address, monkeypatch)
-    monkeypatch.setattr(loop, "BATCH", SMALL_BATCH)
-    monkeypatch.setattr(loop, "MAX_BATCH", SMALL_BATCH)
+    monkeypatch.setattr(run, "BATCH", SMALL_BATCH)
+    monkeypatch.setattr(run, "MAX_BATCH", SMALL_BATCH)
     with Memory.open(tmp_path / "here") as opened:
         record(opened, EVENTS)
         yield opened

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 _LONG_WORDS = re.compile(rb"a{7,}")
+_LONG_NUMBERS = re.compile(rb"0{4,}")
 _OTHER_SPACE = re.compile(r"[\x00-\x20]{2,}|[\x00-\x1f]")
 _ACCENTED = re.compile(r"[\u0080-\u024f]+")
 _OTHERS = re.compile(r"[^\x00-\u024f]")
@@ -27,7 +28,7 @@ def count_tokens(text: str) -> int:
     odd = "".join(_OTHER_SPACE.findall(text))
     plain_spaces = text.count(" ") - odd.count(" ")
     tokens = len(letters.split()) - len(long_words) + len(b"".join(long_words)) / 4.5
-    tokens += sum((len(number) + 2) // 3 for number in digits.split())
+    tokens += len(digits.split()) + sum((len(number) - 1) // 3 for number in _LONG_NUMBERS.findall(digits))
     tokens += 0.15 * plain_spaces + len(odd.replace(" ", "")) + odd.count(" ") / 4
     beyond = 0
     if not text.isascii():

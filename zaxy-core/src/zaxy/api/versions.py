@@ -47,6 +47,8 @@ Changes = tuple[Version | None, tuple[Version, ...]]
 """What a new row changes: store the version that opens, if one does, and those that end by their numbers."""
 
 NOTHING: Changes = (None, ())
+SUMMARY_SEQ = "summary_seq"
+"""Of a version that kept its summary: the property that names the event which gave it."""
 
 
 # Writing
@@ -88,7 +90,7 @@ def open_version(around: Iterable[Version], row: Entity | Edge, event: Event, nu
     if before is None or (before.valid_to and before.valid_to <= begins):
         content, ends = content_of(row), later
     else:
-        content, ends = content_of(row, before.content), before.valid_to
+        content, ends = content_of(row, before.content, before_seq=before.opened_seq), before.valid_to
         if content == before.content:
             return NOTHING
         ended = (_ended(before, begins, event.seq),)
@@ -110,18 +112,28 @@ def end_versions(around: Iterable[Version], closing: Closing, event: Event) -> t
     )
 
 
-def content_of(row: Entity | Edge, before: Content | None = None) -> Content:
-    """What the version of a row says. One that merges keeps what it does not mention of the version before."""
+def content_of(row: Entity | Edge, before: Content | None = None, *, before_seq: int = 0) -> Content:
+    """What the version of a row says. One that merges keeps what it does not mention of the version before, which the
+    event `before_seq` opened. Where it keeps the summary, the property `summary_seq` is the event that gave that."""
     if isinstance(row, Edge):
         return (float(row.confidence), bool(row.inferred), row.inference_method, row.evidence, row.valid_to)
     if not row.merges:
         properties = row.properties
         return (row.summary, orjson.dumps(properties, dict, orjson.OPT_SORT_KEYS).decode() if properties else "{}")
-    summary, merged = row.summary, dict(row.properties)
-    if before is not None:
-        merged = {**orjson.loads(str(before[1])), **merged}
-        summary = str(before[0]) if row.default_summary else summary
-    return (summary, properties_text({name: value for name, value in merged.items() if value is not None}))
+    if before is None:
+        return (row.summary, properties_text(_given(row.properties)))
+    kept: dict[str, object] = orjson.loads(str(before[1]))
+    given_by = kept.pop(SUMMARY_SEQ, before_seq)
+    summary = str(before[0]) if row.default_summary else row.summary
+    merged = _given({**kept, **row.properties})
+    if summary == before[0] and properties_text(merged) == properties_text(kept):
+        return before  # an event that says nothing new opens no version
+    return (summary, properties_text({**merged, SUMMARY_SEQ: given_by} if row.default_summary else merged))
+
+
+def _given(properties: JsonObject) -> dict[str, object]:
+    """Without those that are taken away; whose words a summary has is not for a row to say."""
+    return {name: value for name, value in properties.items() if value is not None and name != SUMMARY_SEQ}
 
 
 def properties_text(properties: JsonObject) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 
 from zaxy.errors import InvalidRequest, NotFound
 from zaxy.eventloom.citation import Citation
@@ -103,17 +104,21 @@ def one_line(text: str, max_chars: int) -> str:
 
 
 def progress_of(what: str) -> Callable[[int, int], None] | None:
-    """A line that counts up on a terminal; nothing elsewhere."""
+    """A line that counts up on a terminal and says how long it will take; nothing elsewhere."""
     if not sys.stderr.isatty():
         return None
-    shown = -1
+    shown, first, began = -1, 0, 0.0
 
     def show(done: int, total: int) -> None:
-        nonlocal shown
+        nonlocal shown, first, began
         percent = 100 * done // total if total else 100
+        if shown < 0:
+            first, began = done, time.monotonic()
         if percent != shown:
             shown = percent
-            sys.stderr.write(f"\r{what}: {percent:3} %" + ("\r\033[K" if done >= total else ""))
+            seconds = (time.monotonic() - began) / (done - first) * (total - done) if done > first else 0
+            left = f", {seconds:.0f} s left" if seconds >= 1 else ""
+            sys.stderr.write(f"\r{what}: {percent:3} %{left}\033[K" + ("\r\033[K" if done >= total else ""))
             sys.stderr.flush()
 
     return show

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     Seek = Callable[[Sequence[int]], dict[int, tuple[int, int]]]
     """For numbers of events an event at or before each, and the offset at which that one begins."""
 
-SMALL_CHUNK = 1 << 13
-"""Bytes that are read at once for a single line: it stands at most a few lines behind the place that is known."""
-
 
 class FileLog:
     def __init__(self, reader: Reader, seek: Seek, *, places: Seek) -> None:
@@ -48,10 +45,8 @@ class FileLog:
         for seq, place in places.items():
             groups.setdefault(place, []).append(seq)
         for (known, offset), wanted in groups.items():
-            ends = max(wanted) - known + 1
-            for at, (_, line) in enumerate(islice(self._reader.lines(offset, SMALL_CHUNK), ends), known):
-                if at in wanted:
-                    found[at] = line
+            lines = self._reader.first_lines(offset, max(wanted) - known + 1)
+            found.update((seq, lines[seq - known]) for seq in wanted if seq - known < len(lines))
         return found
 
     def lines_after(self, seq: int, limit: int) -> list[bytes]:

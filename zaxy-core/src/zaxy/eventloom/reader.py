@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from zaxy.eventloom.lock import SessionLock
 
 LOCK_TIMEOUT = 30.0
+SMALL_CHUNK = 1 << 13
 FIRST_CHUNK = 1 << 16
 CHUNK = 1 << 20
 MAX_LINE_BYTES = 1 << 23
@@ -84,9 +85,9 @@ class Reader:
     def size(self) -> int:
         return self.tail.size
 
-    def lines(self, start: int = 0, chunk_bytes: int = FIRST_CHUNK) -> Iterator[tuple[int, bytes]]:
+    def lines(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
         """The raw lines from an offset to the durable end, each with its offset. The chunks it reads grow."""
-        pending, position, size = b"", start, chunk_bytes
+        pending, position, size = b"", start, FIRST_CHUNK
         while start < self.size and self._fd is not None:
             chunk = self._disk.read(self._fd, min(size, self.size - start), start)
             if not chunk:
@@ -97,6 +98,17 @@ class Reader:
             for line in whole:
                 yield position, line
                 position += len(line) + 1
+
+    def first_lines(self, start: int, count: int) -> list[bytes]:
+        """The next lines from an offset, up to a number, read in as few pieces as they need."""
+        data, size = b"", SMALL_CHUNK
+        while start + len(data) < self.size and self._fd is not None and data.count(b"\n") < count:
+            chunk = self._disk.read(self._fd, min(size, self.size - start - len(data)), start + len(data))
+            if not chunk:
+                break
+            data += chunk
+            size *= 2
+        return data.split(b"\n", count)[:-1]
 
     def line_at(self, offset: int) -> bytes | None:
         """The raw line that begins at an offset, or None if no line begins there.

@@ -29,21 +29,34 @@ class Background:
         with self._starting:
             if not self._stop.is_set():
                 self._thread.start()
+                self._loop.pace.in_background = True
 
     def stop(self) -> None:
         """Return when the thread has ended: nothing is written afterwards. One that was not started never will be."""
         with self._starting:
             self._stop.set()
+            self._loop.pace.in_background = False
             started = self._thread.ident is not None
         if started:
             self._thread.join()
 
     def _run(self) -> None:
-        while not self._stop.wait(self._every):
+        while not self._stop.wait(0 if self._loop.pace.wanted() else self._every):
             # A read says what keeps a follower; here nobody listens.
             with suppress(ZaxyError):
                 for session in self._sessions():
-                    if self._stop.is_set():
-                        return
-                    with suppress(ZaxyError):
-                        self._loop.catch_up(session, SECONDS_AT_A_TIME)
+                    self._work_on_wanted()
+                    self._work_on(session)
+
+    def _work_on_wanted(self) -> None:
+        """What somebody reads comes before what nobody has asked for."""
+        for session in self._loop.pace.wanted():
+            self._work_on(session)
+
+    def _work_on(self, session: str) -> None:
+        if self._stop.is_set():
+            return
+        try:
+            self._loop.work_on(session, SECONDS_AT_A_TIME)
+        except ZaxyError:
+            self._loop.pace.done(session)  # the next read wants it again

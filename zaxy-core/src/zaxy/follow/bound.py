@@ -74,5 +74,11 @@ class BoundBackend(BoundFollower):
     def stats(self, session: str) -> GraphStats:
         return cast(GraphStats, self._read("stats", session))
 
+    def verify(self, session: str) -> Sequence[str]:
+        """What is wrong with the rows of a session; nothing where the backend does not say."""
+        if not hasattr(self._provider.instance, "verify"):
+            return []
+        return cast(Sequence[str], self._provider.call("verify", session, budget=SECONDS_TO_FOLLOW))
+
     def _read(self, method: str, *arguments: object, **named: object) -> object:
         return self._provider.call(method, *arguments, budget=SECONDS_TO_READ, **named)

@@ -7,11 +7,10 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING
 
-from zaxy.api.models import Batch, Closing, Cursor, Event, ExtractedEvent
+from zaxy.api.models import Cursor
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.admission import OWN_ACTOR
 from zaxy.eventloom.disk import DISK
@@ -19,63 +18,26 @@ from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.lock import SessionLock
 from zaxy.eventloom.view import LogView
 from zaxy.extract.housekeeping import INERT
-from zaxy.follow.extraction import Extractors, ended_by_erased
+from zaxy.follow.extraction import Extractors
+from zaxy.follow.pace import Pace
+from zaxy.follow.run import (
+    CUT_BACK,
+    FOREVER as FOREVER,
+    FollowerState as FollowerState,
+    Progress as Progress,
+    Resolver,
+    Run,
+    always,
+    extractors_of,
+)
 from zaxy.security.paths import own_folder, unusable_folder
 from zaxy.security.session_ids import check_session_id
 
 if TYPE_CHECKING:
     from zaxy.api.points import Follower
 
-BATCH, MAX_BATCH = 500, 2000
 MAX_MARKS = 32
 """Events of bookkeeping that may wait until something else comes."""
-QUICK = 0.5
-"""Seconds. After a batch that took no longer the next one may be larger, which costs less for each event."""
-FOREVER = 3600.0
-ERASED = "event.erased"
-
-Progress = Callable[[int, int], None]
-"""Called with the number of events that were followed, and of all events."""
-
-
-class FollowerState(NamedTuple):
-    """How far a follower has come with a session."""
-
-    follower: str
-    session: str
-    seq: int
-    behind: int
-    """How many events it has not taken yet."""
-    problem: str = ""
-    """Why it does not go on; empty while it does."""
-    frozen: bool = False
-    """It has followed a history that the log no longer holds: only a rebuild takes it on."""
-    cursor: Cursor | None = None
-    """As it was committed when this was found out; None before the first batch, and where it does not say."""
-    remediation: str = ""
-    """What to do about the problem, where that is known."""
-
-    @property
-    def warning(self) -> str:
-        if self.problem:
-            return f"{self.follower} of {self.session} stands at event {self.seq}: {self.problem}"
-        return f"{self.follower} of {self.session} is {self.behind} events behind the log" if self.behind else ""
-
-    def kept_by(self, error: ZaxyError) -> FollowerState:
-        """The same, with what keeps it from going on."""
-        return self._replace(problem=error.message, remediation=error.remediation)
-
-
-class Resolver(Protocol):
-    """Gives things their names between extraction and the followers, by what the events before have taught."""
-
-    def cursor(self, session: str) -> Cursor | None: ...
-
-    def resolve(self, session: str, events: Sequence[ExtractedEvent], cursor: Cursor) -> tuple[ExtractedEvent, ...]: ...
-
-    def wipe(self, session: str) -> None: ...
-
-    def close(self) -> None: ...
 
 
 class Loop:
@@ -90,7 +52,9 @@ class Loop:
         *,
         folder: Path,
         resolver: Resolver | None = None,
+        pace: Pace | None = None,
     ) -> None:
+        self.pace = pace or Pace()
         self._store = store
         self._followers = followers
         self._extractors = extractors
@@ -113,6 +77,8 @@ class Loop:
     ) -> list[FollowerState]:
         """Bring every follower to the durable end as it is now, or as far as the budget of seconds allows.
 
+        Where that is too little and a thread follows in the background, it does the rest, and nobody waits.
+
         `log`: the state of the log whose end is meant, where the caller has it open.
         """
         deadline = time.monotonic() + budget
@@ -121,13 +87,27 @@ class Loop:
         if log is not None and self._only_marks_are_new(session, log, states.values()):
             return [state._replace(seq=log.end, behind=0) for state in states.values()]
         if head is not None and (any(state.behind for state in states.values()) or self._misses_names(session, head)):
+            if not self.pace.allows(max(state.behind for state in states.values()), budget):
+                self.pace.want(session)
+                return list(states.values())
             try:
                 with self._alone(session, max(budget, 0.001)):
-                    states = self._follow(session, head, deadline, progress)
+                    states = self._follow(session, head, deadline, progress=progress, allows=self.pace.allows)
             except ZaxyError as error:
                 behind = {name: state for name, state in states.items() if state.behind}
                 states |= {name: state.kept_by(error) for name, state in behind.items()}
         return list(states.values())
+
+    def work_on(self, session: str, seconds: float) -> None:
+        """Follow for that long at most, however much is left: for the thread in the background."""
+        head = self._store.head(session)
+        states = [self._state(name, session, head) for name in self._followers]
+        if head is not None and (any(state.behind for state in states) or self._misses_names(session, head)):
+            with self._alone(session, seconds):
+                followed = self._follow(session, head, time.monotonic() + seconds)
+            states = list(followed.values())
+        if all(state.problem or not state.behind for state in states):
+            self.pace.done(session)
 
     def _only_marks_are_new(self, session: str, log: LogView, states: Iterable[FollowerState]) -> bool:
         """Whether nothing but a little bookkeeping has come since: it adds nothing to any follower.
@@ -155,7 +135,7 @@ class Loop:
             if self._resolver:
                 self._resolver.wipe(session)
             if head is not None:
-                states = list(self._follow(session, head, time.monotonic() + FOREVER, progress).values())
+                states = list(self._follow(session, head, time.monotonic() + FOREVER, progress=progress).values())
             else:
                 states = self.status(session)
         return [state._replace(problem=problems.get(state.follower, state.problem)) for state in states]
@@ -217,7 +197,7 @@ class Loop:
             return FollowerState(name, session, cursor.seq, behind, cursor=cursor).kept_by(error)
         if not known:
             return FollowerState(name, session, cursor.seq, 0, CUT_BACK, frozen=True, cursor=cursor)
-        if _fed_by(cursor) != self._extractors.fed_by:  # other rules made its rows, so all of them are made again
+        if extractors_of(cursor) != self._extractors.fed_by:  # other rules made its rows, so all of them are made again
             return FollowerState(name, session, 0, end, cursor=cursor)
         return FollowerState(name, session, cursor.seq, behind, cursor=cursor)
 
@@ -231,7 +211,13 @@ class Loop:
         return event is not None and event.hash == cursor.hash
 
     def _follow(
-        self, session: str, head: Cursor, deadline: float, progress: Progress | None
+        self,
+        session: str,
+        head: Cursor,
+        deadline: float,
+        *,
+        progress: Progress | None = None,
+        allows: Callable[[int, float], bool] = always,
     ) -> dict[str, FollowerState]:
         """Under the lock: follow to the head. Those that stand at the same place share the reading."""
         states = {name: self._state(name, session, head) for name in self._followers}
@@ -243,13 +229,14 @@ class Loop:
                 except ZaxyError as error:
                     states[name] = state.kept_by(error)
         for cursor, names in places.items():
-            run = _Run(
-                self._store, self._extractors, resolver=self._resolver, session=session, head=head, cursor=cursor
-            )
-            for name, state in run.follow({name: self._followers[name] for name in names}, deadline, progress):
+            run = Run(self._store, self._extractors, resolver=self._resolver, session=session, head=head, cursor=cursor)
+            followers = {name: self._followers[name] for name in names}
+            for name, state in run.follow(followers, deadline, progress=progress, allows=allows, pace=self.pace):
                 states[name] = state
+        if any(state.behind and not state.problem for state in states.values()) and self.pace.in_background:
+            self.pace.want(session)
         if self._misses_names(session, head):
-            run = _Run(self._store, self._extractors, resolver=self._resolver, session=session, head=head, cursor=None)
+            run = Run(self._store, self._extractors, resolver=self._resolver, session=session, head=head, cursor=None)
             run.learn_names(head.seq)
         return states
 
@@ -278,139 +265,8 @@ class Loop:
         self._locks[session].close_if_idle()  # it is seldom needed, and descriptors are few
 
     def _lock(self, session: str) -> SessionLock:
+        own_folder(self._folder, create=True)  # it may have been deleted, with all that followers hold
         if session not in self._locks:
-            own_folder(self._folder, create=True)
             path = os.path.join(self._folder, f"{check_session_id(session)}.lock")
             self._locks.setdefault(session, SessionLock(path, DISK))  # another thread may have been faster
         return self._locks[session]
-
-
-CUT_BACK = "the log was cut back or replaced since, and 'zaxy followers rebuild' accepts it as it is"
-
-
-def _fed_by(cursor: Cursor) -> str:
-    return cursor.fed_by.partition("|")[0]
-
-
-def _began(cursor: Cursor) -> int:
-    """How far the log reached when the follower began: what was erased before that, it has never seen."""
-    began = cursor.fed_by.rpartition("|")[2]
-    return int(began) if began.isdigit() else 0
-
-
-class _Run:
-    """Followers on their way from one place in a session's log to its end."""
-
-    def __init__(
-        self,
-        store: EventLog,
-        extractors: Extractors,
-        *,
-        resolver: Resolver | None,
-        session: str,
-        head: Cursor,
-        cursor: Cursor | None,
-    ) -> None:
-        self._store = store
-        self._extractors = extractors
-        self._resolver = resolver
-        self._session = session
-        self._head = head
-        self._cursor = cursor
-        self._began = _began(cursor) if cursor else head.seq
-        self._ended: dict[int, tuple[Closing, ...]] | None = None
-
-    def follow(
-        self, followers: dict[str, Follower], deadline: float, progress: Progress | None
-    ) -> Iterator[tuple[str, FollowerState]]:
-        """The state of each follower where it stopped: at the end, at the deadline, or at a problem of its own."""
-        followers = dict(followers)
-        count = BATCH
-        while followers and self._seq < self._head.seq and (began := time.monotonic()) <= deadline:
-            try:
-                page = self._store.read(self._session, self._cursor, count)
-                ended = self._ended_by(page.events)
-            except ZaxyError as error:
-                cut_back = error.code == "conflict"
-                if not cut_back and count > 1:
-                    count //= 2  # what stands before the damage is intact
-                    continue
-                problem = CUT_BACK if cut_back else error.message
-                for name in followers:
-                    yield name, self._state(name)._replace(problem=problem, frozen=cut_back)
-                return
-            if not page.events or page.cursor is None:
-                break
-            if any(event.type == ERASED and event.seq > self._began for event in page.events):
-                # They may have taken what was erased since: they forget everything and begin again.
-                for name, follower in list(followers.items()):
-                    try:
-                        follower.wipe(self._session)
-                    except ZaxyError as error:
-                        del followers[name]
-                        yield name, self._state(name).kept_by(error)
-                if self._resolver:
-                    self._resolver.wipe(self._session)
-                self._cursor, self._began = None, (self._store.head(self._session) or self._head).seq
-                self._ended = None
-                continue
-            after = Cursor(*_fields(page.cursor), fed_by=f"{self._extractors.fed_by}|{self._began}")
-            batch = Batch(self._session, self._named(self._extractors.extract(page.events, ended), after))
-            for name, follower in list(followers.items()):
-                try:
-                    follower.apply(batch, after)
-                except ZaxyError as error:
-                    del followers[name]
-                    yield name, self._state(name).kept_by(error)
-            self._cursor = after
-            count = min(2 * count, MAX_BATCH) if time.monotonic() - began < QUICK else BATCH
-            if progress:
-                progress(after.seq, self._head.seq)
-        for name in followers:
-            yield name, self._state(name)
-
-    def _named(self, events: tuple[ExtractedEvent, ...], after: Cursor) -> tuple[ExtractedEvent, ...]:
-        """The events with the names that things are known by."""
-        if self._resolver is None:
-            return events
-        self.learn_names(events[0].event.seq - 1)
-        return self._resolver.resolve(self._session, events, after)
-
-    def learn_names(self, last: int) -> None:
-        """Let the resolver know all events up to one: usually it does, unless its file was deleted."""
-        if self._resolver is None:
-            return
-        known = self._resolver.cursor(self._session)
-        if known is not None and (_fed_by(known) != self._extractors.fed_by or not self._is_in_log(known)):
-            self._resolver.wipe(self._session)
-            known = None
-        while (seq := known.seq if known else 0) < last:
-            page = self._store.read(self._session, known, min(last - seq, MAX_BATCH))
-            if page.cursor is None or not page.events:
-                break
-            known = replace(page.cursor, fed_by=f"{self._extractors.fed_by}|{self._began}")
-            self._resolver.resolve(self._session, self._extractors.extract(page.events), known)
-
-    def _is_in_log(self, cursor: Cursor) -> bool:
-        event = self._store.get(self._session, cursor.seq)
-        return event is not None and event.hash == cursor.hash
-
-    def _ended_by(self, events: Sequence[Event]) -> dict[int, tuple[Closing, ...]]:
-        """What erased events had closed. The log tells it behind them, and is looked through only if there are any."""
-        if all(event.payload is not None for event in events):
-            return {}
-        if self._ended is None:
-            self._ended = ended_by_erased(self._store, self._session, self._cursor)
-        return self._ended
-
-    @property
-    def _seq(self) -> int:
-        return self._cursor.seq if self._cursor else 0
-
-    def _state(self, name: str) -> FollowerState:
-        behind = max(self._head.seq - self._seq, 0)
-        return FollowerState(name, self._session, self._seq, behind, cursor=self._cursor)
-
-
-def _fields(cursor: Cursor) -> tuple[int, str, int]:
-    return (cursor.seq, cursor.hash, cursor.offset)

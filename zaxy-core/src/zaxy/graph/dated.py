@@ -113,6 +113,11 @@ class DatedGraph:
     def digest(self, session: str) -> str:
         return self._backend.digest(session)
 
+    def verify(self, session: str) -> list[str]:
+        """What is wrong with the rows of a session, as far as the backend can say, and with its names."""
+        verify = getattr(self._backend, "verify", None)
+        return [*(verify(session) if verify else ()), *self._identities.verify(session)]
+
     def wipe(self, session: str) -> None:
         self._backend.wipe(session)
 

@@ -10,55 +10,70 @@ before it. Otherwise what was written last would be filed behind what it changes
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import orjson
 
 from zaxy.api.models import Closing, Cursor, Edge, Entity, EntityRef, Event, ExtractedEvent, Extraction
 from zaxy.api.names import folded_name
 from zaxy.errors import Conflict
-from zaxy.eventloom.disposable_database import DisposableDatabase
+from zaxy.eventloom.disposable_database import DisposableDatabase, SealedConnection
 from zaxy.extract.rules import LIVING_TYPES
+from zaxy.graph.seal_check import name_problems
 from zaxy.graph.sessions import SessionRows
 
 Alias = tuple[str, str, int]
 """A type, a folded name of a thing of that type, and the kind of that name."""
-FORMAT = 1
+FORMAT = 2
 SCHEMA = """
 CREATE TABLE sessions (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
-    seq INTEGER NOT NULL DEFAULT 0, hash TEXT, offset INTEGER, fed_by TEXT, newest TEXT NOT NULL DEFAULT ''
+    seq INTEGER NOT NULL DEFAULT 0, hash TEXT, offset INTEGER, fed_by TEXT, newest TEXT NOT NULL DEFAULT '',
+    aliases INTEGER NOT NULL DEFAULT 0, late INTEGER NOT NULL DEFAULT 0, seal INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE aliases (
     session INTEGER NOT NULL, alias TEXT NOT NULL, type TEXT NOT NULL, kind INTEGER NOT NULL, seq INTEGER NOT NULL,
-    name TEXT NOT NULL, PRIMARY KEY (session, alias, type, kind, seq)
+    name TEXT NOT NULL, seal INTEGER NOT NULL, PRIMARY KEY (session, alias, type, kind, seq)
 ) WITHOUT ROWID;
-CREATE TABLE late (session INTEGER NOT NULL, seq INTEGER NOT NULL, time TEXT NOT NULL, PRIMARY KEY (session, seq))
-WITHOUT ROWID;
+CREATE TABLE late (
+    session INTEGER NOT NULL, seq INTEGER NOT NULL, time TEXT NOT NULL, seal INTEGER NOT NULL,
+    PRIMARY KEY (session, seq)
+) WITHOUT ROWID;
 """
 TITLE, ID, HAS_ID = 0, 1, 2
 """The kinds of aliases. The last one is kept under a thing's own name, once it has an id."""
 AFTER_ALL_EVENTS = 2**62
+REMEMBERED = 20_000
+"""How many names are remembered from one batch to the next."""
 
-SESSION = "SELECT id, seq, hash, offset, fed_by, newest FROM sessions WHERE name = ?"
+SESSION = "SELECT id, seq, hash, offset, fed_by, newest, aliases, late, name, seal FROM sessions WHERE name = ?"
 NEW_SESSION = "INSERT INTO sessions (name) VALUES (?)"
-MOVE = "UPDATE sessions SET seq = ?, hash = ?, offset = ?, fed_by = ?, newest = ? WHERE id = ?"
+MOVE = (
+    "UPDATE sessions SET seq = ?, hash = ?, offset = ?, fed_by = ?, newest = ?, aliases = ?, late = ?, seal = ? "
+    "WHERE id = ?"
+)
+ALIAS = "a.session, a.alias, a.type, a.kind, a.seq, a.name, a.seal"
 NAME = (
-    "SELECT name FROM aliases WHERE session = ? AND alias = ? AND type = ? AND kind = ? AND seq < ? "
+    f"SELECT {ALIAS} FROM aliases AS a WHERE session = ? AND alias = ? AND type = ? AND kind = ? AND seq < ? "
     "ORDER BY seq DESC LIMIT 1"
 )
 KNOWN_NAMES = (
-    "SELECT a.type, a.alias, a.kind, a.name FROM json_each(:aliases) CROSS JOIN aliases AS a "
-    "ON a.session = :session AND a.alias = json_each.value AND a.seq = (SELECT max(seq) FROM aliases AS b "
-    "WHERE b.session = a.session AND b.alias = a.alias AND b.type = a.type AND b.kind = a.kind AND b.seq < :seq)"
+    f"SELECT {ALIAS} FROM json_each(:aliases) AS n CROSS JOIN json_each(:kinds) AS k CROSS JOIN aliases AS a "
+    "ON a.session = :session AND a.alias = n.value AND a.type = json_extract(k.value, '$[0]') "
+    "AND a.kind = json_extract(k.value, '$[1]') AND a.seq = (SELECT max(seq) FROM aliases AS b WHERE "
+    "b.session = :session AND b.alias = n.value AND b.type = json_extract(k.value, '$[0]') "
+    "AND b.kind = json_extract(k.value, '$[1]') AND b.seq < :seq) "
+    "WHERE EXISTS (SELECT 1 FROM aliases AS c WHERE c.session = :session AND c.alias = n.value)"
 )
-TEACH = "INSERT OR REPLACE INTO aliases VALUES (?, ?, ?, ?, ?, ?)"
-LATE = "SELECT seq, time FROM late WHERE session = ? AND seq BETWEEN ? AND ?"
-NEW_LATE = "INSERT OR REPLACE INTO late VALUES (?, ?, ?)"
+"""Of many names few are known: the others cost one look-up each."""
+KINDS = orjson.dumps([(kind, of) for kind in sorted(LIVING_TYPES) for of in (ID, TITLE)]).decode()
+TEACH = "INSERT OR REPLACE INTO aliases VALUES (?, ?, ?, ?, ?, ?, ?)"
+LATE = "SELECT session, seq, time, seal FROM late WHERE session = ? AND seq BETWEEN ? AND ?"
+NEW_LATE = "INSERT OR REPLACE INTO late VALUES (?, ?, ?, ?)"
 
 
 class KnownNames:
@@ -76,20 +91,22 @@ class KnownNames:
 
 
 class LearningNames(KnownNames):
-    """What was known of a session's names before an event, each asked for when it is needed."""
+    """What was known of a session's names before an event, each asked for when it is needed; and what events teach."""
 
-    def __init__(self, db: sqlite3.Connection, session: int, *, seq: int, known: dict[Alias, str]) -> None:
+    def __init__(self, db: SealedConnection, session: int, known: dict[Alias, str]) -> None:
         """`known` is what was asked before, as long as it is still so."""
         super().__init__(known)
+        self.seq = 0
+        """The event before which things are asked."""
+        self.taught: list[tuple[object, ...]] = []
         self._db = db
         self._session = session
-        self._seq = seq
 
     def name(self, entity_type: str, alias: str, kind: int) -> str:
         key = (entity_type, folded_name(alias), kind)
         if key not in self.known:
-            found = self._db.execute(NAME, (self._session, key[1], entity_type, kind, self._seq)).fetchone()
-            self.known[key] = str(found[0]) if found else ""
+            found = self._db.execute(NAME, (self._session, key[1], entity_type, kind, self.seq)).fetchone()
+            self.known[key] = _checked(self._db, found)[5] if found else ""
         return self.known[key]
 
     def of(self, entity: Entity) -> str:
@@ -107,16 +124,21 @@ class LearningNames(KnownNames):
         return entity.name
 
     def learn(self, entity: Entity, name: str) -> Iterator[tuple[Alias, str]]:
-        """Write down by which names an entity was called, as far as that is new. It counts for later events."""
+        """By which names an entity was called, as far as that is new. It counts for later events."""
         kinds = [(alias, ID) for alias in entity.ids] + [(alias, TITLE) for alias in entity.titles]
         if entity.ids:
             kinds.append((name, HAS_ID))
         for alias, kind in kinds:
             known = self.name(entity.entity_type, alias, kind)
             if known != name and not (known and kind == ID):  # an id means one thing for ever
-                key = (entity.entity_type, folded_name(alias), kind)
-                self._db.execute(TEACH, (self._session, key[1], key[0], kind, self._seq, name))
-                yield key, name
+                yield (entity.entity_type, folded_name(alias), kind), name
+
+    def keep(self, learned: dict[Alias, str]) -> None:
+        """What the event has taught is known to those after it."""
+        self.known.update(learned)
+        for (kind, alias, of), name in learned.items():
+            row = (self._session, alias, kind, of, self.seq, name)
+            self.taught.append((*row, self._db.seal(row)))
 
 
 class Identities:
@@ -132,6 +154,8 @@ class Identities:
             warn=warn,
         )
         self._sessions = SessionRows(SESSION)
+        self._latest: tuple[object, str, int, dict[Alias, str]] = (None, "", 0, {})
+        """The file's state, a session, an event of it, and the names that were known after it."""
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -145,39 +169,54 @@ class Identities:
 
     def resolve(self, session: str, events: Sequence[ExtractedEvent], cursor: Cursor) -> tuple[ExtractedEvent, ...]:
         """The events with the names of things as they are known; what they teach is remembered."""
+        return self._file.write(lambda db: self._take(db, session, events, cursor=cursor))
 
-        def take(db: sqlite3.Connection) -> tuple[ExtractedEvent, ...]:
-            found = db.execute(SESSION, (session,)).fetchone()
-            own = int(found[0] if found else db.execute(NEW_SESSION, (session,)).lastrowid or 0)
-            taken, newest = (found[1], found[5]) if found else (0, "")
-            if events and events[0].event.seq > taken + 1:
-                raise Conflict(
-                    f"the names of {session} are known to event {taken}, and the events begin at {events[0].event.seq}",
-                    "Ask for the cursor again, and go on from there.",
-                )
-            resolved: list[ExtractedEvent] = []
-            late = dict(db.execute(LATE, (own, *_ends(events))))
-            latest: dict[Alias, str] = {}
-            for extracted in events:
-                event, rows = extracted.event, extracted.rows
-                is_new = event.seq > taken
-                if is_new and event.time < newest:
-                    late[event.seq] = newest
-                    db.execute(NEW_LATE, (own, event.seq, newest))
-                elif is_new:
-                    newest = event.time
-                living = [entity for entity in rows.entities if entity.ids or entity.titles]
-                if living or event.seq in late or _names_living(rows):
-                    names = LearningNames(db, own, seq=event.seq, known=latest if is_new else {})
-                    rows = _resolved(names, extracted, living=living, begins=late.get(event.seq, ""), is_new=is_new)
-                    extracted = ExtractedEvent(event, rows)
-                resolved.append(extracted)
-            if cursor.seq > taken:
-                place = (cursor.seq, cursor.hash, cursor.offset, cursor.fed_by)
-                db.execute(MOVE, (*place, newest, own))
-            return tuple(resolved)
+    def _take(
+        self, db: SealedConnection, session: str, events: Sequence[ExtractedEvent], *, cursor: Cursor
+    ) -> tuple[ExtractedEvent, ...]:
+        found = self._sessions.fetched(db, session)
+        own = int(found[0] if found else db.execute(NEW_SESSION, (session,)).lastrowid or 0)
+        taken, newest = (found[1], found[5]) if found else (0, "")
+        if events and events[0].event.seq > taken + 1:
+            raise Conflict(
+                f"the names of {session} are known to event {taken}, and the events begin at {events[0].event.seq}",
+                "Ask for the cursor again, and go on from there.",
+            )
+        late = {seq: time for _, seq, time, _ in (_checked(db, row) for row in db.execute(LATE, (own, *_ends(events))))}
+        news = LearningNames(db, own, self._remembered(db, session, taken))
+        new_late = []
+        resolved: list[ExtractedEvent] = []
+        for extracted in events:
+            event, rows = extracted.event, extracted.rows
+            is_new = event.seq > taken
+            if is_new and event.time < newest:
+                late[event.seq] = newest
+                new_late.append((own, event.seq, newest, db.seal((own, event.seq, newest))))
+            elif is_new:
+                newest = event.time
+            living = [entity for entity in rows.entities if entity.ids or entity.titles]
+            if living or event.seq in late or _names_living(rows):
+                names = news if is_new else LearningNames(db, own, {})
+                names.seq = event.seq
+                rows = _resolved(names, extracted, living=living, begins=late.get(event.seq, ""), is_new=is_new)
+                extracted = ExtractedEvent(event, rows)
+            resolved.append(extracted)
+        if cursor.seq > taken:
+            db.executemany(TEACH, news.taught)
+            db.executemany(NEW_LATE, new_late)
+            aliases, lates = found[6:8] if found else (0, 0)
+            place = (cursor.seq, cursor.hash, cursor.offset, cursor.fed_by, newest)
+            moved = (*place, aliases + len(news.taught), lates + len(new_late))
+            db.execute(MOVE, (*moved, db.seal((own, *moved, session)), own))
+            self._latest = (self._latest[0], session, cursor.seq, news.known)
+        return tuple(resolved)
 
-        return self._file.write(take)
+    def _remembered(self, db: SealedConnection, session: str, taken: int) -> dict[Alias, str]:
+        """What is known of names after the event `taken`, as far as it was asked for in the batch before."""
+        state = (self._file.generation, db.execute("PRAGMA data_version").fetchone()[0])
+        if self._latest[:3] != (state, session, taken) or len(self._latest[3]) > REMEMBERED:
+            self._latest = (state, session, taken, {})
+        return self._latest[3]
 
     def names(self, session: str, names: Iterable[str], known_at: int | None) -> list[str]:
         """The names given, and those of the living things that they mean, as known after an event."""
@@ -195,19 +234,29 @@ class Identities:
     def time(self, event: Event) -> str:
         """The time of an event; where a clock was set back, that of the newest event before it."""
 
-        def ask(db: sqlite3.Connection) -> str:
+        def ask(db: SealedConnection) -> str:
             own = self._sessions.row(db, event.session)
             late = db.execute(LATE, (own[0], event.seq, event.seq)).fetchone() if own else None
-            return str(late[1]) if late else event.time
+            return str(_checked(db, late)[2]) if late else event.time
 
         return self._file.read(ask)
 
+    def verify(self, session: str) -> list[str]:
+        """Which rows of a session do not hold their seals, and which are missing; nothing if all is well."""
+
+        def problems(db: SealedConnection) -> list[str]:
+            found = self._sessions.fetched(db, session)
+            return name_problems(db, found) if found else []
+
+        return self._file.read(problems)
+
     def wipe(self, session: str) -> None:
-        def delete(db: sqlite3.Connection) -> None:
+        def delete(db: SealedConnection) -> None:
             found = db.execute(SESSION, (session,)).fetchone()
             for statement in ("aliases WHERE session", "late WHERE session", "sessions WHERE id"):
                 db.execute(f"DELETE FROM {statement} = ?", (found[0] if found else 0,))
 
+        self._latest = (None, "", 0, {})
         self._file.write(delete)
         self._file.scrub()
 
@@ -219,13 +268,20 @@ class Identities:
         aliases = orjson.dumps(list({folded_name(name) for name in names})).decode()
         seq = AFTER_ALL_EVENTS if known_at is None else known_at + 1
 
-        def ask(db: sqlite3.Connection) -> KnownNames:
+        def ask(db: SealedConnection) -> KnownNames:
             own = self._sessions.row(db, session)
-            values = {"session": own[0], "seq": seq, "aliases": aliases} if own else {}
+            values = {"session": own[0], "seq": seq, "aliases": aliases, "kinds": KINDS} if own else {}
             rows = db.execute(KNOWN_NAMES, values) if own else ()
-            return KnownNames({(kind, alias, of): name for kind, alias, of, name in rows})
+            checked = (_checked(db, row) for row in rows)
+            return KnownNames({(kind, alias, of): name for _, alias, kind, of, _, name, _ in checked})
 
         return self._file.read(ask) if names else KnownNames({})
+
+
+def _checked(db: SealedConnection, row: Any) -> Any:
+    """A row whose last field is the seal of the others."""
+    db.check(row[:-1], row[-1])
+    return row
 
 
 def _ends(events: Sequence[ExtractedEvent]) -> tuple[int, int]:
@@ -252,7 +308,7 @@ def _resolved(
         tuple(_edge(edge, meant, begins) for edge in rows.edges),
         tuple(_closing(closing, meant, event, begins) for closing in rows.closings),
     )
-    names.known.update(learned)
+    names.keep(learned)
     return resolved
 
 

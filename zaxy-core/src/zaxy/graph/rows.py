@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import orjson
 
 from zaxy.api.models import AsOf, Edge, EdgeRow, Entity, EntityRef, EntityRow
-from zaxy.api.versions import as_known, earlier_ends, holds
+from zaxy.api.versions import Version, as_known, earlier_ends, holds
+from zaxy.eventloom.disposable_database import SealedConnection, Unsealed
 from zaxy.graph.statements import AFTER_ALL_EVENTS
 
 AFTER_ALL_TIMES = "~"
@@ -38,13 +41,25 @@ def entity_order(row: Any) -> tuple[object, ...]:
     return (-row[10], row[5], row[3])
 
 
-def entity_rows(rows: Iterable[Any], moment: Moment) -> list[EntityRow]:
+def check_entity(db: SealedConnection, row: Any) -> None:
+    db.check(row[:12], row[12])
+    db.check(row[13:17], row[17])
+
+
+def check_edge(db: SealedConnection, row: Any) -> None:
+    db.check(row[:20], row[20])
+    db.check(row[21:25], row[25])
+
+
+def entity_rows(db: SealedConnection, rows: Iterable[Any], moment: Moment) -> list[EntityRow]:
     """Those of the fetched rows that hold at the moment, as it was known then."""
     found = []
     for row in sorted(rows, key=entity_order):
-        _, _, _, _, name, kind, summary, properties, observed, since, opened, hash_, _, valid_to, closed, earlier = row
+        name, kind, summary, properties, observed, since, opened, hash_ = row[4:12]
         if opened > moment.known:
             continue
+        check_entity(db, row)
+        valid_to, closed, earlier = row[14:17]
         if closed is not None and closed > moment.known:
             valid_to, closed = as_known(valid_to, closed, earlier_ends(earlier), moment.known)
         if holds(since, valid_to, moment.at):
@@ -58,9 +73,37 @@ def edge_order(row: Any) -> tuple[object, ...]:
     return (-row[18], row[10], row[4], row[5], row[7], row[8])
 
 
-def edge_row(row: Any, moment: Moment, depth: int) -> EdgeRow:
+def edge_row(db: SealedConnection, row: Any, moment: Moment, *, depth: int) -> EdgeRow:
     """An edge that was chosen because it holds at the moment, as it was known then."""
+    check_edge(db, row)
     source, target = EntityRef(row[4], row[6]), EntityRef(row[7], row[9])
     edge = Edge(source, target, row[10], row[11], bool(row[12]), row[13], row[14], row[15], row[16])
-    ends, closed = as_known(row[21], row[22], earlier_ends(row[23]), moment.known)
+    ends, closed = as_known(row[22], row[23], earlier_ends(row[24]), moment.known)
     return EdgeRow(edge, row[17], ends, row[18], closed, row[19], depth)
+
+
+def entities_of_events(db: SealedConnection, rows: Iterable[Any]) -> Iterator[Any]:
+    """The entities of events, each fetched with its event, which says how many of them there must be."""
+    for _, together in groupby(rows, key=itemgetter(19)):
+        of_event = list(together)
+        event = of_event[0][18:]
+        db.check(event[:7], event[7])
+        expected = event[4] - event[3]
+        if len(of_event) != max(expected, 1):
+            raise Unsealed("rows of an event are missing")
+        if expected:
+            yield from of_event
+
+
+# Versions, as those who write need them
+
+
+def entity_version(db: SealedConnection, row: Any) -> Version:
+    check_entity(db, row)
+    return Version(row[1], row[9], row[14], row[10], row[15], row[6:8], earlier_ends(row[16]))
+
+
+def edge_version(db: SealedConnection, row: Any) -> Version:
+    check_edge(db, row)
+    content = (*row[11:15], row[16])
+    return Version(row[1], row[17], row[22], row[18], row[23], content, earlier_ends(row[24]))

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import local
 from typing import Any
+
+from zaxy.eventloom.disposable_database import SealedConnection
 
 
 class SessionRows:
     """Fetches the row of a session; while a thread holds one state of the file it is fetched once."""
 
     def __init__(self, query: str) -> None:
-        """`query` takes the session's name."""
+        """`query` takes the session's name; the last field of its row is the seal of the others."""
         self._query = query
         self._of_thread = local()
 
@@ -26,7 +27,7 @@ class SessionRows:
         finally:
             self._of_thread.rows = outer
 
-    def row(self, db: sqlite3.Connection, session: str) -> Any:
+    def row(self, db: SealedConnection, session: str) -> Any:
         """The row, None where the session was never followed."""
         rows: dict[str, Any] | None = getattr(self._of_thread, "rows", None)
         if rows is None:
@@ -35,5 +36,8 @@ class SessionRows:
             rows[session] = self.fetched(db, session)
         return rows[session]
 
-    def fetched(self, db: sqlite3.Connection, session: str) -> Any:
-        return db.execute(self._query, (session,)).fetchone()
+    def fetched(self, db: SealedConnection, session: str) -> Any:
+        found = db.execute(self._query, (session,)).fetchone()
+        if found is not None:
+            db.check(found[:-1], found[-1])
+        return found

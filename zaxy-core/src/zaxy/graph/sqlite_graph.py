@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
@@ -16,9 +15,10 @@ from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, 
 from zaxy.api.names import folded_name
 from zaxy.api.provider import ProviderContext
 from zaxy.errors import Conflict
-from zaxy.eventloom.disposable_database import DisposableDatabase
-from zaxy.graph.rows import Moment, entity_order, entity_rows, moment_of
+from zaxy.eventloom.disposable_database import DisposableDatabase, SealedConnection
+from zaxy.graph.rows import Moment, entities_of_events, entity_order, entity_rows, moment_of
 from zaxy.graph.schema import FORMAT, SCHEMA, name_key
+from zaxy.graph.seal_check import graph_problems
 from zaxy.graph.sessions import SessionRows
 from zaxy.graph.statements import (
     AFTER_ALL_EVENTS,
@@ -39,7 +39,10 @@ T = TypeVar("T")
 REMEMBERED = 20_000
 """How many things, entities and edges are remembered from one batch to the next."""
 NEW_SESSION = "INSERT INTO sessions (name) VALUES (?)"
-MOVE_CURSOR = "UPDATE sessions SET seq = ?, hash = ?, offset = ?, fed_by = ? WHERE id = ?"
+MOVE = (
+    "UPDATE sessions SET seq = ?, hash = ?, offset = ?, fed_by = ?, entities = ?, edges = ?, open_entities = ?, "
+    "open_edges = ?, seal = ? WHERE id = ?"
+)
 
 
 class SqliteGraph:
@@ -69,8 +72,8 @@ class SqliteGraph:
     def apply(self, batch: Batch, cursor: Cursor) -> None:
         self._file.write(lambda db: self._take(db, batch, cursor))
 
-    def _take(self, db: sqlite3.Connection, batch: Batch, cursor: Cursor) -> None:
-        found = db.execute(SESSION, (batch.session,)).fetchone()
+    def _take(self, db: SealedConnection, batch: Batch, cursor: Cursor) -> None:
+        found = self._sessions.fetched(db, batch.session)
         taken: int = found[1] if found else 0
         session = int(found[0] if found else db.execute(NEW_SESSION, (batch.session,)).lastrowid or 0)
         writer = self._writer(db, batch.session, session)
@@ -83,11 +86,12 @@ class SqliteGraph:
         writer.begin()
         for extracted in news:
             writer.take(extracted)
-        writer.finish()
+        counts = map(sum, zip(found[5:9] if found else (0, 0, 0, 0), writer.finish(), strict=True))
         if cursor.seq > taken or not found:
-            db.execute(MOVE_CURSOR, (cursor.seq, cursor.hash, cursor.offset, cursor.fed_by, session))
+            moved = (cursor.seq, cursor.hash, cursor.offset, cursor.fed_by, *counts)
+            db.execute(MOVE, (*moved, db.seal((session, *moved, batch.session)), session))
 
-    def _writer(self, db: sqlite3.Connection, name: str, session: int) -> GraphWriter:
+    def _writer(self, db: SealedConnection, name: str, session: int) -> GraphWriter:
         """The session's writer: the one before, if it is still right about the file and not too large."""
         state = (self._file.generation, db.execute("PRAGMA data_version").fetchone()[0])
         if state != self._writers_state or sum(writer.size for writer in self._writers.values()) > REMEMBERED:
@@ -98,7 +102,7 @@ class SqliteGraph:
         return self._writers[name]
 
     def digest(self, session: str) -> str:
-        def all_of(db: sqlite3.Connection) -> str:
+        def all_of(db: SealedConnection) -> str:
             found = db.execute(SESSION, (session,)).fetchone()
             total = hashlib.sha256()
             for rows in (ALL_ENTITIES, ALL_EDGES):
@@ -109,8 +113,17 @@ class SqliteGraph:
 
         return self._file.read(all_of)
 
+    def verify(self, session: str) -> list[str]:
+        """Which rows of a session do not hold their seals, and which are missing; nothing if all is well."""
+
+        def problems(db: SealedConnection) -> list[str]:
+            found = self._sessions.fetched(db, session)
+            return graph_problems(db, found) if found else []
+
+        return self._file.read(problems)
+
     def wipe(self, session: str) -> None:
-        def delete(db: sqlite3.Connection) -> None:
+        def delete(db: SealedConnection) -> None:
             self._writers.clear()
             found = db.execute(SESSION, (session,)).fetchone()
             if found is None:
@@ -140,36 +153,36 @@ class SqliteGraph:
     def entities(self, session: str, names: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
         wanted = set(map(folded_name, names))
 
-        def ask(db: sqlite3.Connection, moment: Moment) -> list[EntityRow]:
+        def ask(db: SealedConnection, moment: Moment) -> list[EntityRow]:
             query = NAMED_NOW if moment.known == AFTER_ALL_EVENTS else NAMED_THEN
             keys = orjson.dumps([name_key(moment.session, name) for name in wanted]).decode()
             rows = db.execute(query, {**moment.values, "keys": keys})
-            return entity_rows((row for row in rows if row[3] in wanted), moment)
+            return entity_rows(db, (row for row in rows if row[3] in wanted), moment)
 
         return self._ask(session, as_of, ask)[: max(limit, 0)] if wanted else []
 
     def rows_of_events(self, session: str, seqs: Sequence[int], as_of: AsOf) -> Sequence[EntityRow]:
-        def ask(db: sqlite3.Connection, moment: Moment) -> list[EntityRow]:
+        def ask(db: SealedConnection, moment: Moment) -> list[EntityRow]:
             wanted = orjson.dumps(list(dict.fromkeys(seqs))).decode()
             rows = db.execute(OF_EVENTS, {**moment.values, "seqs": wanted})
-            return entity_rows((row[:16] for row in rows if row[1] is not None), moment)
+            return entity_rows(db, entities_of_events(db, rows), moment)
 
         return self._ask(session, as_of, ask) if seqs else []
 
     def current(self, session: str, entity_types: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
-        def ask(db: sqlite3.Connection, moment: Moment) -> list[EntityRow]:
+        def ask(db: SealedConnection, moment: Moment) -> list[EntityRow]:
             where = parts(moment.known, moment.at, "entities_by_type", "entities_by_end")
             wanted = orjson.dumps(list(dict.fromkeys(entity_types))).decode()
             values = {**moment.values, "types": wanted, "limit": limit}
             rows = db.execute(together(OF_TYPES.format(*part) for part in where), values).fetchall()
-            return entity_rows(sorted(rows, key=entity_order)[:limit], moment)
+            return entity_rows(db, sorted(rows, key=entity_order)[:limit], moment)
 
         return self._ask(session, as_of, ask) if limit > 0 and entity_types else []
 
     def neighbours(
         self, session: str, start: Sequence[EntityRef], *, relations: Sequence[str], depth: int, as_of: AsOf, limit: int
     ) -> Sequence[EdgeRow]:
-        def ask(db: sqlite3.Connection, moment: Moment) -> list[EdgeRow]:
+        def ask(db: SealedConnection, moment: Moment) -> list[EdgeRow]:
             return Walk(db, moment, relations=relations, limit=limit).edges(start, depth)
 
         return self._ask(session, as_of, ask) if limit > 0 and start else []
@@ -178,10 +191,10 @@ class SqliteGraph:
         found = self._file.read(lambda db: self._sessions.row(db, session))
         return GraphStats(*found[5:9]) if found else GraphStats(0, 0, 0, 0)
 
-    def _ask(self, session: str, as_of: AsOf, ask: Callable[[sqlite3.Connection, Moment], list[T]]) -> list[T]:
+    def _ask(self, session: str, as_of: AsOf, ask: Callable[[SealedConnection, Moment], list[T]]) -> list[T]:
         """Ask about one session at one moment; of a session that was never followed there is nothing."""
 
-        def answer(db: sqlite3.Connection) -> list[T]:
+        def answer(db: SealedConnection) -> list[T]:
             found = self._sessions.row(db, session)
             return ask(db, moment_of(as_of, found[0], found[1])) if found else []
 

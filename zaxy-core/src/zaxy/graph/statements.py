@@ -7,7 +7,8 @@ from collections.abc import Iterable
 AFTER_ALL_EVENTS = 2**62
 
 SESSION = (
-    "SELECT id, seq, hash, offset, fed_by, entities, edges, open_entities, open_edges FROM sessions WHERE name = ?"
+    "SELECT id, seq, hash, offset, fed_by, entities, edges, open_entities, open_edges, name, seal "
+    "FROM sessions WHERE name = ?"
 )
 
 # A row is chosen as it was known. An end that came later does not count; where it had moved, the one before it does.
@@ -20,38 +21,42 @@ HOLDS = f"{{0}}.opened <= :known AND {{0}}.valid_from <= :at AND ({KNOWN_END} = 
 HELD = HOLDS.format("e")
 NOT_VOID = "(valid_to = '' OR valid_from < valid_to)"
 
+# Each has the fields of one seal, that seal, the fields of the seal of its end, and that one.
 ENTITY = (
-    "SELECT v.session, r.id, r.thing, t.name, coalesce(r.spelled, t.spelled, t.name), r.type, r.summary, r.properties, "
-    "r.observed_at, r.valid_from, r.opened, v.hash, r.id, r.valid_to, r.closed, r.earlier"
+    "SELECT {0}, r.id, r.thing, t.name, coalesce(r.spelled, t.spelled, t.name), r.type, r.summary, r.properties, "
+    "r.observed_at, r.valid_from, r.opened, {1}, r.seal, r.id, r.valid_to, r.closed, r.earlier, r.end_seal"
 )
 EDGE = (
-    "SELECT v.session, r.id, r.source, r.target, s.type, s.name, coalesce(r.source_spelled, s.spelled, s.name), "
-    "t.type, t.name, coalesce(r.target_spelled, t.spelled, t.name), r.relation, r.confidence, r.inferred, r.method, "
-    "r.evidence, r.given_from, r.given_to, r.valid_from, r.opened, v.hash, r.id, r.valid_to, r.closed, r.earlier"
+    "SELECT {0}, r.id, r.source, r.target, s.type, s.name, coalesce(r.source_spelled, s.spelled, s.name), t.type, "
+    "t.name, coalesce(r.target_spelled, t.spelled, t.name), r.relation, r.confidence, r.inferred, r.method, "
+    "r.evidence, r.given_from, r.given_to, r.valid_from, r.opened, {1}, r.seal, r.id, r.valid_to, r.closed, r.earlier, "
+    "r.end_seal"
 )
+READ_ENTITY, READ_EDGE = (row.format("v.session", "v.hash") for row in (ENTITY, EDGE))
+EVENT = "v.session, v.seq, v.hash, v.first_entity, v.end_of_entities, v.first_edge, v.end_of_edges, v.seal"
+THING = "t.id, t.session, t.key, t.type, t.name, t.spelled, t.seal"
 OPENED_BY = "CROSS JOIN events AS v ON v.session = :session AND v.seq = r.opened"
 
 THINGS = (
-    "SELECT t.id, t.session, t.key, t.type, t.name, t.spelled FROM json_each(:keys) "
-    "CROSS JOIN things AS t ON t.key = json_each.value AND t.session = :session"
+    f"SELECT {THING} FROM json_each(:keys) CROSS JOIN things AS t ON t.key = json_each.value AND t.session = :session"
 )
 
 # With all that is known only the last version that begins by a moment can hold at it. Of what was known earlier it may
 # be one before that, so that one is looked for among them.
 LAST_BY = "SELECT id FROM entities AS e WHERE thing = t.id AND {} ORDER BY valid_from DESC, id DESC LIMIT 1"
 NAMED = (
-    f"{ENTITY} FROM json_each(:keys) CROSS JOIN things AS t ON t.key = json_each.value AND t.session = :session "
+    f"{READ_ENTITY} FROM json_each(:keys) CROSS JOIN things AS t ON t.key = json_each.value AND t.session = :session "
     f"CROSS JOIN entities AS r ON r.id = ({LAST_BY}) {OPENED_BY}"
 )
 NAMED_NOW, NAMED_THEN = NAMED.format(f"valid_from <= :at AND {NOT_VOID}"), NAMED.format(HELD)
 OF_EVENTS = (
-    f"{ENTITY}, v.seq, v.first_entity, v.end_of_entities FROM json_each(:seqs) "
+    f"{READ_ENTITY}, {EVENT} FROM json_each(:seqs) "
     "CROSS JOIN events AS v ON v.session = :session AND v.seq = json_each.value "
     "LEFT JOIN entities AS r ON r.id >= v.first_entity AND r.id < v.end_of_entities "
     "LEFT JOIN things AS t ON t.id = r.thing"
 )
 OF_TYPES = (
-    f"{ENTITY} FROM json_each(:types) CROSS JOIN entities AS r ON r.id IN ("
+    f"{READ_ENTITY} FROM json_each(:types) CROSS JOIN entities AS r ON r.id IN ("
     "SELECT e.id FROM entities AS e INDEXED BY {} CROSS JOIN things AS t ON t.id = e.thing "
     f"WHERE e.session = :session AND e.type = json_each.value AND {{}} AND {HELD} "
     f"ORDER BY e.opened DESC, t.name LIMIT :limit) CROSS JOIN things AS t ON t.id = r.thing {OPENED_BY}"
@@ -84,7 +89,7 @@ EXACTLY = (
 """The order of edges that one event opened costs two look-ups for each, and matters only at the end of what is asked
 for."""
 EDGES = (
-    f"{EDGE} FROM json_each(:ids) CROSS JOIN edges AS r ON r.id = json_each.value "
+    f"{READ_EDGE} FROM json_each(:ids) CROSS JOIN edges AS r ON r.id = json_each.value "
     f"CROSS JOIN things AS s ON s.id = r.source CROSS JOIN things AS t ON t.id = r.target {OPENED_BY}"
 )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -11,6 +10,7 @@ import orjson
 
 from zaxy.api.models import EdgeRow, EntityRef
 from zaxy.api.names import folded_name
+from zaxy.eventloom.disposable_database import SealedConnection
 from zaxy.graph.rows import Moment, edge_order, edge_row
 from zaxy.graph.schema import name_key
 from zaxy.graph.statements import EDGES, EXACTLY, NEWEST_AROUND, RELATIONS, ROUGHLY, THINGS, parts, together
@@ -28,7 +28,7 @@ Chosen = tuple[int, int, int, int]
 class Walk:
     """One walk through the state of the graph that a connection sees."""
 
-    def __init__(self, db: sqlite3.Connection, moment: Moment, *, relations: Sequence[str], limit: int) -> None:
+    def __init__(self, db: SealedConnection, moment: Moment, *, relations: Sequence[str], limit: int) -> None:
         self._db = db
         self._moment = moment
         self._relations = list(dict.fromkeys(relations))
@@ -40,12 +40,12 @@ class Walk:
         self._rows: dict[int, EdgeRow] = {}
 
     def edges(self, start: Iterable[EntityRef], depth: int) -> list[EdgeRow]:
-        """The edges within so many steps: the nearer first, then the newer."""
+        """The edges within a number of steps: the nearer first, then the newer."""
         outermost, reached = self._things(start), set[int]()
         for step in range(1, depth + 1):
             reached |= outermost
             found = self._newest(self._asked(outermost), self._limit - len(self._rows)) if outermost else []
-            self._rows.update((row[1], edge_row(row, self._moment, step)) for row in found)
+            self._rows.update((row[1], edge_row(self._db, row, self._moment, depth=step)) for row in found)
             outermost = {end for row in found for end in row[2:4]} - reached
             if len(self._rows) >= self._limit:  # what is farther comes later
                 break
@@ -54,7 +54,9 @@ class Walk:
     def _things(self, refs: Iterable[EntityRef]) -> set[int]:
         wanted = {(ref.entity_type, folded_name(ref.name)) for ref in refs}
         keys = [name_key(self._moment.session, name) for _, name in wanted]
-        found = self._db.execute(THINGS, {**self._moment.values, "keys": _json(keys)})
+        found = self._db.execute(THINGS, {**self._moment.values, "keys": _json(keys)}).fetchall()
+        for row in found:
+            self._db.check(row[:6], row[6])
         return {row[0] for row in found if row[3:5] in wanted}
 
     def _asked(self, nodes: Iterable[int]) -> Asked:

@@ -5,7 +5,6 @@ Which rows open and end is decided by `zaxy.api.versions`: here they are fetched
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from typing import Any
 
@@ -15,71 +14,90 @@ from zaxy.api.versions import (
     Version,
     beginning,
     comes_last,
-    earlier_ends,
     earlier_text,
     end_versions,
     open_version,
 )
+from zaxy.eventloom.disposable_database import SealedConnection
+from zaxy.graph.rows import edge_version, entity_version
 from zaxy.graph.schema import name_key
+from zaxy.graph.statements import EDGE, ENTITY, EVENT, THING
 
 Join = tuple[int, int, str]
 
-THING = "SELECT id, ifnull(spelled, name) FROM things WHERE key = ? AND session = ? AND type = ? AND name = ?"
-WINDOW = "id, valid_from, valid_to, opened, closed, earlier"
-ENTITY = f"SELECT {WINDOW}, summary, properties FROM entities WHERE thing = ?"
-EDGE_CONTENT = f"SELECT {WINDOW}, confidence, inferred, method, evidence, given_to"
-EDGE = (
-    f"{EDGE_CONTENT} FROM edges INDEXED BY edges_by_ends "
-    "WHERE max(source, target) = ? AND min(source, target) = ? AND relation = ? AND source = ?"
+A_THING = f"SELECT {THING} FROM things AS t WHERE t.key = ? AND t.session = ? AND t.type = ? AND t.name = ?"
+# The event that is being taken is not there yet, but some of its rows may be.
+OPENED_BY = "LEFT JOIN events AS v ON v.session = t.session AND v.seq = r.opened"
+ENTITIES = (
+    f"{ENTITY.format('t.session', 'ifnull(v.hash, ?)')} FROM entities AS r CROSS JOIN things AS t ON t.id = r.thing "
+    f"{OPENED_BY} WHERE"
 )
-NOT_VOID = "AND (valid_to = '' OR valid_from < valid_to)"
-LAST = f"{NOT_VOID} ORDER BY valid_from DESC, id DESC LIMIT 1"
-BY, LATER = f"AND valid_from <= ? {LAST}", f"AND valid_from > ? {NOT_VOID} ORDER BY valid_from LIMIT ?"
-EVENT = "SELECT first_entity, end_of_entities, first_edge, end_of_edges FROM events WHERE session = ? AND seq = ?"
-ENTITIES_OF_EVENT = f"SELECT thing, {WINDOW}, summary, properties FROM entities WHERE id >= ? AND id < ?"
-EDGES_OF_EVENT = f"SELECT source, target, relation, {EDGE_CONTENT[7:]} FROM edges WHERE id >= ? AND id < ?"
+EDGES = (
+    f"{EDGE.format('t.session', 'ifnull(v.hash, ?)')} FROM edges AS r {{}} CROSS JOIN things AS s ON s.id = r.source "
+    f"CROSS JOIN things AS t ON t.id = r.target {OPENED_BY} WHERE"
+)
+ENTITIES_OF_THING = f"{ENTITIES} r.thing = ?"
+EDGES_OF_ENDS = (
+    f"{EDGES.format('INDEXED BY edges_by_ends')} "
+    "max(r.source, r.target) = ? AND min(r.source, r.target) = ? AND r.relation = ? AND r.source = ?"
+)
+NOT_VOID = "AND (r.valid_to = '' OR r.valid_from < r.valid_to)"
+LAST = f"{NOT_VOID} ORDER BY r.valid_from DESC, r.id DESC LIMIT 1"
+BY, LATER = f"AND r.valid_from <= ? {LAST}", f"AND r.valid_from > ? {NOT_VOID} ORDER BY r.valid_from LIMIT ?"
+AN_EVENT = f"SELECT {EVENT} FROM events AS v WHERE v.session = ? AND v.seq = ?"
+ENTITIES_OF_EVENT, EDGES_OF_EVENT = (f"{rows} r.id >= ? AND r.id < ?" for rows in (ENTITIES, EDGES.format("")))
 LAST_IDS = "SELECT (SELECT max(id) FROM things), (SELECT max(id) FROM entities), (SELECT max(id) FROM edges)"
 ONE, ALL = 1, -1
 
 # In this order: a row is there before it is ended.
-NEW_EVENT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)"
-NEW_THING = "INSERT INTO things VALUES (?, ?, ?, ?, ?, ?)"
-NEW_ENTITY = "INSERT INTO entities VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
-NEW_EDGE = "INSERT INTO edges VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)"
-END_ENTITY = "UPDATE entities SET valid_to = ?, closed = ?, earlier = ? WHERE id = ?"
-END_EDGE = "UPDATE edges SET valid_to = ?, closed = ?, earlier = ? WHERE id = ?"
+NEW_EVENT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+NEW_THING = "INSERT INTO things VALUES (?, ?, ?, ?, ?, ?, ?)"
+NEW_ENTITY = "INSERT INTO entities VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)"
+NEW_EDGE = "INSERT INTO edges VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)"
+END_ENTITY = "UPDATE entities SET valid_to = ?, closed = ?, earlier = ?, end_seal = ? WHERE id = ?"
+END_EDGE = "UPDATE edges SET valid_to = ?, closed = ?, earlier = ?, end_seal = ? WHERE id = ?"
 WRITES = (NEW_EVENT, NEW_THING, NEW_ENTITY, NEW_EDGE, END_ENTITY, END_EDGE)
-COUNTS = (
-    "UPDATE sessions SET entities = entities + ?, edges = edges + ?, open_entities = open_entities + ?, "
-    "open_edges = open_edges + ? WHERE id = ?"
-)
+
+
+Seen = tuple[int, str | None, str]
+"""A thing's id, its name where that is spelled otherwise than at first, and its folded name."""
 
 
 class Lines:
     """The versions of one kind, each in the line of its thing or edge; the last of each line is remembered."""
 
-    def __init__(self, versions: str, end: str, place: Callable[[Any], tuple[object, ...]]) -> None:
+    def __init__(
+        self,
+        versions: str,
+        end: str,
+        *,
+        place: Callable[[Any], tuple[object, ...]],
+        version: Callable[[SealedConnection, Any], Version],
+    ) -> None:
         self.last: dict[Any, Version | None] = {}
         self.unsure: set[Any] = set()
         """Lines whose remembered last version came to hold at no time: another may be the last now."""
         self.end = end
         self.place = place
         """By what the index finds the line of a key."""
+        self.version = version
+        self.hash = ""
+        """Of the event that is being taken."""
         self.without_end = 0
         """How many more rows have no end than before the batch."""
         self._last_of, self._by, self._later = (f"{versions} {which}" for which in (LAST, BY, LATER))
 
-    def fetch_last(self, db: sqlite3.Connection, key: Any) -> Version | None:
-        found = db.execute(self._last_of, self.place(key)).fetchone()
-        version = self.last[key] = _version(found) if found else None
+    def fetch_last(self, db: SealedConnection, key: Any) -> Version | None:
+        found = db.execute(self._last_of, (self.hash, *self.place(key))).fetchone()
+        version = self.last[key] = self.version(db, found) if found else None
         self.unsure.discard(key)
         return version
 
-    def around(self, db: sqlite3.Connection, key: Any, moment: str, later: int) -> list[Version]:
+    def around(self, db: SealedConnection, key: Any, moment: str, later: int) -> list[Version]:
         """The last version that begins by a moment, and the first `later` ones that begin after it."""
-        values = self.place(key)
-        found = db.execute(self._by, (*values, moment)).fetchall()
-        return [_version(row) for row in (*found, *db.execute(self._later, (*values, moment, later)))]
+        values = (self.hash, *self.place(key), moment)
+        found = (*db.execute(self._by, values), *db.execute(self._later, (*values, later)))
+        return [self.version(db, row) for row in found]
 
 
 class GraphWriter:
@@ -89,13 +107,13 @@ class GraphWriter:
     may have written since.
     """
 
-    def __init__(self, db: sqlite3.Connection, session: int) -> None:
+    def __init__(self, db: SealedConnection, session: int) -> None:
         self._db = db
         self._session = session
-        self._refs: dict[tuple[str, str], tuple[int, str | None]] = {}
+        self._refs: dict[tuple[str, str], Seen] = {}
         self._things: dict[tuple[str, str], tuple[int, str]] = {}
-        self._entities = Lines(ENTITY, END_ENTITY, lambda thing: (thing,))
-        self._edges = Lines(EDGE, END_EDGE, _place)
+        self._entities = Lines(ENTITIES_OF_THING, END_ENTITY, place=lambda thing: (thing,), version=entity_version)
+        self._edges = Lines(EDGES_OF_ENDS, END_EDGE, place=_place, version=edge_version)
         self._new_things: set[int] = set()
         """Things that were not there before, so that of their rows none is there that is not remembered."""
         self._writes: dict[str, list[tuple[object, ...]]] = {of: [] for of in WRITES}
@@ -111,6 +129,7 @@ class GraphWriter:
 
     def take(self, extracted: ExtractedEvent) -> None:
         event, rows = extracted.event, extracted.rows
+        self._entities.hash = self._edges.hash = event.hash
         for closing in rows.closings:  # first, so that an event may close a thing and open it again
             self._close(event, closing)
         first_entity, first_edge = self._last_entity + 1, self._last_edge + 1
@@ -120,14 +139,14 @@ class GraphWriter:
             self._take_edge(event, edge)
         ends = (self._last_entity + 1, self._last_edge + 1)
         if ends != (first_entity, first_edge):
-            place = (self._session, event.seq, event.hash)
-            self._writes[NEW_EVENT].append((*place, first_entity, ends[0], first_edge, ends[1]))
+            row = (self._session, event.seq, event.hash, first_entity, ends[0], first_edge, ends[1])
+            self._writes[NEW_EVENT].append((*row, self._db.seal(row)))
 
-    def finish(self) -> None:
+    def finish(self) -> tuple[int, int, int, int]:
+        """How many entities and edges there are more than before, and how many of those without an end."""
         self._flush()
         entities, edges = self._last_entity - self._before[0], self._last_edge - self._before[1]
-        without_end = (self._entities.without_end, self._edges.without_end)
-        self._db.execute(COUNTS, (entities, edges, *without_end, self._session))
+        return entities, edges, self._entities.without_end, self._edges.without_end
 
     def _flush(self) -> None:
         for statement, rows in self._writes.items():
@@ -144,19 +163,20 @@ class GraphWriter:
                     self._end(self._entities, known[0], version)
             return
         self._flush()
-        found = self._db.execute(EVENT, (self._session, closing.seq)).fetchone()
+        found = self._db.execute(AN_EVENT, (self._session, closing.seq)).fetchone()
         if found is None:
             return
-        for thing, *row in self._db.execute(ENTITIES_OF_EVENT, found[:2]).fetchall():
-            for version in end_versions((_version(row),), closing, event):
-                self._end(self._entities, thing, version)
-        for source, target, relation, *row in self._db.execute(EDGES_OF_EVENT, found[2:]).fetchall():
-            for version in end_versions((_version(row),), closing, event):
-                self._end(self._edges, (source, target, relation), version)
+        self._db.check(found[:7], found[7])
+        for row in self._db.execute(ENTITIES_OF_EVENT, ("", *found[3:5])).fetchall():
+            for version in end_versions((entity_version(self._db, row),), closing, event):
+                self._end(self._entities, row[2], version)
+        for row in self._db.execute(EDGES_OF_EVENT, ("", *found[5:7])).fetchall():
+            for version in end_versions((edge_version(self._db, row),), closing, event):
+                self._end(self._edges, (row[2], row[3], row[10]), version)
         self._flush()  # the lines of these rows may not be remembered
 
     def _take_entity(self, event: Event, entity: Entity) -> None:
-        thing, spelled = self._thing((entity.entity_type, entity.name))
+        thing, spelled, name = self._thing((entity.entity_type, entity.name))
         row = self._last_entity + 1
         is_new = thing in self._new_things and thing not in self._entities.last
         around = () if is_new else self._around(self._entities, thing, beginning(entity, event), ONE)
@@ -166,13 +186,17 @@ class GraphWriter:
         if opened is None:
             return
         self._last_entity = row
-        window = (opened.valid_from, opened.valid_to, event.seq, opened.closed_seq)
-        names = (self._session, thing, entity.entity_type, spelled)
-        self._writes[NEW_ENTITY].append((row, *names, *opened.content, entity.observed_at, *window))
+        since, ends, closed = opened.valid_from, opened.valid_to, opened.closed_seq
+        content = (*opened.content, entity.observed_at, since)
+        names = (self._session, row, thing, name, entity.name, entity.entity_type)
+        seals = (self._db.seal((*names, *content, event.seq, event.hash)), self._db.seal((row, ends, closed, None)))
+        place = (row, self._session, thing, entity.entity_type, spelled)
+        self._writes[NEW_ENTITY].append((*place, *content, ends, event.seq, closed, *seals))
         self._open(self._entities, thing, opened)
 
     def _take_edge(self, event: Event, edge: Edge) -> None:
-        (source, source_spelled), (target, target_spelled) = self._thing(edge.source), self._thing(edge.target)
+        source, source_spelled, source_name = self._thing(edge.source)
+        target, target_spelled, target_name = self._thing(edge.target)
         join = (source, target, edge.relation_type)
         row = self._last_edge + 1
         is_new = (source in self._new_things or target in self._new_things) and join not in self._edges.last
@@ -183,9 +207,16 @@ class GraphWriter:
         if opened is None:
             return
         self._last_edge = row
-        window = (opened.valid_from, opened.valid_to, event.seq, opened.closed_seq)
-        names = (*join, source_spelled, target_spelled)
-        self._writes[NEW_EDGE].append((row, *names, *opened.content, edge.valid_from, *window))
+        since, ends, closed = opened.valid_from, opened.valid_to, opened.closed_seq
+        confidence, inferred, method, evidence, given_to = opened.content
+        (source_type, source_shown), (target_type, target_shown) = edge.source, edge.target
+        content = (confidence, int(bool(inferred)), method, evidence)
+        names = (source_type, source_name, source_shown, target_type, target_name, target_shown, edge.relation_type)
+        said = (*names, *content, edge.valid_from, given_to, since, event.seq, event.hash)
+        seal = self._db.seal((self._session, row, source, target, *said))
+        seals = (seal, self._db.seal((row, ends, closed, None)))
+        place = (row, *join, source_spelled, target_spelled, *content, given_to, edge.valid_from)
+        self._writes[NEW_EDGE].append((*place, since, ends, event.seq, closed, *seals))
         self._open(self._edges, join, opened)
 
     def _around(self, lines: Lines, key: Any, moment: str, later: int) -> tuple[Version, ...]:
@@ -215,7 +246,8 @@ class GraphWriter:
             lines.unsure.discard(key)
 
     def _end(self, lines: Lines, key: object, version: Version) -> None:
-        self._writes[lines.end].append((version.valid_to, version.closed_seq, earlier_text(version), version.number))
+        end = (version.valid_to, version.closed_seq, earlier_text(version))
+        self._writes[lines.end].append((*end, self._db.seal((version.number, *end)), version.number))
         lines.without_end -= not version.moved
         last = lines.last.get(key)
         if last is not None and last.number == version.number:
@@ -223,8 +255,8 @@ class GraphWriter:
             if version.is_void:
                 lines.unsure.add(key)
 
-    def _thing(self, ref: tuple[str, str]) -> tuple[int, str | None]:
-        """The id of a thing, given to it when it is first heard of, and its name if that is spelled otherwise."""
+    def _thing(self, ref: tuple[str, str]) -> Seen:
+        """The thing that is meant; it gets an id when it is first heard of."""
         seen = self._refs.get(ref)
         if seen is not None:
             return seen
@@ -236,8 +268,9 @@ class GraphWriter:
             known = self._things[(kind, matched)] = (self._last_thing, name)
             self._new_things.add(self._last_thing)
             spelled = None if name == matched else name
-            self._writes[NEW_THING].append((self._last_thing, self._session, self._key, kind, matched, spelled))
-        seen = self._refs[ref] = (known[0], None if name == known[1] else name)
+            row = (self._last_thing, self._session, self._key, kind, matched, spelled)
+            self._writes[NEW_THING].append((*row, self._db.seal(row)))
+        seen = self._refs[ref] = (known[0], None if name == known[1] else name, matched)
         return seen
 
     def _known(self, key: tuple[str, str]) -> tuple[int, str] | None:
@@ -246,17 +279,14 @@ class GraphWriter:
         if known is not None:
             return known
         self._key = name_key(self._session, key[1])
-        found: tuple[int, str] | None = self._db.execute(THING, (self._key, self._session, *key)).fetchone()
-        if found is not None:
-            self._things[key] = found
-        return found
+        found = self._db.execute(A_THING, (self._key, self._session, *key)).fetchone()
+        if found is None:
+            return None
+        self._db.check(found[:6], found[6])
+        known = self._things[key] = (found[0], found[4] if found[5] is None else found[5])
+        return known
 
 
 def _place(join: Join) -> tuple[int, int, str, int]:
     source, target, relation = join
     return (max(source, target), min(source, target), relation, source)
-
-
-def _version(row: Any) -> Version:
-    number, valid_from, valid_to, opened, closed, earlier, *content = row
-    return Version(number, valid_from, valid_to, opened, closed, tuple(content), earlier_ends(earlier))

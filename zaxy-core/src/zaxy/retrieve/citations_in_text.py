@@ -27,9 +27,12 @@ def only_real_citations(text: str, resolves: Resolves) -> str:
 def real_citations_within(value: Any, resolves: Resolves) -> Any:
     """The same for every text within a JSON value, because names and labels are recorded text as well."""
     if isinstance(value, str):
-        return only_real_citations(value, resolves)
+        return only_real_citations(value, resolves) if "://" in value else value
     if isinstance(value, dict):
-        return {only_real_citations(key, resolves): _value(key, of, resolves) for key, of in value.items()}
+        return {
+            only_real_citations(key, resolves) if "://" in key else key: _value(key, of, resolves)
+            for key, of in value.items()
+        }
     if isinstance(value, list | tuple):
         return [real_citations_within(one, resolves) for one in value]
     return value

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
 
@@ -19,19 +18,22 @@ MONTH = 30 * 86400.0
 ENOUGH_FEEDBACK = 3.0
 
 
-@dataclass
 class Proposal:
     """What the lanes say of one event."""
 
-    seq: int
-    text: Text
-    """Its best passage."""
-    hit: Hit | None = None
-    steps: list[ScoreStep] = field(default_factory=list)
+    __slots__ = ("hit", "score", "seq", "steps", "text")
 
-    @property
-    def score(self) -> float:
-        return sum(step.weighted for step in self.steps)
+    def __init__(self, text: Text, hit: Hit | None = None) -> None:
+        """`text`: its best passage."""
+        self.seq = text.seq
+        self.text = text
+        self.hit = hit
+        self.steps: list[ScoreStep] = []
+        self.score = 0.0
+
+    def add(self, step: ScoreStep) -> None:
+        self.steps.append(step)
+        self.score += step.normalised * step.weight
 
     @property
     def lane(self) -> str:
@@ -42,13 +44,13 @@ class Proposal:
 
 def of_words(hits: Sequence[Hit], profile: Profile) -> dict[int, Proposal]:
     """The events of the passages that words found. Words of turns and documents are `verbatim`, others `keyword`."""
-    best = max((hit.score for hit in hits), default=1.0) or 1.0
+    best = (hits[0].score if hits else 1.0) or 1.0
     proposals: dict[int, Proposal] = {}
     for hit in hits:  # best first, so that an event keeps its best passage
         if hit.text.seq not in proposals:
             lane, weight = ("keyword", profile.keyword) if hit.text.kind == "event" else ("verbatim", profile.verbatim)
-            steps = [ScoreStep(lane, hit.score, hit.score / best, weight)]
-            proposals[hit.text.seq] = Proposal(hit.text.seq, hit.text, hit, steps)
+            proposal = proposals[hit.text.seq] = Proposal(hit.text, hit)
+            proposal.add(ScoreStep(lane, hit.score, hit.score / best, weight))
     return proposals
 
 
@@ -56,24 +58,25 @@ def add(proposals: dict[int, Proposal], hits: Sequence[LaneHit], *, lane: str, w
     """Let one more lane speak for the events that are proposed; `best` is the score that counts as 1."""
     for seq, score, entity in hits:
         if seq in proposals and score > 0 and (entity is None or entity_key(entity) == proposals[seq].text.entity):
-            proposals[seq].steps.append(ScoreStep(lane, score, min(score / best, 1.0), weight))
+            proposals[seq].add(ScoreStep(lane, score, min(score / best, 1.0), weight))
 
 
 def weigh(proposals: Iterable[Proposal], profile: Profile, newest: str, feedback: Mapping[int, float]) -> None:
     """Add what time and feedback add."""
-    now = _seconds(newest) if newest else 0.0
+    moment = datetime.fromisoformat
+    now = moment(newest).timestamp() if newest else 0.0
     for proposal in proposals:
-        months = max(now - _seconds(proposal.text.time), 0.0) / MONTH
-        proposal.steps.append(ScoreStep("recency", months, 0.5**months, profile.recency))
+        months = max(now - moment(proposal.text.time).timestamp(), 0.0) / MONTH
+        proposal.add(ScoreStep("recency", months, 0.5**months, profile.recency))
         if proposal.seq in feedback:
             said = feedback[proposal.seq]
             share = min(said / ENOUGH_FEEDBACK, 1.0)
-            proposal.steps.append(ScoreStep("reinforced", said, share, profile.reinforced))
+            proposal.add(ScoreStep("reinforced", said, share, profile.reinforced))
 
 
 def ordered(proposals: Iterable[Proposal]) -> list[Proposal]:
     """Best first; of equals, the newest."""
-    return sorted(proposals, key=lambda proposal: (-proposal.score, -proposal.seq))
+    return [best for _, _, best in sorted([(-one.score, -one.seq, one) for one in proposals])]
 
 
 def copies_last(held: Iterable[tuple[Proposal, T]], profile: Profile) -> Iterator[tuple[Proposal, T]]:
@@ -99,7 +102,3 @@ def _alike(one: frozenset[str], other: frozenset[str], share: float) -> bool:
         return False
     common = len(one & other)
     return common >= share * (smaller + larger - common)
-
-
-def _seconds(time: str) -> float:
-    return datetime.fromisoformat(time).timestamp()

@@ -19,6 +19,7 @@ from zaxy.eventloom.opening import open_event_log
 from zaxy.follow.bound import BoundBackend, BoundFollower
 from zaxy.follow.extraction import Extractors
 from zaxy.follow.loop import Loop
+from zaxy.follow.pace import Pace
 from zaxy.graph.dated import DatedGraph
 from zaxy.graph.identities import Identities
 from zaxy.plugins.host import PluginHost
@@ -209,7 +210,11 @@ class Recall:
 
     def _loop_of(self, followers: dict[str, Follower]) -> Loop:
         folder = Path(self.workspace.eventloom) / "followers" / "locks"
-        return Loop(self.store, followers, self.extractors, folder=folder, resolver=self.identities)
+        return Loop(self.store, followers, self.extractors, folder=folder, resolver=self.identities, pace=self._pace)
+
+    @cached_property
+    def _pace(self) -> Pace:
+        return Pace()
 
     def close(self) -> None:
         for loop in ("loop", "_text_loop"):

@@ -53,8 +53,10 @@ class Question:
             raise _invalid("the query is empty", "Ask with a few words.")
         if len(self.text) > MAX_QUESTION_CHARS:
             raise TooLarge(f"the query has more than {MAX_QUESTION_CHARS:,} characters", "Shorten it.")
-        if any("\ud800" <= character <= "\udfff" for character in self.text):
-            raise _invalid("the query is not valid Unicode: it has half a character", "Send it as UTF-8.")
+        try:
+            self.text.encode()
+        except UnicodeEncodeError:
+            raise _invalid("the query is not valid Unicode: it has half a character", "Send it as UTF-8.") from None
         known = self.as_of.known_at
         if known is not None and (type(known) is not int or known < 0):
             raise _invalid("known_at is not the number of an event", "Give a seq, such as 42.")
@@ -238,7 +240,7 @@ class Retriever:
         missing = set(seqs) - proposals.keys()
         for text in self._snapshot.first_texts(missing) if missing else ():
             if not as_of.valid_at or text.time <= as_of.valid_at:
-                proposals[text.seq] = Proposal(text.seq, text)
+                proposals[text.seq] = Proposal(text)
 
     def _holding(
         self, best: Sequence[Proposal], *, as_of: AsOf, notices: list[str], ended: list[Proposal], page: int
@@ -277,7 +279,7 @@ def _fits(item: object, as_of: AsOf) -> bool:
     return 0 < item.seq <= (as_of.known_at or 0) and 0 < item.score < math.inf
 
 
-def _result(question: Question, proposal: Proposal, row: EntityRow | None, said: Said, entity: Entity | None) -> Result:
+def _result(profile: str, proposal: Proposal, said: Said, *, row: EntityRow | None, entity: Entity | None) -> Result:
     hit, (event, passage, about) = proposal.hit, said
     parts = {}
     if hit is not None:

@@ -430,7 +430,7 @@ def a_row_that_merges_keeps_what_it_does_not_mention(backend: ProjectionBackend)
     feed(backend, sample(1, first), sample(5, later), sample(6, replace(later, properties={"died": 1852})))
     row = only(backend.entities(SESSION, ["ada"], NOW, 10), "the merged one")
     found = (row.entity.summary, dict(row.entity.properties), row.opened_seq)
-    wanted = ("a programmer", {"born": 1815, "of": {"x": [1]}, "died": 1852}, 5)
+    wanted = ("a programmer", {"born": 1815, "of": {"x": [1]}, "died": 1852, "summary_seq": 1}, 5)
     expect(found == wanted, f"the merged row must be {wanted}, and is {found}")
     expect_windows(backend, {"a programmer": (moment(1), moment(5), 1, 5)})
 
