@@ -18,7 +18,7 @@ from zaxy.retrieve.citations_in_text import real_citations_within
 from zaxy.retrieve.results import Answer, Result
 from zaxy.retrieve.retriever import MAX_RESULTS, UNBOUNDED, Question, Retriever
 from zaxy.retrieve.snapshot import Recent, Snapshot
-from zaxy.text.store import Text
+from zaxy.text.schema import Text
 
 RESERVED_VERBATIM = 3
 MAX_RECENT = 100

@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 from zaxy.retrieve.results import Result
 from zaxy.text import tokens
 from zaxy.text.ranking import Weights
-from zaxy.text.store import Text
+from zaxy.text.schema import Text
 
 ENOUGH = 0.5
 """The share of the question's weight that a fact must have."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from zaxy.api.models import JsonObject
 from zaxy.errors import InvalidRequest
-from zaxy.text.store import Text
+from zaxy.text.schema import Text
 
 FARTHEST = 2**53
 
