@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -369,3 +370,10 @@ def test_files_that_may_not_be_read_are_named(tmp_path: Path) -> None:
             with pytest.raises(ZaxyError) as refused:
                 read("lamp", SESSION)
             assert refused.value.code == "unavailable"
+
+
+def test_the_garbage_collector_rests_only_while_events_are_followed(store: EventLog, tmp_path: Path) -> None:
+    store.append(SESSION, notes(range(3)))
+    on: list[bool] = []
+    loop_of(store, tmp_path, one=Noted()).catch_up(SESSION, progress=lambda *_: on.append(gc.isenabled()))
+    assert on == [False] and gc.isenabled()

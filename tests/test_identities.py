@@ -49,6 +49,7 @@ def test_a_task_that_is_completed_by_its_id_is_the_one_that_was_proposed_with_it
         "owner": "ann",
         "due": "friday",
         "outcome": "it was the cookie",
+        "summary_seq": 1,
     }
     assert (task.entity.summary, task.entity.name) == ("Fix login", "T-1")
 

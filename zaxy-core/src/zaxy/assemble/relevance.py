@@ -145,7 +145,7 @@ def would_answer(asked: Asked, text: Text) -> bool:
 def near(asked: Asked, result: Result) -> bool:
     """Whether a result shares enough of the question to be shown as evidence."""
     own = _words(result)
-    have = sum(weight for word, weight in asked.weights.items() if word in own)
+    have = sum([weight for word, weight in asked.weights.items() if word in own])
     return have >= NEAR * sum(asked.weights.values()) > 0
 
 
@@ -167,25 +167,22 @@ def _answers(asked: Asked, result: Result, own: frozenset[str], beside: frozense
         return False
     if asked.identifiers or asked.phrases:
         return True
-    if _is_of_another(asked, result, own | beside):
+    if _is_of_another(asked, result, own, own | beside):
         return False
     return _has_enough(asked, own, beside)
 
 
 def _has_enough(asked: Asked, own: frozenset[str], beside: frozenset[str] = frozenset()) -> bool:
-    have = sum(
-        weight * (1.0 if word in own else BESIDE)
-        for word, weight in asked.weights.items()
-        if word in own or word in beside
-    )
+    words = asked.weights.items()
+    have = sum([weight * (1.0 if word in own else BESIDE) for word, weight in words if word in own or word in beside])
     total = sum(asked.weights.values())
-    known = sum(weight for word, weight in asked.weights.items() if word not in asked.unseen)
+    known = sum([weight for word, weight in words if word not in asked.unseen])
     return have >= ENOUGH * total and have >= ENOUGH_OF_KNOWN * known and not own.isdisjoint(asked.weights)
 
 
-def _is_of_another(asked: Asked, result: Result, said: frozenset[str]) -> bool:
+def _is_of_another(asked: Asked, result: Result, own: frozenset[str], said: frozenset[str]) -> bool:
     """Whether it is about the `ledger database` while the question asks for the `billing database`."""
-    missing = [second for first, second in asked.pairs if first not in said]
+    missing = [second for first, second in asked.pairs if first not in said and second in own]
     if not missing:
         return False
     seconds = {second for _, second in _pairs(stated(result.content))}
@@ -201,7 +198,7 @@ def _words(result: Result) -> frozenset[str]:
 
 def _labelled(result: Result) -> str:
     kind = f"{result.entity_type} {result.event_type}".replace("_", " ").replace(".", " ")
-    place = " ".join(str(result.metadata.get(key, "")) for key in ("title", "path", "source"))
+    place = " ".join([str(result.metadata.get(key, "")) for key in ("title", "path", "source")])
     name = result.entity_name if not result.entity_name.startswith(f"{result.event_type}:") else ""
     return f"{stated(result.content)}\n{name}\n{kind} {result.actor} {place}"
 

@@ -40,3 +40,9 @@ def parse_citation(text: str) -> Citation:
             "A citation looks like eventloom://my-session/events/42#1a2b3c4d5e6f, with 12 or 64 hex digits.",
         )
     return Citation(check_session_id(session), int(seq), hash_)
+
+
+def short_citation(citation: str) -> str:
+    """With 12 digits of the hash, which resolve as well and cost a model less."""
+    place, mark, hash_ = citation.rpartition("#")
+    return f"{place}{mark}{hash_[:SHORT]}" if len(hash_) == FULL else citation

@@ -28,7 +28,7 @@ from zaxy.security.paths import is_own_file, own_folder
 from zaxy.user_state import user_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 T = TypeVar("T")
 FILES = ("", "-wal", "-shm")
@@ -47,6 +47,8 @@ PRAGMA wal_autocheckpoint = 4000;
 PRAGMA journal_size_limit = 67108864;
 """
 STAMP = "CREATE TABLE stamp (id TEXT NOT NULL, mark TEXT NOT NULL)"
+
+CHANGED = "a row was changed by somebody else"
 
 _of_parents: list[sqlite3.Connection] = []
 """In a forked child: a connection must not be used here, nor closed, as it would be if nothing held it any more."""
@@ -73,31 +75,40 @@ class _Unusable(Exception):
 
 
 class SealedConnection(sqlite3.Connection):
-    """A connection to one file, with the seal that fits its rows."""
+    """A connection to one file, with the key that fits the seals of its rows."""
 
     identity: tuple[int, int] | None = None
-    seal: Callable[[Sequence[object]], int]
-    """The digest of a row's fields, as the file keeps it."""
+    keyed: Any
+    """A digest that has taken the key, and nothing else yet."""
 
-    def check(self, fields: Sequence[object], seal: object) -> None:
-        """Refuse a row whose fields are not those that were sealed."""
-        try:
-            holds = self.seal(fields) == seal
-        except TypeError:  # bytes where only a text or a number can be
-            holds = False
-        if not holds:
-            raise Unsealed("a row was changed by somebody else")
-
-
-def _sealing(key: bytes) -> Callable[[Sequence[object]], int]:
-    keyed = blake2b(key=key, digest_size=8)
-
-    def seal(fields: Sequence[object]) -> int:
-        digest = keyed.copy()
+    def seal(self, fields: Sequence[object]) -> int:
+        """The digest of a row's fields, as the file keeps it."""
+        digest = self.keyed.copy()
         digest.update(orjson.dumps(fields))
         return int.from_bytes(digest.digest(), "big", signed=True)
 
-    return seal
+    def check(self, fields: Sequence[object], seal: object) -> None:
+        """Refuse a row whose fields are not those that were sealed."""
+        self.unsealed([(*fields, seal)])
+
+    def unsealed(self, rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """The rows without the seals that they end in; one that does not hold its seal is refused.
+
+        One loop for all of them: a call for each row would take as long as the digests.
+        """
+        keyed, dumps, from_bytes = self.keyed, orjson.dumps, int.from_bytes
+        found = []
+        for row in rows:
+            fields = row[:-1]
+            digest = keyed.copy()
+            try:
+                digest.update(dumps(fields))
+            except TypeError:  # bytes where only a text or a number can be
+                raise Unsealed(CHANGED) from None
+            if from_bytes(digest.digest(), "big", signed=True) != row[-1]:
+                raise Unsealed(CHANGED)
+            found.append(fields)
+        return found
 
 
 def _silent(_: str) -> None:
@@ -351,18 +362,19 @@ class DisposableDatabase:
             if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 raise _Unusable("it is another program's database, or of an older format")
             db.executescript(f"BEGIN IMMEDIATE; {self._schema}; {self._new_stamp()}; COMMIT")
-        db.seal = self._seal_of(db)
+        db.keyed = self._keyed_of(db)
 
     def _new_stamp(self) -> str:
         number = os.urandom(16).hex()
         return f"INSERT INTO stamp VALUES ('{number}', '{self._mark(number)}'); PRAGMA user_version = {self._format}"
 
-    def _seal_of(self, db: SealedConnection) -> Callable[[Sequence[object]], int]:
-        """The seal of a file that this user has made for this place."""
+    def _keyed_of(self, db: SealedConnection) -> object:
+        """What the seals of a file begin with that this user has made for this place."""
         stamps = db.execute("SELECT id, mark FROM stamp LIMIT 2").fetchall()
         if len(stamps) != 1 or not compare_digest(str(stamps[0][1]).encode(), self._mark(stamps[0][0]).encode()):
             raise _Unusable("this user did not make it here")
-        return _sealing(blake2b(f"rows {stamps[0][0]}".encode(), key=user_key(), digest_size=32).digest())
+        key = blake2b(f"rows {stamps[0][0]}".encode(), key=user_key(), digest_size=32).digest()
+        return blake2b(key=key, digest_size=8)
 
     def _mark(self, number: object) -> str:
         bound = f"{self._bound_to}\n{self.what}\n{number}"

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 FORMAT = 4
 EVERY = 16
+NOT_YET_INDEXED = 256
+"""Events behind the last place that are found by reading on from there, which costs less than indexing them first."""
 REF = b'"type":"memory.ref.updated"'
 KEY = b'"idempotency_key":"'
 SCHEMA = """
@@ -31,6 +33,7 @@ CREATE TABLE refs (seq INTEGER PRIMARY KEY, offset INTEGER, seal INTEGER);
 INSERT INTO place VALUES (0, '', 0)
 """
 """The place needs no seal: it counts only if the log has that event there."""
+LAST_OFFSET = "SELECT seq, offset, seal FROM offsets ORDER BY seq DESC LIMIT 1"
 OFFSETS = "SELECT seq, offset, seal FROM offsets WHERE seq IN (SELECT value FROM json_each(?))"
 
 
@@ -53,13 +56,17 @@ class LogIndex:
         return {seq: (place, known[place]) if place in known else (1, 0) for seq, place in places.items()}
 
     def places(self, seqs: Sequence[int]) -> dict[int, tuple[int, int]]:
-        """What `seek` gives, for those of the numbers that are indexed, as the index has it now.
+        """What `seek` gives, as the index has it now, for numbers that are indexed or stand a little behind the last.
 
         Whether it speaks for the reader's file is not looked at: who reads a line there sees which event it is.
         """
         places = {seq: seq - (seq - 1) % EVERY for seq in seqs}
         known = dict(self._file.ask(OFFSETS, (json.dumps(sorted(set(places.values()))),), _checked))
-        return {seq: (place, known[place]) for seq, place in places.items() if place in known}
+        found = {seq: (place, known[place]) for seq, place in places.items() if place in known}
+        if len(found) < len(places) and (last := self._file.ask(LAST_OFFSET, (), _checked)):
+            near = [seq for seq in places if seq not in found and 0 < seq - last[0][0] <= NOT_YET_INDEXED]
+            found.update((seq, (last[0][0], last[0][1])) for seq in near)
+        return found
 
     def find_key(self, reader: Reader, key: str) -> tuple[int, int | None]:
         """The size up to which the index speaks for this log, and where the event of a key begins, if it is within."""
@@ -72,14 +79,14 @@ class LogIndex:
         reach, rows = self._ask(reader, "SELECT seq, offset, seal FROM refs ORDER BY seq")
         return (reach, [offset for _, offset in rows])
 
-    def _ask(self, reader: Reader, query: str, *values: object) -> tuple[int, list[tuple[Any, int]]]:
+    def _ask(self, reader: Reader, query: str, *values: object) -> tuple[int, list[tuple[Any, ...]]]:
         """What is indexed, each with its offset, and the size up to which that speaks for this log; nothing if it is of
         another history.
 
         One transaction: a process that still reads the file from before an erasure may index that one meanwhile.
         """
 
-        def ask(db: SealedConnection) -> tuple[int, list[tuple[Any, int]]]:
+        def ask(db: SealedConnection) -> tuple[int, list[tuple[Any, ...]]]:
             reach = self._place(db, reader)[2]
             return (reach, _checked(db, db.execute(query, values)) if reach else [])
 
@@ -137,12 +144,8 @@ class LogIndex:
         self._file.close()
 
 
-def _checked(db: SealedConnection, rows: Iterable[Any]) -> list[tuple[Any, int]]:
-    found = []
-    for what, offset, seal in rows:
-        db.check((what, offset), seal)
-        found.append((what, offset))
-    return found
+def _checked(db: SealedConnection, rows: Iterable[Any]) -> list[tuple[Any, ...]]:
+    return db.unsealed(rows)
 
 
 def lines_from(reader: Reader, seek: tuple[int, int], seq: int) -> Iterator[tuple[int, bytes]]:

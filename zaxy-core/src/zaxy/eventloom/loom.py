@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-MAX_OPEN = 32
-"""Sessions whose files stay open."""
+MAX_OPEN = 16
+"""Sessions whose log and index stay open."""
 INDEX_FOLDER = os.path.join("followers", "log")
 
 

@@ -18,6 +18,7 @@ from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.lock import SessionLock
 from zaxy.eventloom.view import LogView
 from zaxy.extract.housekeeping import INERT
+from zaxy.follow.collector import resting_collector
 from zaxy.follow.extraction import Extractors
 from zaxy.follow.pace import Pace
 from zaxy.follow.run import (
@@ -258,11 +259,13 @@ class Loop:
     def _alone(self, session: str, timeout: float) -> Iterator[None]:
         with ExitStack() as held:
             try:
-                held.enter_context(self._lock(session).exclusive(timeout))
+                lock = self._lock(session)
+                held.callback(lock.close_if_idle)  # it is seldom needed, and descriptors are few
+                held.enter_context(lock.exclusive(timeout))
             except OSError as error:
                 raise unusable_folder(self._folder, error) from None
-            yield
-        self._locks[session].close_if_idle()  # it is seldom needed, and descriptors are few
+            with resting_collector():
+                yield
 
     def _lock(self, session: str) -> SessionLock:
         own_folder(self._folder, create=True)  # it may have been deleted, with all that followers hold

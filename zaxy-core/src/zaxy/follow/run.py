@@ -16,7 +16,7 @@ from zaxy.follow.pace import Pace
 if TYPE_CHECKING:
     from zaxy.api.points import Follower
 
-BATCH, MAX_BATCH = 500, 2000
+BATCH, MAX_BATCH = 500, 8000
 QUICK = 0.5
 """Seconds. After a batch that took no longer the next one may be larger, which costs less for each event."""
 FOREVER = 3600.0
@@ -161,7 +161,7 @@ class Run:
             self._cursor = after
             took = time.monotonic() - began
             pace.measured(len(page.events), took)
-            count = min(2 * count, MAX_BATCH) if took < QUICK else BATCH
+            count = min(2 * count, MAX_BATCH) if took < QUICK else max(count // 2, BATCH)
             if progress:
                 progress(after.seq, self._head.seq)
             if not allows(self._head.seq - self._seq, deadline - time.monotonic()):

@@ -42,6 +42,10 @@ class DatedGraph:
             return max(self._clock(), self._time(session, head.seq if head else 0))
         return self._time(session, as_of.known_at) or self.moment(session, AsOf())
 
+    def now(self) -> str:
+        """What the clock says."""
+        return self._clock()
+
     def _time(self, session: str, seq: int) -> str:
         if self._last[:2] != (session, seq):
             event = self._store.get(session, seq) if seq > 0 else None

@@ -222,7 +222,9 @@ class Identities:
         """The names given, and those of the living things that they mean, as known after an event."""
         wanted = list(dict.fromkeys(names))
         known = self._known(session, wanted, known_at)
-        found = (known.called(kind, name) for name in wanted for kind in sorted(LIVING_TYPES))
+        aliases = {alias for _, alias, _ in known.known}
+        meant = [name for name in wanted if folded_name(name) in aliases] if aliases else []
+        found = (known.called(kind, name) for name in meant for kind in sorted(LIVING_TYPES))
         return list(dict.fromkeys((*wanted, *(name for name in found if name))))
 
     def refs(self, session: str, refs: Sequence[EntityRef], known_at: int | None = None) -> list[EntityRef]:
@@ -272,8 +274,8 @@ class Identities:
             own = self._sessions.row(db, session)
             values = {"session": own[0], "seq": seq, "aliases": aliases, "kinds": KINDS} if own else {}
             rows = db.execute(KNOWN_NAMES, values) if own else ()
-            checked = (_checked(db, row) for row in rows)
-            return KnownNames({(kind, alias, of): name for _, alias, kind, of, _, name, _ in checked})
+            checked = db.unsealed(rows)
+            return KnownNames({(kind, alias, of): name for _, alias, kind, of, _, name in checked})
 
         return self._file.read(ask) if names else KnownNames({})
 

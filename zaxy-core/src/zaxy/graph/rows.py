@@ -42,23 +42,20 @@ def entity_order(row: Any) -> tuple[object, ...]:
 
 
 def check_entity(db: SealedConnection, row: Any) -> None:
-    db.check(row[:12], row[12])
-    db.check(row[13:17], row[17])
+    db.unsealed((row[:13], row[13:18]))
 
 
 def check_edge(db: SealedConnection, row: Any) -> None:
-    db.check(row[:20], row[20])
-    db.check(row[21:25], row[25])
+    db.unsealed((row[:21], row[21:26]))
 
 
 def entity_rows(db: SealedConnection, rows: Iterable[Any], moment: Moment) -> list[EntityRow]:
     """Those of the fetched rows that hold at the moment, as it was known then."""
     found = []
-    for row in sorted(rows, key=entity_order):
+    known = [row for row in sorted(rows, key=entity_order) if row[10] <= moment.known]
+    db.unsealed([part for row in known for part in (row[:13], row[13:18])])
+    for row in known:
         name, kind, summary, properties, observed, since, opened, hash_ = row[4:12]
-        if opened > moment.known:
-            continue
-        check_entity(db, row)
         valid_to, closed, earlier = row[14:17]
         if closed is not None and closed > moment.known:
             valid_to, closed = as_known(valid_to, closed, earlier_ends(earlier), moment.known)

@@ -36,7 +36,7 @@ from zaxy.graph.walk import Walk
 from zaxy.graph.writer import GraphWriter
 
 T = TypeVar("T")
-REMEMBERED = 20_000
+REMEMBERED = 60_000
 """How many things, entities and edges are remembered from one batch to the next."""
 NEW_SESSION = "INSERT INTO sessions (name) VALUES (?)"
 MOVE = (

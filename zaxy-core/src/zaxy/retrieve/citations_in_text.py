@@ -6,15 +6,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from zaxy.errors import ZaxyError
-from zaxy.eventloom.citation import parse_citation
+from zaxy.eventloom.citation import short_citation
 from zaxy.text.passages import ORIGIN
 
 _CITATION = re.compile(r"eventloom://[^\s\"'<>`)\]}\\]*", re.IGNORECASE)
 UNRESOLVED = "[unresolved citation]"
 
 Resolves = Callable[[str], bool]
-"""Whether a citation names an event of the log."""
+"""Whether a citation names an event of the log; one that is malformed names none."""
 
 
 def only_real_citations(text: str, resolves: Resolves) -> str:
@@ -47,8 +46,4 @@ def _value(key: str, value: Any, resolves: Resolves) -> Any:
 
 def _checked(citation: str, resolves: Resolves) -> str:
     bare = citation.rstrip(".,;:!?…")
-    try:
-        short = parse_citation(bare).short
-    except ZaxyError:
-        return UNRESOLVED
-    return short + citation[len(bare) :] if resolves(bare) else UNRESOLVED
+    return short_citation(bare) + citation[len(bare) :] if resolves(bare) else UNRESOLVED

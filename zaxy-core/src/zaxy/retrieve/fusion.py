@@ -21,25 +21,30 @@ ENOUGH_FEEDBACK = 3.0
 class Proposal:
     """What the lanes say of one event."""
 
-    __slots__ = ("hit", "score", "seq", "steps", "text")
+    __slots__ = ("hit", "parts", "score", "seq", "text")
 
     def __init__(self, text: Text, hit: Hit | None = None) -> None:
         """`text`: its best passage."""
         self.seq = text.seq
         self.text = text
         self.hit = hit
-        self.steps: list[ScoreStep] = []
+        self.parts: list[tuple[str, float, float, float]] = []
+        """What its score is the sum of, as `ScoreStep`s have it: most proposals are never shown."""
         self.score = 0.0
 
-    def add(self, step: ScoreStep) -> None:
-        self.steps.append(step)
-        self.score += step.normalised * step.weight
+    def add(self, lane: str, raw: float, normalised: float, weight: float) -> None:
+        self.parts.append((lane, raw, normalised, weight))
+        self.score += normalised * weight
+
+    @property
+    def steps(self) -> tuple[ScoreStep, ...]:
+        return tuple([ScoreStep(*part) for part in self.parts])
 
     @property
     def lane(self) -> str:
         """The lane that weighs most."""
-        lanes = [step for step in self.steps if step.lane not in ("recency", "reinforced")] or self.steps
-        return max(lanes, key=lambda step: step.weighted).lane
+        lanes = [part for part in self.parts if part[0] not in ("recency", "reinforced")] or self.parts
+        return max(lanes, key=lambda part: part[2] * part[3])[0]
 
 
 def of_words(hits: Sequence[Hit], profile: Profile) -> dict[int, Proposal]:
@@ -50,7 +55,7 @@ def of_words(hits: Sequence[Hit], profile: Profile) -> dict[int, Proposal]:
         if hit.text.seq not in proposals:
             lane, weight = ("keyword", profile.keyword) if hit.text.kind == "event" else ("verbatim", profile.verbatim)
             proposal = proposals[hit.text.seq] = Proposal(hit.text, hit)
-            proposal.add(ScoreStep(lane, hit.score, hit.score / best, weight))
+            proposal.add(lane, hit.score, hit.score / best, weight)
     return proposals
 
 
@@ -58,7 +63,7 @@ def add(proposals: dict[int, Proposal], hits: Sequence[LaneHit], *, lane: str, w
     """Let one more lane speak for the events that are proposed; `best` is the score that counts as 1."""
     for seq, score, entity in hits:
         if seq in proposals and score > 0 and (entity is None or entity_key(entity) == proposals[seq].text.entity):
-            proposals[seq].add(ScoreStep(lane, score, min(score / best, 1.0), weight))
+            proposals[seq].add(lane, score, min(score / best, 1.0), weight)
 
 
 def weigh(proposals: Iterable[Proposal], profile: Profile, newest: str, feedback: Mapping[int, float]) -> None:
@@ -67,11 +72,11 @@ def weigh(proposals: Iterable[Proposal], profile: Profile, newest: str, feedback
     now = moment(newest).timestamp() if newest else 0.0
     for proposal in proposals:
         months = max(now - moment(proposal.text.time).timestamp(), 0.0) / MONTH
-        proposal.add(ScoreStep("recency", months, 0.5**months, profile.recency))
+        proposal.add("recency", months, 0.5**months, profile.recency)
         if proposal.seq in feedback:
             said = feedback[proposal.seq]
             share = min(said / ENOUGH_FEEDBACK, 1.0)
-            proposal.add(ScoreStep("reinforced", said, share, profile.reinforced))
+            proposal.add("reinforced", said, share, profile.reinforced)
 
 
 def ordered(proposals: Iterable[Proposal]) -> list[Proposal]:

@@ -117,16 +117,18 @@ class LogWords:
     def _of_event(self, event: Event, entity: Entity) -> Entity:
         """The entity of an event that a row is a version of: of the same name, or else of the same living kind."""
         found = [one for one in self._rows_of(event).entities if one.entity_type == entity.entity_type]
-        wanted = folded_name(entity.name)
-        named = [one for one in found if folded_name(one.name) == wanted] or [one for one in found if one.merges]
-        if not named:
-            raise FollowerDisagrees(GRAPH)
-        return named[0]
+        for one in found:
+            if one.name == entity.name or folded_name(one.name) == folded_name(entity.name):
+                return one
+        for one in found:
+            if one.merges:
+                return one
+        raise FollowerDisagrees(GRAPH)
 
     def _name(self, own: Entity, row: EntityRow) -> str:
         """The name of a row: as its event spells it, or the one by which a living thing was known then."""
         name = row.entity.name
-        if folded_name(own.name) == folded_name(name):
+        if own.name == name or folded_name(own.name) == folded_name(name):
             return name
         return self._renamed(EntityRef(own.entity_type, own.name), row.opened_seq).name
 

@@ -293,7 +293,7 @@ def _result(profile: str, proposal: Proposal, said: Said, *, row: EntityRow | No
         seq=event.seq,
         lane=proposal.lane,
         score=proposal.score,
-        steps=tuple(proposal.steps),
+        steps=proposal.steps,
         profile=profile,
         event_type=event.type,
         actor=passage.speaker or event.actor,

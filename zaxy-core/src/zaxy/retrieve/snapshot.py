@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from zaxy.api.models import AsOf, Entity, EntityRef, EntityRow, Event, Extraction, Query
 from zaxy.errors import ZaxyError
-from zaxy.eventloom.citation import Citation, parse_citation
+from zaxy.eventloom.citation import Citation, parse_citation, short_citation
 from zaxy.eventloom.log import utc_now
 from zaxy.eventloom.view import LogView
 from zaxy.extract.housekeeping import is_housekeeping
@@ -96,7 +96,7 @@ class Snapshot:
 
     @cached_property
     def _now(self) -> str:
-        return max(utc_now(), self._time(self.log.end))
+        return max(self.graph.now() if self.graph else utc_now(), self._time(self.log.end))
 
     def _time(self, seq: int) -> str:
         event = self.log.get(seq)
@@ -163,7 +163,7 @@ class Snapshot:
 
     def cited(self, result: Result) -> str:
         """The short citation of a result, whose event was proven for its words."""
-        return self._given(parse_citation(result.citation).short)
+        return self._given(short_citation(result.citation))
 
     def _given(self, citation: str) -> str:
         self._resolved[citation] = True
@@ -198,10 +198,14 @@ class Snapshot:
     def resolves(self, citation: str) -> bool:
         """Whether the log holds the cited event intact, at or before `head`."""
         if citation not in self._resolved:
-            self._resolved[citation] = self._holds(parse_citation(citation))
+            self._resolved[citation] = self._holds(citation)
         return self._resolved[citation]
 
-    def _holds(self, cited: Citation) -> bool:
+    def _holds(self, citation: str) -> bool:
+        try:
+            cited = parse_citation(citation)
+        except ZaxyError:
+            return False
         if cited.session != self.session or not 0 < cited.seq <= self.head:
             return False
         return any(cited.names(event.hash) for event in self.events((cited.seq,)))

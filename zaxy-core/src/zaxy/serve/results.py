@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from zaxy.api.models import Event
-from zaxy.eventloom.citation import FULL, SCHEME, SHORT
+from zaxy.eventloom.citation import SCHEME, short_citation
 from zaxy.serve.served_tool import Call
 
 MAX_SUMMARY_CHARS = 120
@@ -18,12 +18,6 @@ def appended(event: Event, replayed: bool = False) -> dict[str, Any]:
     place = {"seq": event.seq, "id": event.id, "hash": event.hash, "citation": short_citation(event.citation)}
     reply = {**place, "session_id": event.session}
     return {**reply, "replayed": True} if replayed else reply
-
-
-def short_citation(citation: str) -> str:
-    """With 12 digits of the hash, which resolve as well and cost a model less."""
-    place, mark, hash_ = citation.rpartition("#")
-    return f"{place}{mark}{hash_[:SHORT]}" if len(hash_) == FULL else citation
 
 
 def cited_for(call: Call, answer: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -35,6 +35,10 @@ class Lookup(NamedTuple):
     """Only behind this passage."""
     limit: int = 0
     """If it is not 0, the newest as many."""
+
+
+_as_text = partial(tuple.__new__, Text)
+"""What `Text._make` does, without a call for each."""
 
 
 class TextStore:
@@ -94,13 +98,7 @@ class TextStore:
 
     def _checked(self, rows: Iterable[tuple[Any, ...]]) -> list[Text]:
         """The texts of rows that end in their seals."""
-        check = self._db.check
-        texts = []
-        for row in rows:
-            fields = row[:-1]
-            check(fields, row[-1])
-            texts.append(Text._make(fields))
-        return texts
+        return list(map(_as_text, self._db.unsealed(rows)))
 
     def last_marks(self, terms: Sequence[str], last: int) -> dict[str, Mark]:
         return blocks.last_marks(self._db, terms, last)
@@ -156,22 +154,16 @@ class TextStore:
 
     def contents(self, ids: Iterable[int]) -> dict[int, Content]:
         query = f"SELECT {CONTENT_COLUMNS} FROM passages WHERE id IN (SELECT value FROM json_each(?))"
-        contents = {}
-        for row in self._db.execute(query, (json.dumps(list(ids)),)):
-            self._db.check(row[:-1], row[-1])
-            contents[row[0]] = Content._make(row[1:-1])
-        return contents
+        rows = self._db.unsealed(self._db.execute(query, (json.dumps(list(ids)),)))
+        return {row[0]: Content._make(row[1:]) for row in rows}
 
     def episodes(self, ids: Iterable[int], reach: Reach) -> dict[int, int]:
         """How many words each episode has."""
         if not reach.is_newest:
             return self._episodes_then(ids, reach.last)
         query = f"SELECT {COLUMNS['episodes']}, seal FROM episodes WHERE id IN (SELECT value FROM json_each(?))"
-        words = {}
-        for row in self._db.execute(query, (json.dumps(list(ids)),)):
-            self._db.check(row[:-1], row[-1])
-            words[row[0]] = row[3]
-        return words
+        rows = self._db.unsealed(self._db.execute(query, (json.dumps(list(ids)),)))
+        return {row[0]: row[3] for row in rows}
 
     def _episodes_then(self, ids: Iterable[int], last: int) -> dict[int, int]:
         query = (
@@ -208,9 +200,7 @@ class TextStore:
     def _good_of(self, text: Text, known: int) -> Iterator[float]:
         which = "(target = ? OR entity = ?) AND seq <= ?"
         query = f"SELECT {COLUMNS['reinforced']}, seal FROM reinforced WHERE {which} ORDER BY seq"
-        for row in self._db.execute(query, (text.seq, text.entity, known)):
-            self._db.check(row[:-1], row[-1])
-            yield row[3]
+        return (row[3] for row in self._db.unsealed(self._db.execute(query, (text.seq, text.entity, known))))
 
 
 @lru_cache(256)

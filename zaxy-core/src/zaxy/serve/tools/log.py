@@ -8,8 +8,9 @@ from typing import Any
 import orjson
 
 from zaxy.api.models import Draft, Event
+from zaxy.eventloom.citation import short_citation
 from zaxy.retrieve.results import Position, cursor_text, position_of
-from zaxy.serve.results import appended, short_citation
+from zaxy.serve.results import appended
 from zaxy.serve.served_tool import (
     COMPACT,
     COORDINATE,

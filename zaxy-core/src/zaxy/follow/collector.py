@@ -1,0 +1,31 @@
+"""Python's garbage collector rests while events are followed: it would go through all rows of a batch again and again,
+and none of them is in a cycle."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+
+_lock = Lock()
+_resting = 0
+_was_on = False
+
+
+@contextmanager
+def resting_collector() -> Iterator[None]:
+    """Several threads may follow at once: the last one to end lets it go on, if it was on."""
+    global _resting, _was_on
+    with _lock:
+        if not _resting:
+            _was_on = gc.isenabled()
+            gc.disable()
+        _resting += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _resting -= 1
+            if not _resting and _was_on:
+                gc.enable()
