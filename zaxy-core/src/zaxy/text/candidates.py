@@ -38,7 +38,7 @@ class Candidates(NamedTuple):
     named: Mapping[int, int]
     """By passage: how many of the identifiers it has."""
     unsure: list[str]
-    """Identifiers that were not looked for in all passages, since too many have them or were asked for."""
+    """Identifiers that were not looked for in all passages: too many passages have them, or too many were asked for."""
 
 
 def candidates(store: TextStore, wanted: Wanted, reach: Reach, *, by: str = "") -> Candidates:
