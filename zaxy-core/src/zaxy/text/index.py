@@ -23,7 +23,8 @@ from zaxy.text.store import TextStore
 from zaxy.text.verification import problems
 
 T = TypeVar("T")
-OPEN_AT_ONCE = 32
+OPEN_AT_ONCE = 24
+"""Files, with up to seven descriptors each: as many as a limit of 256 leaves room for, beside those of the log."""
 LAST = 2**62
 
 
