@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-SIGNS_OF_EDITS = ("no such ", "malformed JSON", "Could not decode to UTF-8")
+SIGNS_OF_EDITS = ("no such ", "malformed JSON", "Could not decode to UTF-8", "invalid fts5 file format")
 """In messages of SQLite and of Python's module, about files that only somebody else can have made so."""
 MISTAKES = (sqlite3.ProgrammingError, sqlite3.DataError, sqlite3.NotSupportedError)
 """Of our own code: the file is as good as before."""

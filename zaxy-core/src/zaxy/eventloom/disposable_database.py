@@ -237,7 +237,8 @@ class DisposableDatabase:
                     return change(db)
             except BaseException as error:
                 self.generation += 1
-                if isinstance(error, (Unsealed, sqlite3.DatabaseError, *SUSPICIOUS)):
+                # Another error is mostly of what was to be written, and no reason to build the file again.
+                if isinstance(error, (Unsealed, sqlite3.DatabaseError, UnicodeDecodeError)):
                     raise _Found(error, db.identity) from error
                 raise
 

@@ -50,7 +50,7 @@ class TextIndex:
 
     def verify(self, session: str) -> list[str]:
         """What somebody else has changed in a session's index, a sentence each."""
-        return self._use(session, lambda file: file.read(lambda db: list(problems(db))))
+        return self._use(session, lambda file: file.examine(lambda db: list(problems(db))))
 
     def wipe(self, session: str) -> None:
         def wipe(file: DisposableDatabase) -> None:
