@@ -11,7 +11,7 @@ from threading import Thread
 
 import pytest
 
-from zaxy.errors import Unavailable
+from zaxy.errors import InternalError, Unavailable
 from zaxy.eventloom.disposable_database import BrokenFollower, DisposableDatabase, SealedConnection, Unsealed
 
 SCHEMA = "CREATE TABLE words (word TEXT)"
@@ -208,6 +208,57 @@ def test_bytes_that_are_no_text_set_the_file_aside_and_are_not_quoted(tmp_path: 
     database.write(lambda db: db.execute("INSERT INTO words VALUES (CAST(x'6c616d70ff' AS TEXT))"))
     assert database.words() == []
     assert "lamp" not in database.warnings[0]
+
+
+def as_numbers(db: sqlite3.Connection) -> list[int]:
+    return [int(word) for (word,) in db.execute(ALL)]
+
+
+def test_a_read_that_fails_on_what_it_finds_has_the_file_built_again(tmp_path: Path, database: Opened) -> None:
+    database.add("12", "secret lamp")
+    assert database.read(as_numbers) == []
+    assert len(beside(tmp_path)) == 1
+    assert "ValueError in test_disposable_database.py" in database.warnings[0]
+    assert "lamp" not in database.warnings[0], "a message quotes what was recorded"
+
+
+def test_what_fails_again_in_the_new_file_is_said_as_a_mistake_and_quotes_nothing(
+    tmp_path: Path, database: Opened
+) -> None:
+    database.add("secret lamp")
+    database.read(as_numbers)
+    database.add("secret lamp")
+    with pytest.raises(InternalError, match="though it was built again: ValueError") as mistake:
+        database.read(as_numbers)
+    assert "lamp" not in mistake.value.message + mistake.value.remediation
+    assert len(beside(tmp_path)) == 1 and database.words() == ["secret lamp"]
+
+
+def test_a_held_read_that_fails_ends_the_hold(tmp_path: Path, database: Opened) -> None:
+    database.add("secret lamp")
+    with database.hold(), pytest.raises(BrokenFollower) as broken:
+        database.read(as_numbers)
+    assert "lamp" not in str(broken.value)
+    broken.value.set_aside()
+    assert database.words() == [] and len(beside(tmp_path)) == 1
+
+
+def test_a_change_that_fails_by_what_is_to_be_written_leaves_the_file(tmp_path: Path, database: Opened) -> None:
+    database.add("lamp")
+    with pytest.raises(KeyError):
+        database.write(lambda db: {}["no such"])
+    assert database.words() == ["lamp"] and not beside(tmp_path)
+
+
+def test_examining_says_why_a_file_cannot_be_used_and_leaves_it(tmp_path: Path, database: Opened) -> None:
+    assert database.examine(lambda db: ["never asked"]) == [], "there is no file yet"
+    database.add("lamp")
+    assert database.examine(lambda db: [str(len(db.execute(ALL).fetchall()))]) == ["1"]
+    assert "ValueError" in database.examine(lambda db: [str(as_numbers(db))])[0]
+    database.close()
+    (tmp_path / "state" / "words.db").write_bytes(b"rubbish" * 1000)
+    assert database.examine(lambda db: []) == ["file is not a database"]
+    assert not beside(tmp_path) and not database.warnings
 
 
 def test_reads_go_on_while_a_thread_writes(database: Opened) -> None:

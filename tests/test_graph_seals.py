@@ -156,4 +156,5 @@ def test_an_alias_that_was_deleted_is_missed_by_the_check(memory: Memory) -> Non
     names = memory.recall.identities
     edit(Path(names._file._path), "DELETE FROM aliases WHERE kind = 0")
     assert [problem for problem in names.verify("s") if "rows of aliases, and" in problem]
-    assert memory.recall.backend.verify("s") == names.verify("s")
+    (found,) = [of for of in memory.verify_followers("s") if of.problems]
+    assert (found.follower, list(found.problems)) == ("names", names.verify("s"))

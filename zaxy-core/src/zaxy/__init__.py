@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         UnknownTool as UnknownTool,
         ZaxyError as ZaxyError,
     )
-    from zaxy.follow.loop import FollowerState as FollowerState
+    from zaxy.follow.loop import FollowerFindings as FollowerFindings, FollowerState as FollowerState
     from zaxy.memory import Memory as Memory
     from zaxy.retrieve.results import Answer as Answer, Result as Result
 
@@ -44,7 +44,7 @@ _HOMES = {
     "zaxy.assemble.replies": "Bootstrap Capabilities Context Erasure RecordedTurn SubagentCleanup",
     "zaxy.errors": "Conflict Forbidden InternalError InvalidRequest NotFound TooLarge Unavailable UnknownTool "
     "ZaxyError",
-    "zaxy.follow.loop": "FollowerState",
+    "zaxy.follow.loop": "FollowerFindings FollowerState",
     "zaxy.memory": "Memory",
     "zaxy.retrieve.results": "Answer Result",
 }

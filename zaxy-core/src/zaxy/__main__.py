@@ -66,6 +66,7 @@ COMMANDS = (
     Command("ide-config", "Print or install the MCP configuration of a client.", "zaxy.commands.ide_config"),
     Command("followers status", "Show how far the followers are behind the log.", "zaxy.commands.followers"),
     Command("followers rebuild", "Rebuild followers from the log as it is.", "zaxy.commands.followers"),
+    Command("followers verify", "Check every row that the followers hold.", "zaxy.commands.followers"),
     Command("followers digest", "Print a hash over all that each follower holds.", "zaxy.commands.followers"),
     Command(
         "hook-event",

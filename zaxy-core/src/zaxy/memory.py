@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from zaxy.export.importing import Imported
     from zaxy.export.selector import Selector
     from zaxy.follow.background import Background
-    from zaxy.follow.loop import FollowerState, Progress
+    from zaxy.follow.loop import FollowerFindings, FollowerState, Progress
     from zaxy.retrieve.results import Answer
     from zaxy.workspace import Workspace
 
@@ -497,6 +497,10 @@ class Memory:
 
     def followers_status(self, session: str = "") -> list[FollowerState]:
         return self.recall.loop.status(session or self.session)
+
+    def verify_followers(self, session: str = "") -> list[FollowerFindings]:
+        """Go through all rows of a session: which do not hold their seals, and which are missing. Nothing is moved."""
+        return self.recall.loop.verify(session or self.session)
 
     def rebuild_followers(self, session: str = "", names: Sequence[str] = ()) -> list[FollowerState]:
         unknown = [name for name in names if name not in self.recall.followers]

@@ -1,4 +1,4 @@
-"""`zaxy followers status | rebuild | digest`."""
+"""`zaxy followers status | rebuild | verify | digest`."""
 
 from __future__ import annotations
 
@@ -47,6 +47,34 @@ def rebuild(
     with open_memory(workspace, eventloom_path) as memory:
         sessions = _sessions(memory, session_id, every)
         _tell((memory.rebuild_followers(session, names or ()) for session in sessions), as_json)
+
+
+@command(app, "followers verify")
+def verify(
+    session_id: SessionId = None,
+    every: All = False,
+    *,
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    with open_memory(workspace, eventloom_path) as memory:
+        sessions = _sessions(memory, session_id, every)
+        found = [finding for session in sessions for finding in memory.verify_followers(session)]
+    if as_json:
+        rows = [
+            {"session_id": of.session, "follower": of.follower, "problems": of.problems, "note": of.note}
+            for of in found
+        ]
+        typer.echo(json.dumps({"followers": rows}, indent=2))
+    else:
+        for of in found:
+            for said in of.problems or [of.note or "every row is as it was written"]:
+                typer.echo(f"{of.session}  {of.follower}  {said}")
+    wrong = sorted({of.session for of in found if of.problems})
+    for session in wrong:
+        typer.echo(f"zaxy: run 'zaxy followers rebuild --session-id {session}'", err=True)
+    raise typer.Exit(1 if wrong else 0)
 
 
 @command(app, "followers digest")

@@ -21,7 +21,18 @@ from zlib import crc32
 
 import orjson
 
-from zaxy.errors import Unavailable, ZaxyError
+from zaxy.errors import InternalError, Unavailable, ZaxyError
+from zaxy.eventloom.database_errors import (
+    CHANGED,
+    MISSING as MISSING,
+    MISTAKES,
+    SUSPICIOUS,
+    Unsealed as Unsealed,
+    Unusable,
+    is_broken,
+    reason_of,
+    result_code,
+)
 from zaxy.eventloom.disk import DISK, close_idle_files, retried_with_room
 from zaxy.eventloom.lock import SessionLock
 from zaxy.security.paths import is_own_file, own_folder
@@ -35,11 +46,6 @@ FILES = ("", "-wal", "-shm")
 WAIT = 30.0
 MAX_IDLE_READERS = 2
 """Connections that are kept open between reads."""
-BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-SIGNS_OF_EDITS = ("no such ", "malformed JSON", "Could not decode to UTF-8")
-"""In messages of SQLite and of Python's module, about files that only somebody else can have made so."""
-MISTAKES = (sqlite3.ProgrammingError, sqlite3.IntegrityError, sqlite3.DataError, sqlite3.NotSupportedError)
-"""Of our own code: the file is as good as before."""
 SETTINGS = """
 PRAGMA synchronous = NORMAL;
 PRAGMA secure_delete = ON;
@@ -48,14 +54,8 @@ PRAGMA journal_size_limit = 67108864;
 """
 STAMP = "CREATE TABLE stamp (id TEXT NOT NULL, mark TEXT NOT NULL)"
 
-CHANGED = "a row was changed by somebody else"
-
 _of_parents: list[sqlite3.Connection] = []
 """In a forked child: a connection must not be used here, nor closed, as it would be if nothing held it any more."""
-
-
-class Unsealed(Exception):
-    """A row does not hold its seal, or is not what any row of ours can be."""
 
 
 class BrokenFollower(Exception):
@@ -68,10 +68,6 @@ class BrokenFollower(Exception):
 
     def set_aside(self) -> None:
         self._file.set_aside(self._why, self._identity)
-
-
-class _Unusable(Exception):
-    """What stands in the file's place is not ours, or not of this format."""
 
 
 class SealedConnection(sqlite3.Connection):
@@ -148,6 +144,8 @@ class DisposableDatabase:
         """Held for as long as a change takes; reads do not wait for it."""
         self._lock = SessionLock(f"{os.path.splitext(path)[0]}.lock", DISK)
         self._pid = os.getpid()
+        self._suspected: dict[str, tuple[int, int] | None] = {}
+        """The failures that made a file suspicious, and which file that was."""
         self.generation = 0
         """Grows when it is opened and when a transaction fails: what was remembered of it before may be wrong."""
 
@@ -170,6 +168,22 @@ class DisposableDatabase:
     def write(self, change: Callable[[SealedConnection], T]) -> T:
         """Make all of a change or nothing of it."""
         return self._guarded(lambda: self._write(change))
+
+    def examine(self, look: Callable[[SealedConnection], list[str]]) -> list[str]:
+        """What `look` finds wrong. A file that cannot be read is wrong too, and stays where it is; none is no fault."""
+        self._leave_parents()
+        if not os.path.lexists(self._path):
+            return []
+        error: Exception
+        try:
+            return self._read(look)
+        except _Found as found:
+            error = found.error
+        except (Unusable, sqlite3.DatabaseError, OSError, UnicodeDecodeError) as problem:
+            error = problem
+        if is_broken(error) or isinstance(error, SUSPICIOUS):
+            return [reason_of(error)]
+        raise self._unavailable(error) from error
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
@@ -212,7 +226,7 @@ class DisposableDatabase:
         db = self._borrow(begin)
         try:
             return ask(db)
-        except (Unsealed, sqlite3.DatabaseError) as error:
+        except (Unsealed, sqlite3.DatabaseError, *SUSPICIOUS) as error:
             raise _Found(error, db.identity) from error
         finally:
             self._give_back(db)
@@ -226,16 +240,17 @@ class DisposableDatabase:
                     return change(db)
             except BaseException as error:
                 self.generation += 1
-                if isinstance(error, (Unsealed, sqlite3.DatabaseError)):
+                # Another error is mostly of what was to be written, and no reason to build the file again.
+                if isinstance(error, (Unsealed, sqlite3.DatabaseError, UnicodeDecodeError)):
                     raise _Found(error, db.identity) from error
                 raise
 
     def _ask_held(self, db: SealedConnection, ask: Callable[[SealedConnection], T]) -> T:
         try:
             return ask(db)
-        except (Unsealed, sqlite3.DatabaseError) as error:
-            if _is_broken(error):
-                raise BrokenFollower(self, _reason(error), db.identity) from None
+        except (Unsealed, sqlite3.DatabaseError, *SUSPICIOUS) as error:
+            if self._counts_as_broken(error, db.identity):
+                raise BrokenFollower(self, reason_of(error), db.identity) from None
             if isinstance(error, MISTAKES):
                 raise
             raise self._unavailable(error) from error
@@ -249,14 +264,27 @@ class DisposableDatabase:
                 return use()
             except _Found as found:
                 error, identity = found.error, found.identity
-            except (_Unusable, sqlite3.DatabaseError, OSError) as problem:
+            except (Unusable, sqlite3.DatabaseError, OSError, UnicodeDecodeError) as problem:
                 error, identity = problem, DISK.identity_at(self._path)
-            if last_try or not _is_broken(error):
+            if not self._counts_as_broken(error, identity) or last_try:
                 break
-            self.set_aside(_reason(error), identity)
+            self.set_aside(reason_of(error), identity)
         if isinstance(error, MISTAKES):
             raise error
         raise self._unavailable(error) from error
+
+    def _counts_as_broken(self, error: Exception, identity: tuple[int, int] | None) -> bool:
+        """Whether the file is to be built again. What fails in the same way in a file that was is a mistake of ours,
+        and is said as one, without the message: that may quote what was recorded."""
+        if is_broken(error) or not isinstance(error, SUSPICIOUS):
+            return is_broken(error)
+        failure = reason_of(error)
+        if self._suspected.setdefault(failure, identity) != identity:
+            raise InternalError(
+                f"{self.what} cannot be used, though it was built again: {failure}",
+                "Run 'zaxy followers rebuild'; if it comes again, it is a mistake in Zaxy: please report it.",
+            ) from error
+        return True
 
     # Connections
 
@@ -302,7 +330,7 @@ class DisposableDatabase:
             try:
                 db = self._prepared()
             except sqlite3.OperationalError as error:
-                if _code(error) != sqlite3.SQLITE_CANTOPEN:
+                if result_code(error) != sqlite3.SQLITE_CANTOPEN:
                     raise
                 close_idle_files()  # that is how SQLite says that too many are open
                 db = self._prepared()
@@ -349,7 +377,7 @@ class DisposableDatabase:
     def _placed(self) -> tuple[int, int] | None:
         """The file's identity, once there is one. It is not opened here: closing it again would drop SQLite's locks."""
         if not all(is_own_file(self._path + ending) for ending in FILES):
-            raise _Unusable("it is not a file of its own")
+            raise Unusable("it is not a file of its own")
         with contextlib.suppress(FileExistsError):
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         return DISK.identity_at(self._path)
@@ -357,13 +385,13 @@ class DisposableDatabase:
     def _prepare(self, db: SealedConnection) -> None:
         found = db.execute("PRAGMA user_version").fetchone()[0]
         if found not in (0, self._format):
-            raise _Unusable("it has another format")
+            raise Unusable("it has another format")
         if db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             db.execute("PRAGMA journal_mode = WAL")
         db.executescript(f"{SETTINGS} PRAGMA cache_size = -{self._cache}")
         if found == 0:
             if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                raise _Unusable("it is another program's database, or of an older format")
+                raise Unusable("it is another program's database, or of an older format")
             db.executescript(f"BEGIN IMMEDIATE; {self._schema}; {self._new_stamp()}; COMMIT")
         db.keyed = self._keyed_of(db)
 
@@ -375,7 +403,7 @@ class DisposableDatabase:
         """What the seals of a file begin with that this user has made for this place."""
         stamps = db.execute("SELECT id, mark FROM stamp LIMIT 2").fetchall()
         if len(stamps) != 1 or not compare_digest(str(stamps[0][1]).encode(), self._mark(stamps[0][0]).encode()):
-            raise _Unusable("this user did not make it here")
+            raise Unusable("this user did not make it here")
         key = blake2b(f"rows {stamps[0][0]}".encode(), key=user_key(), digest_size=32).digest()
         return blake2b(key=key, digest_size=8)
 
@@ -413,13 +441,13 @@ class DisposableDatabase:
             )
 
     def _unavailable(self, error: Exception) -> ZaxyError:
-        if _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        if result_code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return Unavailable(
                 f"{self.what} was held by another process for {WAIT:g} s",
                 "Try again; if it stays so, look for a process of zaxy that hangs.",
             )
         return Unavailable(
-            f"{self.what} cannot be used: {_reason(error)}",
+            f"{self.what} cannot be used: {reason_of(error)}",
             f"Look at the disk and the permissions of {os.path.dirname(self._path)}; the folder may be deleted, and is "
             "then built again from the log.",
         )
@@ -428,31 +456,11 @@ class DisposableDatabase:
 class _Found(Exception):
     """An error of a read or write, and the file in which it was found."""
 
-    def __init__(self, error: Unsealed | sqlite3.DatabaseError, identity: tuple[int, int] | None) -> None:
-        super().__init__(str(error))
+    def __init__(self, error: Exception, identity: tuple[int, int] | None) -> None:
+        super().__init__(reason_of(error))
         self.error, self.identity = error, identity
 
 
 def _close(db: SealedConnection) -> None:
     with contextlib.suppress(sqlite3.Error):
         db.close()
-
-
-def _is_broken(error: Exception) -> bool:
-    if isinstance(error, (_Unusable, Unsealed)) or _code(error) in BROKEN:
-        return True
-    return isinstance(error, sqlite3.DatabaseError) and str(error).startswith(SIGNS_OF_EDITS)
-
-
-def _reason(error: Exception) -> str:
-    """What is wrong, in words that quote nothing of what the file holds."""
-    if isinstance(error, OSError):
-        return error.strerror or str(error)
-    if str(error).startswith("Could not decode"):
-        return "it has bytes that are no text"
-    return str(error)
-
-
-def _code(error: Exception) -> int:
-    """SQLite's primary result code; 0 for errors of the Python module itself."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF

@@ -213,6 +213,15 @@ class EventLog:
         with self.view(session) as view:
             return verify_lines(session, view.lines(), progress=progress, since=since, size=view.end)
 
+    @property
+    def has_index(self) -> bool:
+        """Whether an index of the log is kept that can be checked: that of files is."""
+        return False
+
+    def verify_index(self, session: str) -> list[str]:
+        """What is wrong with that index."""
+        return []
+
     def repair(self, session: str) -> tuple[Report, int]:
         """Verify. A log of files is also made writable again; another store looks after its own."""
         return self.verify(session), 0

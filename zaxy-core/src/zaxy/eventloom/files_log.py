@@ -51,6 +51,14 @@ class FilesLog(EventLog):
     ) -> Report:
         return self._loom.verify(session, progress, since)
 
+    @property
+    def has_index(self) -> bool:
+        return True
+
+    def verify_index(self, session: str) -> list[str]:
+        """Where the index is not what the log gives; one of an older history counts for nothing anyway."""
+        return self._loom.verify_index(session)
+
     def repair(self, session: str) -> tuple[Report, int]:
         """Verify. If the log is intact, cut an interrupted write and make the session writable again."""
         return self._loom.repair(session)

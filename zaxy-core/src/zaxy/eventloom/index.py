@@ -82,6 +82,25 @@ class LogIndex:
         reach, rows = self._ask(reader, "SELECT seq, offset, seal FROM refs ORDER BY seq")
         return (reach, [offset for _, offset in rows])
 
+    def verify(self, reader: Reader) -> list[str]:
+        """Where the rows are not those that the log gives. An index of another history is never asked."""
+        return self._file.examine(lambda db: self._problems(db, reader))
+
+    def _problems(self, db: SealedConnection, reader: Reader) -> list[str]:
+        if db.execute("SELECT count(*) FROM place").fetchone() != (1,):
+            return ["it does not say how far it has followed the log"]
+        size = self._place(db, reader)[2]
+        expected: dict[str, dict[object, int]] = {"offsets": {}, "keys": {}, "refs": {}}
+        for seq, (start, data) in enumerate(reader.lines(0), 1):
+            if start >= size:
+                break
+            for table, name in _rows_of(seq, data):
+                expected[table].setdefault(name, start)
+        found = {table: dict(_checked(db, db.execute(f"SELECT * FROM {table}"))) for table in expected}
+        return [
+            f"the {table} are not those of the log" for table in expected if size and found[table] != expected[table]
+        ]
+
     def _ask(self, reader: Reader, query: str, *values: object) -> tuple[int, list[tuple[Any, ...]]]:
         """What is indexed, each with its offset, and the size up to which that speaks for this log; nothing if it is of
         another history.
@@ -145,6 +164,16 @@ class LogIndex:
 
     def close(self) -> None:
         self._file.close()
+
+
+def _rows_of(seq: int, data: bytes) -> Iterator[tuple[str, object]]:
+    """The tables that have a row of an event, and what it is under there."""
+    if seq % EVERY == 1:
+        yield "offsets", seq
+    if KEY in data and (key := parse_quickly(data).record.get("idempotency_key")) is not None:
+        yield "keys", key
+    if REF in data:
+        yield "refs", seq
 
 
 def lines_from(reader: Reader, seek: tuple[int, int], seq: int) -> Iterator[tuple[int, bytes]]:

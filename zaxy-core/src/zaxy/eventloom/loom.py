@@ -253,6 +253,11 @@ class Eventloom:
             log.mark("damaged", f"event {report.damage.seq}: {report.damage.reason}")
         return report
 
+    def verify_index(self, session: str) -> list[str]:
+        """Where the index of a session is not what its log gives."""
+        with self._existing(session).reader(even_if_damaged=True) as reader:
+            return self._index(session).verify(reader)
+
     def repair(self, session: str) -> tuple[Report, int]:
         """Verify. If the log is intact, cut an interrupted write and make the session writable again."""
         from zaxy.eventloom.verify import verify

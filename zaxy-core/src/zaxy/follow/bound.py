@@ -31,6 +31,12 @@ class BoundFollower:
     def digest(self, session: str) -> str:
         return str(self._provider.call("digest", session, budget=SECONDS_TO_FOLLOW))
 
+    def verify(self, session: str) -> Sequence[str] | None:
+        """What is wrong with the rows of a session; None where the plugin cannot say."""
+        if not hasattr(self._provider.instance, "verify"):
+            return None
+        return [str(problem) for problem in self._provider.call("verify", session, budget=SECONDS_TO_FOLLOW)]
+
     def wipe(self, session: str) -> None:
         self._provider.call("wipe", session, budget=SECONDS_TO_FOLLOW)
 
@@ -63,12 +69,6 @@ class BoundBackend(BoundFollower):
 
     def stats(self, session: str) -> GraphStats:
         return cast(GraphStats, self._read("stats", session))
-
-    def verify(self, session: str) -> Sequence[str]:
-        """What is wrong with the rows of a session; nothing where the backend does not say."""
-        if not hasattr(self._provider.instance, "verify"):
-            return []
-        return cast(Sequence[str], self._provider.call("verify", session, budget=SECONDS_TO_FOLLOW))
 
     def _read(self, method: str, *arguments: object, **named: object) -> object:
         return self._provider.call(method, *arguments, budget=SECONDS_TO_READ, **named)

@@ -31,12 +31,15 @@ from zaxy.follow.run import (
     always,
     extractors_of,
 )
+from zaxy.follow.verification import FollowerFindings as FollowerFindings, findings
 from zaxy.security.paths import own_folder, unusable_folder
 from zaxy.security.session_ids import check_session_id
 
 if TYPE_CHECKING:
     from zaxy.api.points import Follower
 
+NAMES, LOG_INDEX = "names", "log index"
+"""What is checked with the followers: it is made of the log too, and rebuilt when it is needed."""
 MAX_MARKS = 32
 """Events of bookkeeping that may wait until something else comes."""
 
@@ -165,6 +168,16 @@ class Loop:
             with suppress(ZaxyError):
                 found[name] = follower.cursor(session)
         return found
+
+    def verify(self, session: str) -> list[FollowerFindings]:
+        """Go through all rows of the followers, of the names of things and of the log's index, and move nothing."""
+        check_session_id(session)
+        checks = {name: getattr(follower, "verify", None) for name, follower in self._followers.items()}
+        if self._resolver:
+            checks[NAMES] = self._resolver.verify
+        if self._store.has_index:
+            checks[LOG_INDEX] = self._store.verify_index
+        return [findings(name, session, verify) for name, verify in checks.items()]
 
     def digests(self, session: str) -> dict[str, str]:
         return {name: follower.digest(session) for name, follower in self._followers.items()}

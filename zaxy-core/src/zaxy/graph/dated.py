@@ -120,10 +120,10 @@ class DatedGraph:
     def digest(self, session: str) -> str:
         return self._backend.digest(session)
 
-    def verify(self, session: str) -> list[str]:
-        """What is wrong with the rows of a session, as far as the backend can say, and with its names."""
+    def verify(self, session: str) -> Sequence[str] | None:
+        """What is wrong with the rows of a session; None where the backend cannot say."""
         verify = getattr(self._backend, "verify", None)
-        return [*(verify(session) if verify else ()), *self._identities.verify(session)]
+        return verify(session) if verify else None
 
     def wipe(self, session: str) -> None:
         self._backend.wipe(session)

@@ -23,7 +23,7 @@ from zaxy.api.names import folded_name, folded_names
 from zaxy.errors import Conflict
 from zaxy.eventloom.disposable_database import DisposableDatabase, SealedConnection
 from zaxy.extract.rules import LIVING_TYPES
-from zaxy.graph.seal_check import name_problems
+from zaxy.graph.seal_check import name_problems, without_session
 from zaxy.graph.sessions import SessionRows
 
 Alias = tuple[str, str, int]
@@ -248,9 +248,9 @@ class Identities:
 
         def problems(db: SealedConnection) -> list[str]:
             found = self._sessions.fetched(db, session)
-            return name_problems(db, found) if found else []
+            return name_problems(db, found) if found else without_session(db, ("aliases", "late"))
 
-        return self._file.read(problems)
+        return self._file.examine(problems)
 
     def wipe(self, session: str) -> None:
         def delete(db: SealedConnection) -> None:

@@ -47,7 +47,19 @@ def graph_problems(db: SealedConnection, session: Any) -> list[str]:
             problems.append(f"there should be {expected} {kinds}: {named}")
         elif without_end != open_rows:
             problems.append(f"{open_rows} {kinds} should be without an end, and {without_end} are")
+    problems += _unused_things(db, own)
     return _listed(problems)
+
+
+def _unused_things(db: SealedConnection, session: int) -> Iterator[str]:
+    """Rows whose thing is gone are missing above; here are the numbers that no thing has."""
+    query = (
+        "SELECT count(*) FROM (SELECT thing FROM entities WHERE session = :own UNION SELECT source FROM edges UNION "
+        "SELECT target FROM edges) WHERE thing NOT IN (SELECT id FROM things)"
+    )
+    (gone,) = db.execute(query, {"own": session}).fetchone()
+    if gone:
+        yield f"{gone} things are missing that rows are about"
 
 
 def name_problems(db: SealedConnection, session: Any) -> list[str]:
@@ -60,6 +72,13 @@ def name_problems(db: SealedConnection, session: Any) -> list[str]:
         if len(rows) != expected:
             problems.append(f"there should be {expected} rows of {table}, and {len(rows)} are there")
     return _listed(problems)
+
+
+def without_session(db: SealedConnection, tables: Iterable[str]) -> list[str]:
+    """What is wrong where a session has no row: others may have rows, but none may be of no session at all."""
+    query = "SELECT count(*) FROM {} WHERE session NOT IN (SELECT id FROM sessions)"
+    counts = {table: db.execute(query.format(table)).fetchone()[0] for table in tables}
+    return [f"{count} rows of {table} are of a session that is not listed" for table, count in counts.items() if count]
 
 
 def _unsealed(what: str, check: Callable[[], None]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from zaxy.errors import Conflict
 from zaxy.eventloom.disposable_database import DisposableDatabase, SealedConnection
 from zaxy.graph.rows import Moment, entities_of_events, entity_order, entity_rows, moment_of
 from zaxy.graph.schema import FORMAT, SCHEMA, name_key
-from zaxy.graph.seal_check import graph_problems
+from zaxy.graph.seal_check import graph_problems, without_session
 from zaxy.graph.sessions import SessionRows
 from zaxy.graph.statements import (
     AFTER_ALL_EVENTS,
@@ -118,9 +118,9 @@ class SqliteGraph:
 
         def problems(db: SealedConnection) -> list[str]:
             found = self._sessions.fetched(db, session)
-            return graph_problems(db, found) if found else []
+            return graph_problems(db, found) if found else without_session(db, ("events", "things"))
 
-        return self._file.read(problems)
+        return self._file.examine(problems)
 
     def wipe(self, session: str) -> None:
         def delete(db: SealedConnection) -> None:

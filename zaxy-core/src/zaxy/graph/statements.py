@@ -35,7 +35,8 @@ EDGE = (
 READ_ENTITY, READ_EDGE = (row.format("v.session", "v.hash") for row in (ENTITY, EDGE))
 EVENT = "v.session, v.seq, v.hash, v.first_entity, v.end_of_entities, v.first_edge, v.end_of_edges, v.seal"
 THING = "t.id, t.session, t.key, t.type, t.name, t.spelled, t.seal"
-OPENED_BY = "CROSS JOIN events AS v ON v.session = :session AND v.seq = r.opened"
+OPENED_BY = "LEFT JOIN events AS v ON v.session = :session AND v.seq = r.opened"
+"""Where the event or the thing of a row is gone the row is fetched all the same, and does not hold its seal."""
 
 THINGS = (
     f"SELECT {THING} FROM json_each(:keys) CROSS JOIN things AS t ON t.key = json_each.value AND t.session = :session"
@@ -59,7 +60,7 @@ OF_TYPES = (
     f"{READ_ENTITY} FROM json_each(:types) CROSS JOIN entities AS r ON r.id IN ("
     "SELECT e.id FROM entities AS e INDEXED BY {} CROSS JOIN things AS t ON t.id = e.thing "
     f"WHERE e.session = :session AND e.type = json_each.value AND {{}} AND {HELD} "
-    f"ORDER BY e.opened DESC, t.name LIMIT :limit) CROSS JOIN things AS t ON t.id = r.thing {OPENED_BY}"
+    f"ORDER BY e.opened DESC, t.name LIMIT :limit) LEFT JOIN things AS t ON t.id = r.thing {OPENED_BY}"
 )
 WITHOUT_END, WITH_END = "(e.valid_to = '') = 1", "(e.valid_to = '') = 0"
 TO_END = "e.valid_to <> '' AND e.valid_to > :at"
@@ -90,7 +91,7 @@ EXACTLY = (
 for."""
 EDGES = (
     f"{READ_EDGE} FROM json_each(:ids) CROSS JOIN edges AS r ON r.id = json_each.value "
-    f"CROSS JOIN things AS s ON s.id = r.source CROSS JOIN things AS t ON t.id = r.target {OPENED_BY}"
+    f"LEFT JOIN things AS s ON s.id = r.source LEFT JOIN things AS t ON t.id = r.target {OPENED_BY}"
 )
 
 ALL_ENTITIES = (

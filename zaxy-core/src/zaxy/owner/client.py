@@ -13,7 +13,7 @@ from typing import Any
 
 from zaxy import __version__
 from zaxy.errors import InternalError, Unavailable, ZaxyError, error_of
-from zaxy.follow.loop import FOREVER, FollowerState, Progress
+from zaxy.follow.loop import FOREVER, FollowerFindings, FollowerState, Progress
 from zaxy.memory import Memory
 from zaxy.owner.handshake import PING, Caller
 from zaxy.owner.lines import Connection, Lost
@@ -80,6 +80,11 @@ class MemoryOfOwner(Memory):
 
     def rebuild_followers(self, session: str = "", names: Sequence[str] = ()) -> list[FollowerState]:
         return self._states("rebuild", session, names)
+
+    def verify_followers(self, session: str = "") -> list[FollowerFindings]:
+        asked = {"action": "verify", "session_id": session or self.session}
+        rows = self._call(FOLLOWERS, asked)["findings"]
+        return [FollowerFindings(**{**row, "problems": tuple(row["problems"])}) for row in rows]
 
     def follower_digests(self, session: str = "") -> dict[str, str]:
         asked = {"action": "digest", "session_id": session or self.session}

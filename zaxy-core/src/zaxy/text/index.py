@@ -23,7 +23,8 @@ from zaxy.text.store import TextStore
 from zaxy.text.verification import problems
 
 T = TypeVar("T")
-OPEN_AT_ONCE = 32
+OPEN_AT_ONCE = 24
+"""Files, with up to seven descriptors each: as many as a limit of 256 leaves room for, beside those of the log."""
 LAST = 2**62
 
 
@@ -49,7 +50,7 @@ class TextIndex:
 
     def verify(self, session: str) -> list[str]:
         """What somebody else has changed in a session's index, a sentence each."""
-        return self._use(session, lambda file: file.read(lambda db: list(problems(db))))
+        return self._use(session, lambda file: file.examine(lambda db: list(problems(db))))
 
     def wipe(self, session: str) -> None:
         def wipe(file: DisposableDatabase) -> None:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from zaxy.text import tokens
 
 FORMAT = f"3, tokens {tokens.FORMAT}"
-SCHEMA = """
+WORD_LISTS = "CREATE VIRTUAL TABLE fts USING fts5 (words, names, content = '', tokenize = 'ascii')"
+SCHEMA = f"""
 CREATE TABLE about (cursor TEXT, seal INTEGER);
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY, seq INTEGER, part INTEGER, hash TEXT, episode INTEGER, place INTEGER, length INTEGER,
@@ -24,7 +25,7 @@ CREATE INDEX by_entity ON reinforced (entity);
 CREATE TABLE marks (
     term TEXT, block INTEGER, by_now INTEGER, bits BLOB, seal INTEGER, PRIMARY KEY (term, block)
 ) WITHOUT ROWID;
-CREATE VIRTUAL TABLE fts USING fts5 (words, names, content = '', tokenize = 'ascii')
+{WORD_LISTS}
 """
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from zaxy.api.models import Cursor, ExtractedEvent
-from zaxy.eventloom.disposable_database import SealedConnection
+from zaxy.eventloom.disposable_database import MISSING, SealedConnection, Unsealed
 from zaxy.extract.housekeeping import is_housekeeping
 from zaxy.text import blocks
 from zaxy.text.blocks import BLOCK, BYTES, Mark
 from zaxy.text.rows import NewRows
 from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, PLACE_BITS, TEXT_COLUMNS, Content, Text
+
+T = TypeVar("T")
 
 
 class Reach(NamedTuple):
@@ -52,6 +54,8 @@ class TextStore:
     def cursor(self) -> Cursor | None:
         found = self._db.execute("SELECT cursor, seal FROM about").fetchone()
         if found is None:
+            if self._db.execute("SELECT 1 FROM passages LIMIT 1").fetchone():
+                raise Unsealed(MISSING)
             return None
         self._db.check(found[:1], found[1])
         return Cursor(*json.loads(found[0]))
@@ -138,9 +142,9 @@ class TextStore:
         values = (f'words:"{words[0]} {words[1]}"', last << 8 | MAX_LENGTH)
         return self._db.execute(query, values).fetchone() is not None
 
-    def texts(self, ids: Iterable[int]) -> list[Text]:
+    def texts(self, ids: Collection[int]) -> list[Text]:
         query = f"SELECT {TEXT_COLUMNS} FROM json_each(?) AS asked CROSS JOIN passages ON passages.id = asked.value"
-        return self._checked(self._db.execute(query, (json.dumps(list(ids)),)))
+        return _all_of(ids, self._checked(self._db.execute(query, (json.dumps(list(ids)),))))
 
     def at(self, places: Iterable[int], last: int) -> list[Text]:
         """The passages at the given places of episodes, each as one number: the episode, then `PLACE_BITS` of the
@@ -157,21 +161,21 @@ class TextStore:
         rows = self._db.unsealed(self._db.execute(query, (json.dumps(list(ids)),)))
         return {row[0]: Content._make(row[1:]) for row in rows}
 
-    def episodes(self, ids: Iterable[int], reach: Reach) -> dict[int, int]:
+    def episodes(self, ids: Collection[int], reach: Reach) -> dict[int, int]:
         """How many words each episode has."""
         if not reach.is_newest:
             return self._episodes_then(ids, reach.last)
         query = f"SELECT {COLUMNS['episodes']}, seal FROM episodes WHERE id IN (SELECT value FROM json_each(?))"
         rows = self._db.unsealed(self._db.execute(query, (json.dumps(list(ids)),)))
-        return {row[0]: row[3] for row in rows}
+        return {row[0]: row[3] for row in _all_of(ids, rows)}
 
-    def _episodes_then(self, ids: Iterable[int], last: int) -> dict[int, int]:
+    def _episodes_then(self, ids: Collection[int], last: int) -> dict[int, int]:
         query = (
             f"SELECT {TEXT_COLUMNS} FROM json_each(?) AS asked CROSS JOIN passages ON passages.id ="
             " (SELECT id FROM passages WHERE episode = asked.value AND id <= ? ORDER BY place DESC LIMIT 1)"
         )
         texts = self._checked(self._db.execute(query, (json.dumps(list(ids)), last)))
-        return {text.episode: text.words_of_episode for text in texts}
+        return {text.episode: text.words_of_episode for text in _all_of(ids, texts)}
 
     def of_events(self, seqs: Iterable[int]) -> list[Text]:
         """The first passage of each event."""
@@ -201,6 +205,13 @@ class TextStore:
         which = "(target = ? OR entity = ?) AND seq <= ?"
         query = f"SELECT {COLUMNS['reinforced']}, seal FROM reinforced WHERE {which} ORDER BY seq"
         return (row[3] for row in self._db.unsealed(self._db.execute(query, (text.seq, text.entity, known))))
+
+
+def _all_of(asked: Collection[int], found: list[T]) -> list[T]:
+    """What was found, if it is all that was asked for: another row has named each, so none may be missing."""
+    if len(found) != len(asked):
+        raise Unsealed(MISSING)
+    return found
 
 
 @lru_cache(256)

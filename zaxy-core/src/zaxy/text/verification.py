@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 
 from zaxy.eventloom.disposable_database import SealedConnection, Unsealed
 from zaxy.text.blocks import BLOCK, MARKED, bits_of, places_of
-from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, Text
+from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, WORD_LISTS, Text
+from zaxy.text.tokens import identifiers
 
 SEALED = {
     "cursor": ("about", "cursor", "seal"),
@@ -28,7 +31,27 @@ def problems(db: SealedConnection) -> Iterator[str]:
             except Unsealed:
                 name = f" {row[0]}" if what != "cursor" else ""
                 yield f"the {what}{name} does not hold its seal"
+    yield from _missing(db)
     yield from _misfits(db)
+    yield from _wrong_lists(db)
+
+
+def _missing(db: SealedConnection) -> Iterator[str]:
+    """What passages name, or must be there beside them, and is not; and gaps in their numbers."""
+    passages, last, words, of_words = db.execute(
+        "SELECT count(*), ifnull(max(id), 0), ifnull(max(words_by_now), 0), ifnull(sum(length), 0) FROM passages"
+    ).fetchone()
+    if passages != last or words != of_words:
+        yield f"there should be {last} passages of {words} words, and there are {passages} of {of_words}"
+    if passages and not db.execute("SELECT 1 FROM about").fetchone():
+        yield "it does not say how far it has followed the log"
+    in_episodes = "SELECT episode, count(*), sum(length) FROM passages GROUP BY episode ORDER BY episode"
+    if list(db.execute(in_episodes)) != list(db.execute("SELECT id, passages, words FROM episodes ORDER BY id")):
+        yield "the episodes are not those of the passages"
+    (feedback,) = db.execute("SELECT count(*) FROM passages WHERE part = 0 AND type = 'memory.reinforced'").fetchone()
+    (counted,) = db.execute("SELECT count(*) FROM reinforced").fetchone()
+    if feedback > counted:
+        yield f"there should be {feedback} rows of feedback, and {counted} are there"
 
 
 def _misfits(db: SealedConnection) -> Iterator[str]:
@@ -47,3 +70,32 @@ def _misfits(db: SealedConnection) -> Iterator[str]:
         expected = {(term, by_now[term], bits_of(found)) for term, found in places.items() if len(found) >= MARKED}
         if expected != set(db.execute("SELECT term, by_now, bits FROM marks WHERE block = ?", (block,))):
             yield f"the marks of block {block} are not those of its passages"
+
+
+def _wrong_lists(db: SealedConnection) -> Iterator[str]:
+    """Where the lists of words differ from lists that are made of the passages now, or do not find what is in them."""
+    (parts,) = db.execute("SELECT count(*) FROM fts_data WHERE id IN (1, 10)").fetchone()
+    (listed,) = db.execute("SELECT count(*) FROM fts_docsize").fetchone()
+    (passages,) = db.execute("SELECT count(*) FROM passages").fetchone()
+    if listed != passages or parts != 2:
+        yield "what the lists of words keep about themselves is not whole"
+    with closing(sqlite3.connect(":memory:")) as again:
+        again.execute(WORD_LISTS)
+        rows = db.execute("SELECT id, length, words, text FROM passages")
+        again.executemany(
+            "INSERT INTO fts (rowid, words, names) VALUES (?, ?, ?)",
+            (
+                (id_ << 8 | min(length, MAX_LENGTH), words, " ".join(identifiers(text)))
+                for id_, length, words, text in rows
+            ),
+        )
+        for kind in ("instance", "row"):
+            for lists in (db, again):
+                lists.execute(f"CREATE VIRTUAL TABLE temp.{kind}s USING fts5vocab(main, fts, {kind})")
+        same = "SELECT term, doc, col, offset FROM temp.instances"
+        if list(db.execute(same)) != list(again.execute(same)):
+            yield "the lists of words are not those of the passages"
+        for term, count in again.execute("SELECT term, doc FROM temp.rows"):
+            if db.execute("SELECT count(*) FROM fts WHERE fts MATCH ?", (f'"{term}"',)).fetchone() != (count,):
+                yield "a word is not found in all passages that have it"
+                return

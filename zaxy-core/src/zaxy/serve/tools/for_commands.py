@@ -10,10 +10,10 @@ from zaxy.serve.served_tool import TEXT, Call, one_of, schema, tool
 
 @tool(
     "memory_followers",
-    "How far the followers are; let them catch up, rebuild them, or hash what they hold.",
+    "How far the followers are; let them catch up, rebuild them, check their rows, or hash them.",
     takes=schema(
         "action session_id",
-        action=one_of("status", "follow", "rebuild", "digest"),
+        action=one_of("status", "follow", "rebuild", "digest", "verify"),
         session_id=TEXT,
         followers={"type": "array", "items": TEXT},
     ),
@@ -22,6 +22,8 @@ def followers(call: Call) -> Mapping[str, Any]:
     memory, session, action = call.memory, call.session, call.arguments["action"]
     if action == "digest":
         return {"digests": memory.follower_digests(session)}
+    if action == "verify":
+        return {"findings": [found._asdict() for found in memory.verify_followers(session)]}
     if action == "rebuild":
         states = memory.rebuild_followers(session, call.arguments.get("followers", ()))
     elif action == "status":
