@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import orjson
 
-from zaxy.api.models import EntityRef
 from zaxy.api.names import folded_name
 
 
-def entity_key(entity: EntityRef) -> str:
-    return orjson.dumps([entity.entity_type, folded_name(entity.name)]).decode()
+def entity_key(entity: tuple[str, str]) -> str:
+    """Of a type and a name, such as an `EntityRef` is."""
+    entity_type, name = entity
+    return orjson.dumps((entity_type, folded_name(name))).decode()
