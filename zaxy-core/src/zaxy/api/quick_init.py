@@ -34,5 +34,5 @@ def quick_init(cls: type[T]) -> type[T]:
     quick: Any = known["__init__"]
     for copied in ("__defaults__", "__annotations__", "__qualname__", "__module__"):
         setattr(quick, copied, getattr(slow, copied))
-    cls.__init__ = quick  # type: ignore[misc]
+    cls.__init__ = quick  # type: ignore[method-assign]
     return cls

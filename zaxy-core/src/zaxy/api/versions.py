@@ -183,6 +183,11 @@ def holds(valid_from: str, valid_to: str, moment: str) -> bool:
     return valid_from <= moment and (not valid_to or moment < valid_to)
 
 
+def holding(windows: Iterable[tuple[str, str]], moment: str) -> list[bool]:
+    """Of each window, from its beginning to its end, whether it holds at a moment."""
+    return [holds(valid_from, valid_to, moment) for valid_from, valid_to in windows]
+
+
 def seen(version: Version, as_of: AsOf) -> Version | None:
     """A version as it was known then; None if it was not known, or did not hold at the moment."""
     if as_of.known_at is not None and version.opened_seq > as_of.known_at:

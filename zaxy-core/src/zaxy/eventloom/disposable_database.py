@@ -164,9 +164,12 @@ class DisposableDatabase:
             return self._ask_held(held, ask)
         return self._guarded(lambda: self._read(ask))
 
-    def ask(self, query: str, values: Sequence[object], take: Callable[[SealedConnection, Iterator[Any]], T]) -> T:
-        """What `take` makes of the rows of a single statement, which needs no transaction around it."""
-        return self._guarded(lambda: self._read(lambda db: take(db, db.execute(query, values)), begin=False))
+    def peek(self, ask: Callable[[SealedConnection], T]) -> T:
+        """What `read` does for a single statement, which needs no transaction around it."""
+        held = getattr(self._held, "db", None)
+        if held is not None:
+            return self._ask_held(held, ask)
+        return self._guarded(lambda: self._read(ask, begin=False))
 
     def write(self, change: Callable[[SealedConnection], T]) -> T:
         """Make all of a change or nothing of it."""

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import orjson
 
 from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, GraphStats
-from zaxy.api.names import folded_name
+from zaxy.api.names import folded_names
 from zaxy.api.provider import ProviderContext
 from zaxy.errors import Conflict
 from zaxy.eventloom.disposable_database import DisposableDatabase, SealedConnection
@@ -66,7 +66,7 @@ class SqliteGraph:
     # Following
 
     def cursor(self, session: str) -> Cursor | None:
-        found = self._file.read(lambda db: self._sessions.row(db, session))
+        found = self._file.peek(lambda db: self._sessions.row(db, session))
         return Cursor(*found[1:5]) if found else None
 
     def apply(self, batch: Batch, cursor: Cursor) -> None:
@@ -151,7 +151,7 @@ class SqliteGraph:
             yield
 
     def entities(self, session: str, names: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
-        wanted = set(map(folded_name, names))
+        wanted = folded_names(names)
 
         def ask(db: SealedConnection, moment: Moment) -> list[EntityRow]:
             query = NAMED_NOW if moment.known == AFTER_ALL_EVENTS else NAMED_THEN

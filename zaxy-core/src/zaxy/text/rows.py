@@ -50,7 +50,7 @@ class NewRows:
     def take(self, extracted: ExtractedEvent) -> None:
         event, rows = extracted.event, extracted.rows
         first = rows.entities[0] if rows.entities else None
-        entity = entity_key((first.entity_type, first.name)) if first else ""
+        entity = entity_key(EntityRef(first.entity_type, first.name)) if first else ""
         for part, passage in enumerate(passages(event, rows)):
             self._add(event, part, passage, entity)
         if event.type == "memory.reinforced" and event.payload:

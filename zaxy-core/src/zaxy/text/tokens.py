@@ -106,6 +106,16 @@ def stems_of(name: str) -> tuple[str, ...]:
     return tuple(words(name))
 
 
+def first_stems(parts: Iterable[str]) -> list[str]:
+    """The first stem of each part; empty for stop words and marks."""
+    return list(map(_first_stem, parts))
+
+
+@lru_cache(REMEMBERED)
+def _first_stem(part: str) -> str:
+    return "".join(words(part)[:1])
+
+
 def words_of_folded(text: str) -> list[str]:
     return _ascii_words(text) if text.isascii() else list(_words_of_any_script(text))
 
