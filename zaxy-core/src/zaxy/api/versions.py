@@ -76,6 +76,9 @@ def open_version(around: Iterable[Version], row: Entity | Edge, event: Event, nu
     have others.
     """
     begins = beginning(row, event)
+    if around == ():  # most rows are the first of their thing
+        ends = row.valid_to if isinstance(row, Edge) else ""
+        return Version(number, begins, ends, event.seq, event.seq if ends else None, content_of(row)), ()
     before: Version | None = None
     later = ""
     ended: tuple[Version, ...] = ()

@@ -96,7 +96,7 @@ class LogIndex:
                 break
             for table, name in _rows_of(seq, data):
                 expected[table].setdefault(name, start)
-        found = {table: dict(_checked(db, db.execute(f"SELECT * FROM {table}"))) for table in expected}
+        found = {table: dict(db.unsealed(db.execute(f"SELECT * FROM {table}"))) for table in expected}
         return [
             f"the {table} are not those of the log" for table in expected if size and found[table] != expected[table]
         ]
