@@ -19,7 +19,7 @@ from project import Project
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
 from zaxy.setup.doctor import DoctorContext, examine
-from zaxy.setup.doctor_checks import check_disk, check_python, check_sqlite
+from zaxy.setup.doctor_checks import check_disk, check_key, check_python, check_sqlite
 from zaxy.setup.doctor_round import CHECKS
 from zaxy.setup.running_servers import RunningServer, doubled
 from zaxy.workspace import find_workspace
@@ -76,6 +76,7 @@ def test_a_project_that_was_set_up_is_in_order_and_every_part_was_tried(project:
     assert wrong(rows) == []
     for name in ("python", "sqlite", "workspace", "disk_space", "file_modes", "log_chain", "write_path", "followers"):
         assert rows[name]["status"] == "ok"
+    assert rows["user_key"]["status"] == "ok" and "the key in" in rows["user_key"]["message"]
     assert "started and answered" in rows["server"]["message"]
     assert rows["client_config:cursor"]["status"] == rows["hooks:cursor"]["status"] == "ok"
     assert project.events()[-1]["type"] == "hook.heartbeat"
@@ -98,6 +99,16 @@ def test_an_empty_folder_is_told_to_be_set_up_and_nothing_is_made_in_it(tmp_path
     assert rows["workspace"]["action"] == "zaxy init --yes"
     assert rows["server"]["status"] == "ok"
     assert list(empty.root.iterdir()) == []
+
+
+def test_a_key_that_cannot_be_kept_is_a_warning_with_a_way_out(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "in-the-way").write_text("a file where the folder should be", encoding="utf-8")
+    monkeypatch.setenv("ZAXY_STATE_DIR", str(tmp_path / "in-the-way"))
+    (row,) = check_key(DoctorContext(find_workspace(str(project.root))))
+    assert (row.name, row.status) == ("user_key", "warning")
+    assert str(tmp_path / "in-the-way") in row.message and "ZAXY_STATE_DIR" in row.action
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes mean something else there")

@@ -58,6 +58,10 @@ class Client:
         records = [line.record for line in Eventloom(str(self.eventloom)).read(session)]
         return [record for record in records if record["type"] != "memory.reminder.suggested"]
 
+    def reminders(self) -> list[dict[str, Any]]:
+        records = [line.record for line in Eventloom(str(self.eventloom)).read(SESSION)]
+        return [record for record in records if record["type"] == "memory.reminder.suggested"]
+
     def last_payload(self) -> dict[str, Any]:
         payload: dict[str, Any] = self.records()[-1]["payload"]
         return payload
@@ -323,7 +327,10 @@ def test_twenty_hooks_at_once_all_land_in_one_whole_chain(client: Client) -> Non
     summaries = {record["payload"]["summary"] for record in client.records()}
     assert summaries == {f"number {number}" for number in range(20)}
     report = Eventloom(str(client.eventloom)).verify(SESSION)
-    assert (report.ok, report.events) == (True, 21), "and one reminder, after the eighth"
+    # A hook that cannot get the lock of reminders in time leaves none, as on a busy machine: a later one does.
+    assert report.ok and report.events in (20, 21), "and at most one reminder, after the eighth"
+    client.silently("checkpoint", "--summary", "alone")
+    assert len(client.reminders()) == 1
 
 
 # What clients write on standard input

@@ -280,11 +280,12 @@ def test_many_processes_that_follow_at_once_take_every_event_once(bench: Workben
 def test_killed_in_the_middle_it_goes_on_and_takes_every_event_once(bench: Workbench) -> None:
     state = bench.scratch / "state"
     going_on = """
-        events = history("killed", 1400)
+        events = history("killed", 1700)
         cursor = graph.cursor("killed")
-        for at in range(cursor.seq if cursor else 0, 1400, 50):
+        for at in range(cursor.seq if cursor else 0, 1700, 50):
             follow(graph, events[at:at + 50])
             print("taken", flush=True)
+            sys.stdin.readline()  # it must not be done before it is killed, however slow the one is who kills it
     """
     rnd = random.Random(4)
     reached = []
@@ -292,6 +293,9 @@ def test_killed_in_the_middle_it_goes_on_and_takes_every_event_once(bench: Workb
         process = in_another_process(going_on, state)
         for _ in range(rnd.randint(1, 3)):
             assert line_from(process) == "taken"
+            assert process.stdin is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
         time.sleep(rnd.uniform(0, 0.01))  # about as long as a batch takes
         process.kill()
         process.wait(60)
@@ -303,9 +307,11 @@ def test_killed_in_the_middle_it_goes_on_and_takes_every_event_once(bench: Workb
                 follow(clean, history("killed", reached[-1]))
                 assert graph.digest("killed") == clean.digest("killed")
     assert reached == sorted(set(reached)), "what was taken stays taken"
-    assert in_another_process(going_on, state).wait(60) == 0
+    rest = in_another_process(going_on, state)
+    rest.communicate(timeout=60)
+    assert rest.returncode == 0
     with closing(bench.make(CASE)) as graph, closing(bench.make(CASE, "clean")) as clean:
-        follow(clean, history("killed", 1400))
+        follow(clean, history("killed", 1700))
         assert graph.digest("killed") == clean.digest("killed")
         assert graph.stats("killed") == clean.stats("killed")
     assert not bench.warnings

@@ -45,6 +45,15 @@ def user_key() -> bytes:
     return _keys[folder]
 
 
+def why_not_kept() -> str:
+    """Why the key cannot be kept on this disk; empty where it is."""
+    try:
+        _kept_key(state_folder())
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
 def _kept_key(folder: str) -> bytes:
     path = os.path.join(folder, KEY_FILE)
     key = _read(path)

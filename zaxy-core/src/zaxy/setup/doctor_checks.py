@@ -25,6 +25,7 @@ from zaxy.plugins.host import PluginHost
 from zaxy.plugins.roster import chosen_graph, load_roster
 from zaxy.settings import Settings
 from zaxy.setup.doctor import ERROR, OK, WARNING, DoctorCheck, DoctorContext, Finding
+from zaxy.user_state import KEY_FILE, state_folder, why_not_kept
 from zaxy.workspace import default_session
 
 MIN_SPACE, LITTLE_SPACE = 16 << 20, 256 << 20
@@ -113,6 +114,17 @@ def _has_mode_for_others(path: str) -> bool:
     except FileNotFoundError:
         return False
     return not stat.S_ISLNK(status.st_mode) and bool(status.st_mode & OTHERS)
+
+
+def check_key(_: DoctorContext) -> list[Finding]:
+    path = os.path.join(state_folder(), KEY_FILE)
+    if problem := why_not_kept():
+        message = (
+            f"the key that followers are sealed with cannot be kept in {path} ({problem}): each process rebuilds them"
+        )
+        action = "Make that folder yours to write, or set ZAXY_STATE_DIR to one that is."
+        return [Finding("user_key", WARNING, message, action)]
+    return [Finding("user_key", OK, f"followers are sealed with the key in {path}")]
 
 
 # The log
@@ -242,6 +254,7 @@ CHECKS = (
     DoctorCheck("workspace", check_workspace),
     DoctorCheck("disk_space", check_disk),
     DoctorCheck("file_modes", check_modes, fix_modes),
+    DoctorCheck("user_key", check_key),
     DoctorCheck("log_chain", check_log, fix_log),
     DoctorCheck("write_path", check_write_path),
     DoctorCheck("followers", check_followers, fix_followers),
