@@ -173,6 +173,18 @@ def test_no_statement_on_the_way_of_an_event_scans_what_is_there(graph: SqliteGr
         assert "TEMP B-TREE" not in step, (step, text)
 
 
+def test_things_are_looked_for_only_in_a_session_that_was_there_before_and_never_by_a_scan(bench: Workbench) -> None:
+    def looked_for(graph: SqliteGraph, seqs: range) -> set[str]:
+        found = statements(graph, lambda: follow(graph, [turn(seq) for seq in seqs]))
+        return {text for text in found if "FROM things AS t WHERE t.key" in text}
+
+    with closing(bench.make(CASE)) as graph:
+        assert not looked_for(graph, range(1, 4)) and not looked_for(graph, range(4, 7))
+    with closing(bench.make(CASE)) as opened_again:
+        found = looked_for(opened_again, range(7, 10))
+        assert found and not any(step.startswith("SCAN") for _, step in plans(opened_again, found))
+
+
 def test_no_read_scans_what_is_there_or_sorts_more_than_the_rows_of_an_event(graph: SqliteGraph) -> None:
     follow(graph, random_events(3, 60))
     found = statements(graph, lambda: answers(graph, 20, many_moments(20)))

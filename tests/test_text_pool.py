@@ -60,7 +60,8 @@ def best_by_hand(question: list[str]) -> set[int]:
     """The events whose words weigh most, by the formula over every text; lengths do not count."""
     weights = {word: weight(count(word, PASSAGES), PASSAGES) for word in question}
     sums = [sum(weights[word] for word in question if word in words) for words in TEXTS]
-    return {seq for seq, total in enumerate(sums, 1) if total == pytest.approx(max(sums))}
+    highest = max(sums)
+    return {seq for seq, total in enumerate(sums, 1) if total > highest - 1e-9}
 
 
 def test_of_texts_of_common_words_those_with_most_of_the_words_come_first(large: Index) -> None:

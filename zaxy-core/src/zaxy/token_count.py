@@ -28,7 +28,7 @@ def count_tokens(text: str) -> int:
     odd = "".join(_OTHER_SPACE.findall(text))
     plain_spaces = text.count(" ") - odd.count(" ")
     tokens = len(letters.split()) - len(long_words) + len(b"".join(long_words)) / 4.5
-    tokens += len(digits.split()) + sum((len(number) - 1) // 3 for number in _LONG_NUMBERS.findall(digits))
+    tokens += len(digits.split()) + sum([(len(number) - 1) // 3 for number in _LONG_NUMBERS.findall(digits)])
     tokens += 0.15 * plain_spaces + len(odd.replace(" ", "")) + odd.count(" ") / 4
     beyond = 0
     if not text.isascii():

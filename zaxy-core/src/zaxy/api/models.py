@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from zaxy.api.quick_init import quick_init
+
 if TYPE_CHECKING:
     from zaxy.api.adapter_models import (
         KeyPair as KeyPair,
@@ -43,6 +45,7 @@ class Draft:
     """32 hex digits that go into the payload's digest. The core gives each draft its own; empty: any random ones."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class Event:
     """An event of the log."""
@@ -141,6 +144,7 @@ class EntityRef(NamedTuple):
     name: str
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class Entity:
     name: str
@@ -161,6 +165,7 @@ class Entity:
     """The titles and names by which its event calls it."""
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class Edge:
     """A relation between two entities, which other events may have brought."""
@@ -186,6 +191,7 @@ class Closing:
     seq: int | None = None
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class Extraction:
     entities: tuple[Entity, ...] = ()

@@ -76,6 +76,9 @@ def open_version(around: Iterable[Version], row: Entity | Edge, event: Event, nu
     have others.
     """
     begins = beginning(row, event)
+    if around == ():  # most rows are the first of their thing
+        ends = row.valid_to if isinstance(row, Edge) else ""
+        return Version(number, begins, ends, event.seq, event.seq if ends else None, content_of(row)), ()
     before: Version | None = None
     later = ""
     ended: tuple[Version, ...] = ()
@@ -178,6 +181,11 @@ def holds(valid_from: str, valid_to: str, moment: str) -> bool:
     if not moment:
         return not valid_to
     return valid_from <= moment and (not valid_to or moment < valid_to)
+
+
+def holding(windows: Iterable[tuple[str, str]], moment: str) -> list[bool]:
+    """Of each window, from its beginning to its end, whether it holds at a moment."""
+    return [holds(valid_from, valid_to, moment) for valid_from, valid_to in windows]
 
 
 def seen(version: Version, as_of: AsOf) -> Version | None:

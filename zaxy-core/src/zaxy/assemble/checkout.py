@@ -14,7 +14,7 @@ from zaxy.assemble.context import MAX_QUERY_CHARS, Gathered, brief, check_reques
 from zaxy.assemble.guidance import FEEDBACK_TOOL, guidance, pending_reminder, required_action
 from zaxy.assemble.purpose import Purpose, purpose_of, suppressed, unmet
 from zaxy.assemble.quality import Grounds, Quality, judge
-from zaxy.assemble.relevance import near, relevant, what_is_asked, would_answer
+from zaxy.assemble.relevance import near, relevant, what_is_asked, words_of, would_answer
 from zaxy.assemble.skills import Skills, applicable_skills
 from zaxy.assemble.slots import SlotPlan, slot_plan
 from zaxy.assemble.token_budget import Candidate, TokenBudget, cost_of, fitted, tokens_of
@@ -154,12 +154,13 @@ def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts
     asked = what_is_asked(gathered.query, snapshot)
     left_out = suppressed(purpose, gathered.results, snapshot.newest)
     counted = [one for one in gathered.results if one.citation not in left_out and one.entity_type not in NO_FACTS]
-    answering = _status(snapshot, gathered.query) if asked.status else relevant(asked, counted)
+    words = words_of(counted)
+    answering = _status(snapshot, gathered.query) if asked.status else relevant(asked, counted, words)
     facts = _once(answering)[:max_facts]
     cited = {fact.citation for fact in facts}
-    evidence = _once(one for one in counted if one.citation not in cited and near(asked, one))
+    evidence = _once(one for one in counted if one.citation not in cited and near(asked, words[one.citation]))
     if len(evidence) < MAX_EVIDENCE:
-        more = [one for one in passages(snapshot, gathered) if one.citation not in cited and near(asked, one)]
+        more = passages(snapshot, gathered, lambda text: near(asked, frozenset(text.words.split())))
         left_out |= suppressed(purpose, more, snapshot.newest)
         evidence = _once((*evidence, *(one for one in more if one.citation not in left_out)))
     return Findings(

@@ -16,7 +16,7 @@ from zaxy.eventloom.citation import Citation
 from zaxy.extract.texts import cut, readable_text
 from zaxy.retrieve.citations_in_text import real_citations_within
 from zaxy.retrieve.results import Answer, Result
-from zaxy.retrieve.retriever import MAX_RESULTS, UNBOUNDED, Question, Retriever
+from zaxy.retrieve.retriever import MAX_RESULTS, UNBOUNDED, Fits, Question, Retriever, any_text
 from zaxy.retrieve.snapshot import Recent, Snapshot
 from zaxy.text.schema import Text
 
@@ -82,20 +82,23 @@ def gather(
     return Gathered(
         query,
         snapshot.session,
-        tuple(_shown(snapshot, result) for result in found.values()),
+        tuple(snapshot.presentable(found.values())),
         tuple(answer.superseded),
         snapshot.recent(recent, from_seq),
         working_set(snapshot, working),
     )
 
 
-def passages(snapshot: Snapshot, gathered: Gathered) -> list[Result]:
-    """The best of the verbatim lane, besides what was gathered. Some are left even if both lanes find the same."""
+def passages(snapshot: Snapshot, gathered: Gathered, fits: Fits = any_text) -> list[Result]:
+    """The best of the verbatim lane that fit, besides what was gathered.
+
+    Some are left even if both lanes find the same.
+    """
     known = {*(result.seq for result in gathered.results), *(text.seq for text in gathered.superseded)}
     among = min(len(gathered.results) + RESERVED_VERBATIM, MAX_RESULTS)
     question = Question(gathered.query, snapshot.session, RESERVED_VERBATIM, max_tokens=UNBOUNDED)
-    found = Retriever(snapshot).verbatim_besides(question, known, among=among)
-    return [_shown(snapshot, result) for result in found]
+    found = Retriever(snapshot).verbatim_besides(question, known, among=among, fits=fits)
+    return snapshot.presentable(found)
 
 
 def _ask(snapshot: Snapshot, query: str, limit: int, purpose: Purpose) -> Answer:
@@ -103,12 +106,6 @@ def _ask(snapshot: Snapshot, query: str, limit: int, purpose: Purpose) -> Answer
     answer = Retriever(snapshot).query(question.checked())
     snapshot.notices += answer.notices
     return answer
-
-
-def _shown(snapshot: Snapshot, result: Result) -> Result:
-    """A result as a reply may show it: with a short citation, and without citations that name no event."""
-    content, summary = snapshot.shown(result.content), snapshot.shown(result.summary)
-    return replace(result, content=content, summary=summary, citation=snapshot.cited(result))
 
 
 def brief(event: Event, shown: Any = str) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
@@ -30,8 +29,6 @@ BESIDE = 0.5
 """How much a word of the turn before or after counts: an answer seldom repeats the question."""
 FRAME = 0.2
 """How much a word of the asking itself counts."""
-REMEMBERED = 20_000
-"""Words whose stems are remembered."""
 
 ASKING = frozenset(
     tokens.words(
@@ -61,6 +58,10 @@ _WORDS_AND_MARKS = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[^\w\s]")
 _NAME = re.compile(r"(?<![\w.])[A-Z][\w'’-]*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+)[\"“'(]*$")
 _POSSESSIVE = re.compile(r"['’]s?$")
+
+
+Words = dict[str, frozenset[str]]
+"""The stems of results, by their citations."""
 
 
 class Known(Protocol):
@@ -103,14 +104,9 @@ def what_is_asked(text: str, known: Known) -> Asked:
     return Asked(weighed, unseen, tuple(dict.fromkeys(named)), pairs, wanted.identifiers, wanted.phrases, status)
 
 
-@lru_cache(REMEMBERED)
-def _first_stem(word: str) -> str:
-    return "".join(tokens.words(word)[:1])
-
-
 def _pairs(text: str) -> Iterator[tuple[str, str]]:
     """The stems of words that stand side by side."""
-    stems = list(map(_first_stem, _WORDS_AND_MARKS.findall(text)))
+    stems = tokens.first_stems(_WORDS_AND_MARKS.findall(text))
     return ((one, other) for one, other in pairwise(stems) if one and other)
 
 
@@ -128,11 +124,15 @@ def _names(text: str) -> Iterable[frozenset[str]]:
             yield stems
 
 
-def relevant(asked: Asked, found: Sequence[Result]) -> list[Result]:
+def words_of(results: Iterable[Result]) -> Words:
+    """What each result states, as stems."""
+    return {result.citation: _words(result) for result in results}
+
+
+def relevant(asked: Asked, found: Sequence[Result], words: Words) -> list[Result]:
     """The results that answer the question, in the same order."""
     if not asked.weights or asked.status:
         return []
-    words = {result.citation: _words(result) for result in found}
     said = {_place(result): words[result.citation] for result in found if _place(result) is not None}
     return [result for result in found if _answers(asked, result, words[result.citation], _beside(result, said))]
 
@@ -142,9 +142,8 @@ def would_answer(asked: Asked, text: Text) -> bool:
     return _has_enough(asked, frozenset(text.words.split()))
 
 
-def near(asked: Asked, result: Result) -> bool:
-    """Whether a result shares enough of the question to be shown as evidence."""
-    own = _words(result)
+def near(asked: Asked, own: frozenset[str]) -> bool:
+    """Whether a result with these words shares enough of the question to be shown as evidence."""
     have = sum([weight for word, weight in asked.weights.items() if word in own])
     return have >= NEAR * sum(asked.weights.values()) > 0
 

@@ -15,11 +15,12 @@ import os
 import sqlite3
 from hashlib import blake2b
 from hmac import compare_digest
+from struct import Struct
 from threading import RLock, local
 from typing import TYPE_CHECKING, Any, TypeVar
 from zlib import crc32
 
-import orjson
+from orjson import dumps
 
 from zaxy.errors import InternalError, Unavailable, ZaxyError
 from zaxy.eventloom.database_errors import (
@@ -54,6 +55,9 @@ PRAGMA journal_size_limit = 67108864;
 """
 STAMP = "CREATE TABLE stamp (id TEXT NOT NULL, mark TEXT NOT NULL)"
 
+AS_SEAL = Struct(">q").unpack
+"""A digest of eight bytes as the number that SQLite keeps."""
+
 _of_parents: list[sqlite3.Connection] = []
 """In a forked child: a connection must not be used here, nor closed, as it would be if nothing held it any more."""
 
@@ -80,8 +84,9 @@ class SealedConnection(sqlite3.Connection):
     def seal(self, fields: Sequence[object]) -> int:
         """The digest of a row's fields, as the file keeps it."""
         digest = self.keyed.copy()
-        digest.update(orjson.dumps(fields))
-        return int.from_bytes(digest.digest(), "big", signed=True)
+        digest.update(dumps(fields))
+        (seal,) = AS_SEAL(digest.digest())
+        return seal  # type: ignore[no-any-return]
 
     def check(self, fields: Sequence[object], seal: object) -> None:
         """Refuse a row whose fields are not those that were sealed."""
@@ -92,7 +97,7 @@ class SealedConnection(sqlite3.Connection):
 
         One loop for all of them: a call for each row would take as long as the digests.
         """
-        keyed, dumps, from_bytes = self.keyed, orjson.dumps, int.from_bytes
+        keyed = self.keyed
         found = []
         for row in rows:
             fields = row[:-1]
@@ -101,7 +106,7 @@ class SealedConnection(sqlite3.Connection):
                 digest.update(dumps(fields))
             except TypeError:  # bytes where only a text or a number can be
                 raise Unsealed(CHANGED) from None
-            if from_bytes(digest.digest(), "big", signed=True) != row[-1]:
+            if AS_SEAL(digest.digest())[0] != row[-1]:
                 raise Unsealed(CHANGED)
             found.append(fields)
         return found
@@ -158,9 +163,12 @@ class DisposableDatabase:
             return self._ask_held(held, ask)
         return self._guarded(lambda: self._read(ask))
 
-    def ask(self, query: str, values: Sequence[object], take: Callable[[SealedConnection, Iterator[Any]], T]) -> T:
-        """What `take` makes of the rows of a single statement, which needs no transaction around it."""
-        return self._guarded(lambda: self._read(lambda db: take(db, db.execute(query, values)), begin=False))
+    def peek(self, ask: Callable[[SealedConnection], T]) -> T:
+        """What `read` does for a single statement, which needs no transaction around it."""
+        held = getattr(self._held, "db", None)
+        if held is not None:
+            return self._ask_held(held, ask)
+        return self._guarded(lambda: self._read(ask, begin=False))
 
     def write(self, change: Callable[[SealedConnection], T]) -> T:
         """Make all of a change or nothing of it."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zaxy.api.models import Cursor, Event, Page, Report
-from zaxy.api.points import EventStore
 from zaxy.errors import Conflict, InternalError, NotFound
 from zaxy.eventloom.admission import OWN_ACTOR
 from zaxy.eventloom.bulk import prove
@@ -20,6 +19,9 @@ from zaxy.eventloom.store import event_of_record
 from zaxy.eventloom.verify import verify_lines
 from zaxy.eventloom.view import LogView
 from zaxy.security.session_ids import check_session_id, refuse_clash
+
+if TYPE_CHECKING:
+    from zaxy.api.points import EventStore
 
 WAIT_SECONDS = 1.0
 MAX_PAGE_BYTES = 16 << 20

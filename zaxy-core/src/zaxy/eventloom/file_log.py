@@ -46,7 +46,7 @@ class FileLog:
             groups.setdefault(place, []).append(seq)
         for (known, offset), wanted in groups.items():
             lines = self._reader.first_lines(offset, max(wanted) - known + 1)
-            found.update((seq, lines[seq - known]) for seq in wanted if seq - known < len(lines))
+            found.update((seq, lines[seq - known]) for seq in wanted if 0 <= seq - known < len(lines))
         return found
 
     def lines_after(self, seq: int, limit: int) -> list[bytes]:

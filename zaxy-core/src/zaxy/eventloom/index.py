@@ -15,7 +15,7 @@ from zaxy.eventloom.disposable_database import DisposableDatabase, SealedConnect
 from zaxy.eventloom.record import Damaged, NewerFormat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from zaxy.eventloom.reader import Reader
 
@@ -61,12 +61,15 @@ class LogIndex:
         Whether it speaks for the reader's file is not looked at: who reads a line there sees which event it is.
         """
         places = {seq: seq - (seq - 1) % EVERY for seq in seqs}
-        known = dict(self._file.ask(OFFSETS, (json.dumps(sorted(set(places.values()))),), _checked))
+        known = dict(self._peek(OFFSETS, json.dumps(sorted(set(places.values())))))
         found = {seq: (place, known[place]) for seq, place in places.items() if place in known}
-        if len(found) < len(places) and (last := self._file.ask(LAST_OFFSET, (), _checked)):
+        if len(found) < len(places) and (last := self._peek(LAST_OFFSET)):
             near = [seq for seq in places if seq not in found and 0 < seq - last[0][0] <= NOT_YET_INDEXED]
             found.update((seq, (last[0][0], last[0][1])) for seq in near)
         return found
+
+    def _peek(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        return self._file.peek(lambda db: db.unsealed(db.execute(query, values)))
 
     def find_key(self, reader: Reader, key: str) -> tuple[int, int | None]:
         """The size up to which the index speaks for this log, and where the event of a key begins, if it is within."""
@@ -93,7 +96,7 @@ class LogIndex:
                 break
             for table, name in _rows_of(seq, data):
                 expected[table].setdefault(name, start)
-        found = {table: dict(_checked(db, db.execute(f"SELECT * FROM {table}"))) for table in expected}
+        found = {table: dict(db.unsealed(db.execute(f"SELECT * FROM {table}"))) for table in expected}
         return [
             f"the {table} are not those of the log" for table in expected if size and found[table] != expected[table]
         ]
@@ -107,7 +110,7 @@ class LogIndex:
 
         def ask(db: SealedConnection) -> tuple[int, list[tuple[Any, ...]]]:
             reach = self._place(db, reader)[2]
-            return (reach, _checked(db, db.execute(query, values)) if reach else [])
+            return (reach, db.unsealed(db.execute(query, values)) if reach else [])
 
         return self._file.read(ask)
 
@@ -171,10 +174,6 @@ def _rows_of(seq: int, data: bytes) -> Iterator[tuple[str, object]]:
         yield "keys", key
     if REF in data:
         yield "refs", seq
-
-
-def _checked(db: SealedConnection, rows: Iterable[Any]) -> list[tuple[Any, ...]]:
-    return db.unsealed(rows)
 
 
 def lines_from(reader: Reader, seek: tuple[int, int], seq: int) -> Iterator[tuple[int, bytes]]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zaxy.api.models import Draft, Event
-from zaxy.api.points import StoredLog
 from zaxy.api.provider import ProviderContext
 from zaxy.eventloom.drafts import entry_of
 from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.record import Line
+
+if TYPE_CHECKING:
+    from zaxy.api.points import StoredLog
 
 CHECK_EVERY = 0.2
 """Seconds between two looks at a log while waiting for more of it."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import cast
 
 from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, GraphStats
@@ -46,15 +45,6 @@ class BoundFollower:
 
 
 class BoundBackend(BoundFollower):
-    @property
-    def is_own(self) -> bool:
-        return self._provider.is_own
-
-    def hold(self) -> AbstractContextManager[None]:
-        """Let all reads of this thread be of one state: of the core's own backend, whose calls stay in this thread."""
-        hold = getattr(self._provider.instance, "hold", None) if self._provider.is_own else None
-        return cast(AbstractContextManager[None], hold()) if hold else nullcontext()
-
     def entities(self, session: str, names: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
         return cast(Sequence[EntityRow], self._read("entities", session, names, as_of, limit))
 

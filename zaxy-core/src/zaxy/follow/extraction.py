@@ -55,10 +55,6 @@ class Extractors:
         """The rows of events. `ended` is what erased ones had closed: that stays closed, from their own place on."""
         return tuple(ExtractedEvent(event, self._all(event, ended or {})) for event in events)
 
-    def rows(self, event: Event) -> Extraction:
-        """The rows of one event that was not erased."""
-        return self._all(event, {})
-
     def _all(self, event: Event, ended: Mapping[int, tuple[Closing, ...]]) -> Extraction:
         if event.payload is None:
             return Extraction(closings=ended.get(event.seq, ()))

@@ -24,12 +24,20 @@ class DatedGraph:
     """
 
     def __init__(
-        self, backend: ProjectionBackend, identities: Identities, store: EventLog, clock: Callable[[], str]
+        self,
+        backend: ProjectionBackend,
+        identities: Identities,
+        store: EventLog,
+        clock: Callable[[], str],
+        *,
+        is_own: bool = False,
     ) -> None:
         self._backend = backend
         self._identities = identities
         self._store = store
         self._clock = clock
+        self.is_own = is_own
+        """Whether the backend is the core's own, whose rows carry seals."""
         self._last: tuple[str, int, str] = ("", 0, "")
         """The session and seq of the event whose time was asked for last, and that time."""
 
@@ -56,11 +64,6 @@ class DatedGraph:
 
     def _dated(self, session: str, as_of: AsOf) -> AsOf:
         return as_of if as_of.valid_at else replace(as_of, valid_at=self.moment(session, as_of))
-
-    @property
-    def is_own(self) -> bool:
-        """Whether the backend is the core's own, whose rows carry seals."""
-        return bool(getattr(self._backend, "is_own", False))
 
     @contextmanager
     def hold(self) -> Iterator[None]:

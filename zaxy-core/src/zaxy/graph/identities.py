@@ -19,7 +19,7 @@ from typing import Any
 import orjson
 
 from zaxy.api.models import Closing, Cursor, Edge, Entity, EntityRef, Event, ExtractedEvent, Extraction
-from zaxy.api.names import folded_name
+from zaxy.api.names import folded_name, folded_names
 from zaxy.errors import Conflict
 from zaxy.eventloom.disposable_database import DisposableDatabase, SealedConnection
 from zaxy.extract.rules import LIVING_TYPES
@@ -164,7 +164,7 @@ class Identities:
             yield
 
     def cursor(self, session: str) -> Cursor | None:
-        found = self._file.read(lambda db: self._sessions.row(db, session))
+        found = self._file.peek(lambda db: self._sessions.row(db, session))
         return Cursor(*found[1:5]) if found and found[1] else None
 
     def resolve(self, session: str, events: Sequence[ExtractedEvent], cursor: Cursor) -> tuple[ExtractedEvent, ...]:
@@ -267,7 +267,7 @@ class Identities:
 
     def _known(self, session: str, names: Sequence[str], known_at: int | None) -> KnownNames:
         """What some names meant after an event."""
-        aliases = orjson.dumps(list({folded_name(name) for name in names})).decode()
+        aliases = orjson.dumps(list(folded_names(names))).decode()
         seq = AFTER_ALL_EVENTS if known_at is None else known_at + 1
 
         def ask(db: SealedConnection) -> KnownNames:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from zaxy.api.models import AsOf, Edge, EdgeRow, Entity, EntityRef, EntityRow
-from zaxy.api.versions import Version, as_known, earlier_ends, holds
+from zaxy.api.versions import Version, as_known, earlier_ends, holding
 from zaxy.eventloom.disposable_database import SealedConnection, Unsealed
 from zaxy.graph.statements import AFTER_ALL_EVENTS
 
@@ -54,15 +54,22 @@ def entity_rows(db: SealedConnection, rows: Iterable[Any], moment: Moment) -> li
     found = []
     known = [row for row in sorted(rows, key=entity_order) if row[10] <= moment.known]
     db.unsealed([part for row in known for part in (row[:13], row[13:18])])
-    for row in known:
-        name, kind, summary, properties, observed, since, opened, hash_ = row[4:12]
-        valid_to, closed, earlier = row[14:17]
-        if closed is not None and closed > moment.known:
-            valid_to, closed = as_known(valid_to, closed, earlier_ends(earlier), moment.known)
-        if holds(since, valid_to, moment.at):
+    ends = [_known_end(row, moment.known) for row in known]
+    held = holding([(row[9], valid_to) for row, (valid_to, _) in zip(known, ends, strict=True)], moment.at)
+    for row, (valid_to, closed), holds in zip(known, ends, held, strict=True):
+        if holds:
+            name, kind, summary, properties, observed, since, opened, hash_ = row[4:12]
             entity = Entity(name, kind, summary, orjson.loads(properties), observed)
             found.append(EntityRow(entity, since, valid_to, opened, closed, hash_))
     return found
+
+
+def _known_end(row: Any, known: int) -> tuple[str, int | None]:
+    """When an entity's row ends, as it was known after an event, and the event that brought that end."""
+    valid_to, closed, earlier = row[14:17]
+    if closed is None or closed <= known:
+        return valid_to, closed
+    return as_known(valid_to, closed, earlier_ends(earlier), known)
 
 
 def edge_order(row: Any) -> tuple[object, ...]:
@@ -81,11 +88,10 @@ def edge_row(db: SealedConnection, row: Any, moment: Moment, *, depth: int) -> E
 
 def entities_of_events(db: SealedConnection, rows: Iterable[Any]) -> Iterator[Any]:
     """The entities of events, each fetched with its event, which says how many of them there must be."""
-    for _, together in groupby(rows, key=itemgetter(19)):
-        of_event = list(together)
-        event = of_event[0][18:]
-        db.check(event[:7], event[7])
-        expected = event[4] - event[3]
+    events = [list(together) for _, together in groupby(rows, key=itemgetter(19))]
+    db.unsealed([of_event[0][18:26] for of_event in events])
+    for of_event in events:
+        expected = of_event[0][22] - of_event[0][21]
         if len(of_event) != max(expected, 1):
             raise Unsealed("rows of an event are missing")
         if expected:

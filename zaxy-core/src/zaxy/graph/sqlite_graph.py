@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import orjson
 
 from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, GraphStats
-from zaxy.api.names import folded_name
+from zaxy.api.names import folded_names
 from zaxy.api.provider import ProviderContext
 from zaxy.errors import Conflict
 from zaxy.eventloom.disposable_database import DisposableDatabase, SealedConnection
@@ -66,7 +66,7 @@ class SqliteGraph:
     # Following
 
     def cursor(self, session: str) -> Cursor | None:
-        found = self._file.read(lambda db: self._sessions.row(db, session))
+        found = self._file.peek(lambda db: self._sessions.row(db, session))
         return Cursor(*found[1:5]) if found else None
 
     def apply(self, batch: Batch, cursor: Cursor) -> None:
@@ -76,7 +76,7 @@ class SqliteGraph:
         found = self._sessions.fetched(db, batch.session)
         taken: int = found[1] if found else 0
         session = int(found[0] if found else db.execute(NEW_SESSION, (batch.session,)).lastrowid or 0)
-        writer = self._writer(db, batch.session, session)
+        writer = self._writer(db, batch.session, session, is_new=not found)
         news = [extracted for extracted in batch.events if extracted.event.seq > taken]
         if news and news[0].event.seq != taken + 1:
             raise Conflict(
@@ -91,14 +91,14 @@ class SqliteGraph:
             moved = (cursor.seq, cursor.hash, cursor.offset, cursor.fed_by, *counts)
             db.execute(MOVE, (*moved, db.seal((session, *moved, batch.session)), session))
 
-    def _writer(self, db: SealedConnection, name: str, session: int) -> GraphWriter:
+    def _writer(self, db: SealedConnection, name: str, session: int, *, is_new: bool) -> GraphWriter:
         """The session's writer: the one before, if it is still right about the file and not too large."""
         state = (self._file.generation, db.execute("PRAGMA data_version").fetchone()[0])
         if state != self._writers_state or sum(writer.size for writer in self._writers.values()) > REMEMBERED:
             self._writers.clear()
         self._writers_state = state
         if name not in self._writers:
-            self._writers[name] = GraphWriter(db, session)
+            self._writers[name] = GraphWriter(db, session, is_new=is_new)
         return self._writers[name]
 
     def digest(self, session: str) -> str:
@@ -151,7 +151,7 @@ class SqliteGraph:
             yield
 
     def entities(self, session: str, names: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
-        wanted = set(map(folded_name, names))
+        wanted = folded_names(names)
 
         def ask(db: SealedConnection, moment: Moment) -> list[EntityRow]:
             query = NAMED_NOW if moment.known == AFTER_ALL_EVENTS else NAMED_THEN

@@ -107,9 +107,11 @@ class GraphWriter:
     may have written since.
     """
 
-    def __init__(self, db: SealedConnection, session: int) -> None:
+    def __init__(self, db: SealedConnection, session: int, *, is_new: bool = False) -> None:
+        """`is_new`: nothing of the session was written before, so that what is not remembered is not there."""
         self._db = db
         self._session = session
+        self._knows_all = is_new
         self._refs: dict[tuple[str, str], Seen] = {}
         self._things: dict[tuple[str, str], tuple[int, str]] = {}
         self._entities = Lines(ENTITIES_OF_THING, END_ENTITY, place=lambda thing: (thing,), version=entity_version)
@@ -279,7 +281,8 @@ class GraphWriter:
         if known is not None:
             return known
         self._key = name_key(self._session, key[1])
-        found = self._db.execute(A_THING, (self._key, self._session, *key)).fetchone()
+        values = (self._key, self._session, *key)
+        found = None if self._knows_all else self._db.execute(A_THING, values).fetchone()
         if found is None:
             return None
         self._db.check(found[:6], found[6])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from zaxy.eventloom.citation import short_citation
+from zaxy.eventloom.citation import SHORT, short_citation
 from zaxy.text.passages import ORIGIN
 
 _CITATION = re.compile(r"eventloom://[^\s\"'<>`)\]}\\]*", re.IGNORECASE)
@@ -24,12 +24,17 @@ def only_real_citations(text: str, resolves: Resolves) -> str:
 
 
 def real_citations_within(value: Any, resolves: Resolves) -> Any:
-    """The same for every text within a JSON value, because names and labels are recorded text as well."""
+    """The same for every text within a JSON value, because names and labels are recorded text as well.
+
+    Only an import writes an event's origin, which names an event of another log: that stays.
+    """
     if isinstance(value, str):
         return only_real_citations(value, resolves) if "://" in value else value
     if isinstance(value, dict):
         return {
-            only_real_citations(key, resolves) if "://" in key else key: _value(key, of, resolves)
+            only_real_citations(key, resolves) if "://" in key else key: of
+            if key == ORIGIN and isinstance(of, str) and _CITATION.fullmatch(of)
+            else real_citations_within(of, resolves)
             for key, of in value.items()
         }
     if isinstance(value, list | tuple):
@@ -37,13 +42,9 @@ def real_citations_within(value: Any, resolves: Resolves) -> Any:
     return value
 
 
-def _value(key: str, value: Any, resolves: Resolves) -> Any:
-    """A value under its key. Only an import writes an event's origin, which names an event of another log."""
-    if key == ORIGIN and isinstance(value, str) and _CITATION.fullmatch(value):
-        return value
-    return real_citations_within(value, resolves)
-
-
 def _checked(citation: str, resolves: Resolves) -> str:
     bare = citation.rstrip(".,;:!?…")
-    return short_citation(bare) + citation[len(bare) :] if resolves(bare) else UNRESOLVED
+    if not resolves(bare):
+        return UNRESOLVED
+    is_short = len(bare) - bare.rfind("#") - 1 == SHORT
+    return citation if is_short else short_citation(bare) + citation[len(bare) :]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from zaxy.api.models import Entity, EntityRef, EntityRow, Event, Extraction
+from zaxy.api.models import Entity, EntityRef, EntityRow, Event, ExtractedEvent, Extraction
 from zaxy.api.names import folded_name
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.view import LogView
@@ -70,7 +70,7 @@ class LogWords:
     def __init__(
         self,
         events: IntactEvents,
-        extract: Callable[[Event], Extraction],
+        extract: Callable[[Sequence[Event]], Sequence[ExtractedEvent]],
         *,
         renamed: Renamed,
         frozen: Collection[str] = (),
@@ -85,12 +85,13 @@ class LogWords:
     def said(self, texts: Sequence[Text]) -> dict[int, Said]:
         """What the passages say, by their ids in the text index. One that was erased a moment ago says nothing."""
         events = self._events([text.seq for text in texts])
+        self._take_rows(events)
         found: dict[int, Said] = {}
         for text in texts:
             event = self._same(TEXT, text.seq, text.hash, events)
             if event is not None and event.payload is not None:
-                rows = self._rows_of(event)
-                parts = list(passages(event, rows))
+                rows = self._rows[event.seq]
+                parts = passages(event, rows)
                 if text.part >= len(parts):
                     raise FollowerDisagrees(TEXT)
                 about = rows.entities[0] if rows.entities else None
@@ -101,6 +102,7 @@ class LogWords:
     def entities(self, rows: Sequence[EntityRow]) -> list[Entity | None]:
         """What each row says, in the words of the events that it came from; None for what is gone or damaged."""
         events = self._events(dict.fromkeys(seq for row in rows for seq in seqs_of(row)))
+        self._take_rows(events)
         return [self._entity(row, events) for row in rows]
 
     def _entity(self, row: EntityRow, events: Mapping[int, Event]) -> Entity | None:
@@ -116,7 +118,7 @@ class LogWords:
 
     def _of_event(self, event: Event, entity: Entity) -> Entity:
         """The entity of an event that a row is a version of: of the same name, or else of the same living kind."""
-        found = [one for one in self._rows_of(event).entities if one.entity_type == entity.entity_type]
+        found = [one for one in self._rows[event.seq].entities if one.entity_type == entity.entity_type]
         for one in found:
             if one.name == entity.name or folded_name(one.name) == folded_name(entity.name):
                 return one
@@ -141,10 +143,10 @@ class LogWords:
             return None
         raise FollowerDisagrees(follower)
 
-    def _rows_of(self, event: Event) -> Extraction:
-        if event.seq not in self._rows:
-            self._rows[event.seq] = self._extract(event)
-        return self._rows[event.seq]
+    def _take_rows(self, events: Mapping[int, Event]) -> None:
+        """Extract what was not extracted before; an erased event says nothing."""
+        fresh = [event for seq, event in events.items() if seq not in self._rows and event.payload is not None]
+        self._rows.update((extracted.event.seq, extracted.rows) for extracted in self._extract(fresh))
 
 
 def seqs_of(row: EntityRow) -> tuple[int, ...]:

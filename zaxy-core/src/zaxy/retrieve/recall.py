@@ -103,7 +103,7 @@ class Recall:
                         texts=self.texts,
                         graph=graph,
                         lanes=self._lanes if graph else (),
-                        extract=self.extractors.rows,
+                        extract=self.extractors.extract,
                         warnings=(*doubts, *self.doubts(session, states)),
                         notices=self.notices,
                         target=target,
@@ -181,7 +181,10 @@ class Recall:
 
     @cached_property
     def backend(self) -> DatedGraph:
-        return DatedGraph(BoundBackend(self.graph), self.identities, self.store, utc_now)
+        chosen = self.graph
+        # The core's own needs no guard, and its reads are many.
+        backend = chosen.instance if chosen.is_own else BoundBackend(chosen)
+        return DatedGraph(backend, self.identities, self.store, utc_now, is_own=chosen.is_own)
 
     @cached_property
     def _lanes(self) -> list[BoundProvider]:

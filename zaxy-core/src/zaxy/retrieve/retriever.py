@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
 from zaxy.api.models import AsOf, Candidate, Entity, EntityRef, EntityRow, Query
 from zaxy.errors import InvalidRequest, TooLarge, ZaxyError
-from zaxy.extract.names import entity_key
+from zaxy.extract.names import entity_keys
 from zaxy.retrieve import lanes
 from zaxy.retrieve.fusion import Proposal, add, copies_last, of_words, ordered, weigh
 from zaxy.retrieve.log_words import Said
@@ -21,6 +21,7 @@ from zaxy.retrieve.router import asks_for_relations, route
 from zaxy.retrieve.snapshot import Snapshot
 from zaxy.text import tokens
 from zaxy.text.ranking import Hit
+from zaxy.text.schema import Text
 from zaxy.token_count import count_tokens
 
 NOW = AsOf()
@@ -84,6 +85,14 @@ class Found(NamedTuple):
     notices: list[str]
 
 
+Fits = Callable[[Text], bool]
+"""Whether a passage may be shown, by what the index has of it."""
+
+
+def any_text(text: Text) -> bool:
+    return True
+
+
 class Retriever:
     """Asks the lanes of one state of memory. Without a graph words alone answer."""
 
@@ -144,10 +153,10 @@ class Retriever:
         best = ((proposal, None) for proposal in islice(found, position.offset, None))
         return self._page(question, best, position, [])
 
-    def verbatim_besides(self, question: Question, known: Container[int], *, among: int) -> list[Result]:
+    def verbatim_besides(self, question: Question, known: Container[int], *, among: int, fits: Fits) -> list[Result]:
         """The first passages of events that the caller does not know yet; `among` is a count of the best."""
         best = islice(self._passages(question)[1], among)
-        fresh = (proposal for proposal in best if proposal.seq not in known)
+        fresh = (proposal for proposal in best if proposal.seq not in known and fits(proposal.text))
         return list(self._results(question, [(one, None) for one in islice(fresh, question.limit)]))
 
     def _passages(self, question: Question) -> tuple[Position, Iterable[Proposal]]:
@@ -270,7 +279,8 @@ class Retriever:
         except ZaxyError as error:
             notices.append(f"the graph does not take part, and what was superseded is not left out: {error.message}")
             return None
-        return {(row.opened_seq, entity_key(EntityRef(row.entity.entity_type, row.entity.name))): row for row in rows}
+        keys = entity_keys([EntityRef(row.entity.entity_type, row.entity.name) for row in rows])
+        return {(row.opened_seq, key): row for row, key in zip(rows, keys, strict=True)}
 
 
 def _fits(item: object, as_of: AsOf) -> bool:

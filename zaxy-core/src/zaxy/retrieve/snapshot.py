@@ -6,12 +6,13 @@ One end of the log, and each of its lines proven once; one transaction of the te
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
-from zaxy.api.models import AsOf, Entity, EntityRef, EntityRow, Event, Extraction, Query
+from zaxy.api.models import AsOf, Entity, EntityRef, EntityRow, Event, ExtractedEvent, Query
 from zaxy.errors import ZaxyError
-from zaxy.eventloom.citation import Citation, parse_citation, short_citation
+from zaxy.eventloom.citation import FULL, SHORT, Citation, parse_citation
 from zaxy.eventloom.log import utc_now
 from zaxy.eventloom.view import LogView
 from zaxy.extract.housekeeping import is_housekeeping
@@ -47,7 +48,7 @@ class Snapshot:
         texts: TextIndex,
         graph: DatedGraph | None,
         lanes: Sequence[BoundProvider],
-        extract: Callable[[Event], Extraction],
+        extract: Callable[[Sequence[Event]], Sequence[ExtractedEvent]],
         warnings: Iterable[str],
         notices: Iterable[str],
         target: int | None = None,
@@ -161,9 +162,17 @@ class Snapshot:
         """The short citation of a row's event, which was proven when the row was worded."""
         return self._given(Citation(self.session, row.opened_seq, row.event_hash).short)
 
-    def cited(self, result: Result) -> str:
-        """The short citation of a result, whose event was proven for its words."""
-        return self._given(short_citation(result.citation))
+    def presentable(self, results: Iterable[Result]) -> list[Result]:
+        """Results as a reply shows them: with short citations, and without citations that name no event."""
+        return [
+            replace(
+                result,
+                content=self.shown(result.content),
+                summary=self.shown(result.summary),
+                citation=self._given(result.citation[: SHORT - FULL]),  # its event was proven for its words
+            )
+            for result in results
+        ]
 
     def _given(self, citation: str) -> str:
         self._resolved[citation] = True

@@ -42,7 +42,7 @@ def mark_block(db: SealedConnection, block: int) -> None:
     """Mark the common words of a block that is full."""
     query = "SELECT words FROM passages WHERE id > ? AND id <= ? ORDER BY id"
     places = places_of(words for (words,) in db.execute(query, (block * BLOCK, (block + 1) * BLOCK)))
-    common = {term: found for term, found in sorted(places.items()) if len(found) >= MARKED}
+    common = dict(sorted([(term, found) for term, found in places.items() if len(found) >= MARKED]))
     before = counts(db, list(common), block * BLOCK)
     rows = [(term, block, before.get(term, 0) + len(found), bits_of(found)) for term, found in common.items()]
     seal = db.seal
@@ -63,19 +63,26 @@ def last_marks(db: SealedConnection, terms: Sequence[str], last: int) -> dict[st
 
 
 def counts(db: SealedConnection, terms: Sequence[str], last: int) -> dict[str, int]:
-    """How many of the passages up to `last` have each of the terms."""
-    marks = last_marks(db, terms, last) if terms else {}
-    asked = [(term, marks.get(term, Mark(0, 0)).end << 8 | MAX_LENGTH) for term in terms]
+    """How many of the passages up to `last` have each of the terms. Behind a mark only newer passages are looked at."""
+    marks = last_marks(db, terms, last) if terms and last >= BLOCK else {}
+    found = {term: marks[term].passages if term in marks else 0 for term in terms}
+    ends = {term: marks[term].end if term in marks else 0 for term in terms}
+    for term, more in _counted(db, [(term, end) for term, end in ends.items() if end < last], last):
+        found[term] += more
+    return {term: count for term, count in found.items() if count}
+
+
+def _counted(db: SealedConnection, asked: Sequence[tuple[str, int]], last: int) -> Iterator[tuple[str, int]]:
+    """How many passages have each term, of those behind the one that stands with it and up to `last`."""
+    if not asked:
+        return
     query = (
         "SELECT count(*) FROM fts WHERE fts MATCH 'words:\"' || json_extract(value, '$[0]') || '\"'"
         " AND rowid > json_extract(value, '$[1]') AND rowid <= ?"
     )
-    found = db.execute(f"SELECT ({query}) FROM json_each(?)", (last << 8 | MAX_LENGTH, json.dumps(asked)))
-    return {
-        term: count
-        for term, (more,) in zip(terms, found, strict=True)
-        if (count := more + (marks[term].passages if term in marks else 0))
-    }
+    behind = json.dumps([(term, end << 8 | MAX_LENGTH) for term, end in asked])
+    counted = db.execute(f"SELECT ({query}) FROM json_each(?)", (last << 8 | MAX_LENGTH, behind))
+    yield from ((term, count) for (term, _), (count,) in zip(asked, counted, strict=True))
 
 
 def places_of(texts: Iterable[str]) -> dict[str, list[int]]:

@@ -17,7 +17,7 @@ from zaxy.text.schema import MAX_LENGTH
 from zaxy.text.store import Lookup, Reach, TextStore
 from zaxy.text.tokens import Wanted, match_any, match_phrase
 
-CANDIDATES = 100
+CANDIDATES = 150
 LISTED = 1000
 """Passages that the words' lists may name. Words are listed from the rarest on, as long as all of a list fits."""
 LOOKED_AT = 250

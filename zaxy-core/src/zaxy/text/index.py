@@ -40,7 +40,7 @@ class TextIndex:
         self._pid = os.getpid()
 
     def cursor(self, session: str) -> Cursor | None:
-        return self._read(session, lambda store: store.cursor())
+        return self._use(session, lambda file: file.peek(lambda db: TextStore(db).cursor()))
 
     def apply(self, batch: Batch, cursor: Cursor) -> None:
         self._use(batch.session, lambda file: file.write(lambda db: TextStore(db).apply(batch.events, cursor)))

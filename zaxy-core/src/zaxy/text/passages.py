@@ -40,10 +40,10 @@ class Passage(NamedTuple):
     metadata: JsonObject
 
 
-def passages(event: Event, rows: Extraction) -> Iterator[Passage]:
+def passages(event: Event, rows: Extraction) -> list[Passage]:
     """The passages of an event, in order; an erased one has none, nor has the record of its erasure."""
     if event.payload is None or event.type == ERASED:
-        return
+        return []
     kind = KINDS.get(event.type, "event")
     payload = event.payload
     text = _text(payload, "content", "text") if kind != "event" else ""
@@ -62,15 +62,16 @@ def passages(event: Event, rows: Extraction) -> Iterator[Passage]:
     line = first_line if type(first_line) is int else 1
     heading = " ".join([str(place[key]) for key in HEADING if key in place])
     time = ("occurred_at" in payload and utc_text(payload["occurred_at"])) or event.time
+    found: list[Passage] = []
     for part in _cut(text):
         metadata = place
         if kind == "document":
             first, last = line + len(part) - len(part.lstrip("\n")), line + part.rstrip("\n").count("\n")
             metadata = {"path": source, **place, "start_line": first, "end_line": last}
             line += part.count("\n")
-        if not part.strip():
-            continue
-        yield Passage(part.strip("\n"), kind, speaker, source, time, heading, metadata)
+        if part.strip():
+            found.append(Passage(part.strip("\n"), kind, speaker, source, time, heading, metadata))
+    return found
 
 
 def _text(payload: JsonObject, *keys: str) -> str:

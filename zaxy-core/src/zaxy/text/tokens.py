@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import Stemmer  # type: ignore[import-not-found]
 
@@ -30,7 +30,8 @@ STOP_WORDS = frozenset(
     when where which while who whom whose why will with won would wouldn you your yours yourself yourselves""".split()
 )
 
-_ASCII_WORDS = re.compile(r"[a-z0-9]+")
+_APART = "".join(chr(code).lower() if chr(code).isalnum() else " " for code in range(128))
+"""What each ASCII character becomes before a text is split: in one pass, where a pattern looks at every word."""
 # Letters, digits, and the marks of scripts that write vowels with them.
 _WORDS = re.compile(r"(?:[^\W_]|[\u0900-\u0dff\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff])+")
 # Scripts that put no spaces between words, and Korean, whose words change their ends: pairs of characters find them.
@@ -96,7 +97,7 @@ def folded(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """The stems of a text, in order; stop words leave none."""
-    return words_of_folded(folded(text))
+    return _ascii_words(text) if text.isascii() else words_of_folded(folded(text))
 
 
 @lru_cache(8192)
@@ -105,16 +106,28 @@ def stems_of(name: str) -> tuple[str, ...]:
     return tuple(words(name))
 
 
+def first_stems(parts: Iterable[str]) -> list[str]:
+    """The first stem of each part; empty for stop words and marks."""
+    return list(map(_first_stem, parts))
+
+
+@lru_cache(REMEMBERED)
+def _first_stem(part: str) -> str:
+    return "".join(words(part)[:1])
+
+
 def words_of_folded(text: str) -> list[str]:
-    if not text.isascii():
-        return list(_words_of_any_script(text))
-    return list(filter(None, map(_stems.__getitem__, _ASCII_WORDS.findall(text))))
+    return _ascii_words(text) if text.isascii() else list(_words_of_any_script(text))
+
+
+def _ascii_words(text: str) -> list[str]:
+    return list(filter(None, map(_stems.__getitem__, text.translate(_APART).split())))
 
 
 def _words_of_any_script(text: str) -> Iterator[str]:
     for run in _WORDS.findall(text):
         if run.isascii():
-            yield from words_of_folded(run)
+            yield from _ascii_words(run)
             continue
         position = 0
         for unspaced in _UNSPACED.finditer(run):
@@ -136,19 +149,21 @@ def _pairs(run: str) -> Iterator[str]:
 
 
 def _stemmed(word: str) -> str:
-    if word.isdigit() or len(word) < 3:
+    if len(word) < 3 or word.isdigit():
         return word[:MAX_CHARS]
-    if not word.isascii():
-        first = ord(word[0])
-        for begin, end, language in _BY_SCRIPT:
-            if begin <= first <= end:
-                return str(_stemmer(language).stemWord(word))[:MAX_CHARS]
-    return str(_stemmer("english").stemWord(word))[:MAX_CHARS]
+    stem: str = _stemmer("english" if word.isascii() else _language(ord(word[0])))(word)
+    return stem[:MAX_CHARS]
+
+
+def _language(first: int) -> str:
+    """By the script of a word's first letter."""
+    return next((language for begin, end, language in _BY_SCRIPT if begin <= first <= end), "english")
 
 
 @cache
-def _stemmer(language: str) -> Any:
-    return Stemmer.Stemmer(language, 0)  # words are remembered here, so it need not
+def _stemmer(language: str) -> Callable[[str], str]:
+    of_word: Callable[[str], str] = Stemmer.Stemmer(language, 0).stemWord  # words are remembered here
+    return of_word
 
 
 def identifiers(text: str) -> list[str]:
