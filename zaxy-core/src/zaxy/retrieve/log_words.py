@@ -13,6 +13,7 @@ from zaxy.api.models import Entity, EntityRef, EntityRow, Event, ExtractedEvent,
 from zaxy.api.names import folded_name
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.view import LogView
+from zaxy.extract.rules import ENTITY_TYPES
 from zaxy.text.passages import Passage, passages
 from zaxy.text.schema import Text
 
@@ -112,12 +113,17 @@ class LogWords:
             return None
         own = self._of_event(opened, row.entity)
         words = own if worded is opened else self._of_event(worded, row.entity)
+        if own is None or words is None:
+            return None
         return Entity(
             self._name(own, row), own.entity_type, words.summary, row.entity.properties, row.entity.observed_at
         )
 
-    def _of_event(self, event: Event, entity: Entity) -> Entity:
-        """The entity of an event that a row is a version of: of the same name, or else of the same living kind."""
+    def _of_event(self, event: Event, entity: Entity) -> Entity | None:
+        """The entity of an event that a row is a version of: of the same name, or else of the same living kind.
+
+        The core's rules give it again whenever they are asked. A plugin's extractor may fail to: the row is left out.
+        """
         found = [one for one in self._rows[event.seq].entities if one.entity_type == entity.entity_type]
         for one in found:
             if one.name == entity.name or folded_name(one.name) == folded_name(entity.name):
@@ -125,7 +131,9 @@ class LogWords:
         for one in found:
             if one.merges:
                 return one
-        raise FollowerDisagrees(GRAPH)
+        if entity.entity_type in ENTITY_TYPES:
+            raise FollowerDisagrees(GRAPH)
+        return None
 
     def _name(self, own: Entity, row: EntityRow) -> str:
         """The name of a row: as its event spells it, or the one by which a living thing was known then."""
