@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager, suppress
+from os import urandom
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def atomic_file(
     `mode` None leaves the mode to the umask. `put` is `os.link` for a file that must not be there yet.
     """
     folder, name = os.path.split(os.path.abspath(path))
-    partial = os.path.join(folder, f".{name}.{os.urandom(4).hex()}.partial")
+    partial = os.path.join(folder, f".{name}.{urandom(4).hex()}.partial")
     fd = os.open(partial, _NEW | _PLAIN, 0o666 if mode is None else mode)
     try:
         with open(fd, "wb") as file:

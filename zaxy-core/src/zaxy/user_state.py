@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from os import urandom
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def user_key() -> bytes:
         try:
             _keys[folder] = _kept_key(folder)
         except OSError:
-            _keys[folder] = os.urandom(KEY_BYTES)
+            _keys[folder] = urandom(KEY_BYTES)
     return _keys[folder]
 
 
@@ -62,10 +63,10 @@ def _kept_key(folder: str) -> bytes:
 
         os.makedirs(folder, mode=0o700, exist_ok=True)
         try:
-            atomic_write(path, os.urandom(KEY_BYTES), put=os.link)  # of two processes that make one, one wins
+            atomic_write(path, urandom(KEY_BYTES), put=os.link)  # of two processes that make one, one wins
         except FileExistsError:
             if len(_read(path) or b"") != KEY_BYTES:  # it was cut short or replaced: followers are built again
-                atomic_write(path, os.urandom(KEY_BYTES))
+                atomic_write(path, urandom(KEY_BYTES))
         key = _read(path)
     if key is None:
         raise FileNotFoundError(path)

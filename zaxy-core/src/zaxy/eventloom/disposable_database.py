@@ -15,6 +15,7 @@ import os
 import sqlite3
 from hashlib import blake2b
 from hmac import compare_digest
+from os import urandom
 from struct import Struct
 from threading import RLock, local
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -401,7 +402,7 @@ class DisposableDatabase:
         db.keyed = self._keyed_of(db)
 
     def _new_stamp(self) -> str:
-        number = os.urandom(16).hex()
+        number = urandom(16).hex()
         return f"INSERT INTO stamp VALUES ('{number}', '{self._mark(number)}'); PRAGMA user_version = {self._format}"
 
     def _keyed_of(self, db: SealedConnection) -> object:
