@@ -40,6 +40,7 @@ def checked_out(memory: Memory, question: str, **asked: Any) -> dict[str, Any]:
 def copied(workspace: Path, memory: Memory, events: dict[str, Event], tmp_path: Path) -> Path:
     """The project's folder, to be damaged."""
     memory.checkout(DATABASE, SESSION)
+    memory.head(SESSION)  # the mark of the checkout is written behind its reply
     return Path(shutil.copytree(workspace, tmp_path / "copy", ignore=shutil.ignore_patterns("*.lock")))
 
 
