@@ -204,7 +204,7 @@ def rows_of(read: str, trace: Trace, judged: bool) -> Iterator[Row]:
     yield Row(f"{read}: reads of the log", None, 0, False, f"{trace.reads}, {kib:,.1f} KiB in all")
     yield row("SQL statements", trace.statements.total(), 60, most(trace.statements))
     yield row("changes of folder", trace.changes.total(), 250, most(trace.changes), 500)
-    yield row("Python calls", trace.calls.total(), 2_500, most(trace.calls), 7_000)
+    yield row("Python calls", trace.calls.total(), 2_500, most(trace.calls), 6_000)
 
 
 def finish_behind(before: list[threading.Thread]) -> None:

@@ -27,14 +27,14 @@ class Proposal:
 
     __slots__ = ("hit", "parts", "score", "seq", "text")
 
-    def __init__(self, text: Text, hit: Hit | None = None, *parts: Part) -> None:
-        """`text`: its best passage."""
+    def __init__(self, text: Text, hit: Hit | None = None, first: Part | None = None) -> None:
+        """`text`: its best passage. `first`: what the lane says that found it."""
         self.seq = text.seq
         self.text = text
         self.hit = hit
-        self.parts = list(parts)
+        self.parts = [first] if first else []
         """What its score is the sum of, as `ScoreStep`s have it: most proposals are never shown."""
-        self.score = sum([normalised * weight for _, _, normalised, weight in parts]) if parts else 0.0
+        self.score = first[2] * first[3] if first else 0.0
 
     def add(self, lane: str, raw: float, normalised: float, weight: float) -> None:
         self.parts.append((lane, raw, normalised, weight))
