@@ -4,8 +4,7 @@ The log's own index, the text index and the graph are such files. It stands besi
 because the log uses it too. A file that is broken, of another format or not made by this user is set aside, and an
 empty one begun.
 
-Every row that is believed carries a seal: a digest over its fields, made with a key that only this user has. A row that
-was edited does not hold its seal, and its file counts as broken.
+A file in which a row does not hold its seal counts as broken: see `sealed_connection`.
 """
 
 from __future__ import annotations
@@ -16,20 +15,15 @@ import sqlite3
 from hashlib import blake2b
 from hmac import compare_digest
 from os import urandom
-from struct import Struct
 from threading import RLock, local
 from typing import TYPE_CHECKING, Any, TypeVar
 from zlib import crc32
 
-from orjson import dumps
-
 from zaxy.errors import InternalError, Unavailable, ZaxyError
 from zaxy.eventloom.database_errors import (
-    CHANGED,
-    MISSING as MISSING,
     MISTAKES,
     SUSPICIOUS,
-    Unsealed as Unsealed,
+    Unsealed,
     Unusable,
     is_broken,
     reason_of,
@@ -37,11 +31,12 @@ from zaxy.eventloom.database_errors import (
 )
 from zaxy.eventloom.disk import DISK, close_idle_files, retried_with_room
 from zaxy.eventloom.lock import SessionLock
+from zaxy.eventloom.sealed_connection import SEAL_BYTES, SealedConnection
 from zaxy.security.paths import is_own_file, own_folder
 from zaxy.user_state import user_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
 T = TypeVar("T")
 FILES = ("", "-wal", "-shm")
@@ -55,9 +50,6 @@ PRAGMA wal_autocheckpoint = 4000;
 PRAGMA journal_size_limit = 67108864;
 """
 STAMP = "CREATE TABLE stamp (id TEXT NOT NULL, mark TEXT NOT NULL)"
-
-AS_SEAL = Struct(">q").unpack
-"""A digest of eight bytes as the number that SQLite keeps."""
 
 _of_parents: list[sqlite3.Connection] = []
 """In a forked child: a connection must not be used here, nor closed, as it would be if nothing held it any more."""
@@ -73,44 +65,6 @@ class BrokenFollower(Exception):
 
     def set_aside(self) -> None:
         self._file.set_aside(self._why, self._identity)
-
-
-class SealedConnection(sqlite3.Connection):
-    """A connection to one file, with the key that fits the seals of its rows."""
-
-    identity: tuple[int, int] | None = None
-    keyed: Any
-    """A digest that has taken the key, and nothing else yet."""
-
-    def seal(self, fields: Sequence[object]) -> int:
-        """The digest of a row's fields, as the file keeps it."""
-        digest = self.keyed.copy()
-        digest.update(dumps(fields))
-        (seal,) = AS_SEAL(digest.digest())
-        return seal  # type: ignore[no-any-return]
-
-    def check(self, fields: Sequence[object], seal: object) -> None:
-        """Refuse a row whose fields are not those that were sealed."""
-        self.unsealed([(*fields, seal)])
-
-    def unsealed(self, rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-        """The rows without the seals that they end in; one that does not hold its seal is refused.
-
-        One loop for all of them: a call for each row would take as long as the digests.
-        """
-        keyed = self.keyed
-        found = []
-        for row in rows:
-            fields = row[:-1]
-            digest = keyed.copy()
-            try:
-                digest.update(dumps(fields))
-            except TypeError:  # bytes where only a text or a number can be
-                raise Unsealed(CHANGED) from None
-            if AS_SEAL(digest.digest())[0] != row[-1]:
-                raise Unsealed(CHANGED)
-            found.append(fields)
-        return found
 
 
 def _silent(_: str) -> None:
@@ -411,7 +365,7 @@ class DisposableDatabase:
         if len(stamps) != 1 or not compare_digest(str(stamps[0][1]).encode(), self._mark(stamps[0][0]).encode()):
             raise Unusable("this user did not make it here")
         key = blake2b(f"rows {stamps[0][0]}".encode(), key=user_key(), digest_size=32).digest()
-        return blake2b(key=key, digest_size=8)
+        return blake2b(key=key, digest_size=SEAL_BYTES)
 
     def _mark(self, number: object) -> str:
         bound = f"{self._bound_to}\n{self.what}\n{number}"

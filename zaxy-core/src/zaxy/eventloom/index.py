@@ -11,7 +11,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from zaxy.eventloom.bulk import parse_quickly
-from zaxy.eventloom.disposable_database import DisposableDatabase, SealedConnection
+from zaxy.eventloom.disposable_database import DisposableDatabase
+from zaxy.eventloom.sealed_connection import SealedConnection
 from zaxy.eventloom.record import Damaged, NewerFormat
 
 if TYPE_CHECKING:

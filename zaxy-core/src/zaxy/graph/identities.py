@@ -21,7 +21,8 @@ import orjson
 from zaxy.api.models import Closing, Cursor, Edge, Entity, EntityRef, Event, ExtractedEvent, Extraction
 from zaxy.api.names import folded_name, folded_names
 from zaxy.errors import Conflict
-from zaxy.eventloom.disposable_database import DisposableDatabase, SealedConnection
+from zaxy.eventloom.disposable_database import DisposableDatabase
+from zaxy.eventloom.sealed_connection import SealedConnection
 from zaxy.extract.rules import LIVING_TYPES
 from zaxy.graph.seal_check import name_problems, without_session
 from zaxy.graph.sessions import SessionRows

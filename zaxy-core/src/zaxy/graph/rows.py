@@ -11,10 +11,13 @@ import orjson
 
 from zaxy.api.models import AsOf, Edge, EdgeRow, Entity, EntityRef, EntityRow
 from zaxy.api.versions import Version, as_known, earlier_ends, holding
-from zaxy.eventloom.disposable_database import SealedConnection, Unsealed
+from zaxy.eventloom.database_errors import Unsealed
+from zaxy.eventloom.sealed_connection import SealedConnection
 from zaxy.graph.statements import AFTER_ALL_EVENTS
 
 AFTER_ALL_TIMES = "~"
+END_OF_ENTITY, END_OF_EDGE = 12, 20
+"""Where in a fetched row the fields end that its seal is over."""
 
 
 class Moment(NamedTuple):
@@ -42,18 +45,18 @@ def entity_order(row: Any) -> tuple[object, ...]:
 
 
 def check_entity(db: SealedConnection, row: Any) -> None:
-    db.unsealed((row[:13], row[13:18]))
+    db.check_with_ends((row,), END_OF_ENTITY)
 
 
 def check_edge(db: SealedConnection, row: Any) -> None:
-    db.unsealed((row[:21], row[21:26]))
+    db.check_with_ends((row,), END_OF_EDGE)
 
 
 def entity_rows(db: SealedConnection, rows: Iterable[Any], moment: Moment) -> list[EntityRow]:
     """Those of the fetched rows that hold at the moment, as it was known then."""
     found = []
     known = [row for row in sorted(rows, key=entity_order) if row[10] <= moment.known]
-    db.unsealed([part for row in known for part in (row[:13], row[13:18])])
+    db.check_with_ends(known, END_OF_ENTITY)
     ends = [_known_end(row, moment.known) for row in known]
     held = holding([(row[9], valid_to) for row, (valid_to, _) in zip(known, ends, strict=True)], moment.at)
     for row, (valid_to, closed), holds in zip(known, ends, held, strict=True):

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
-from zaxy.eventloom.disposable_database import SealedConnection, Unsealed
+from zaxy.eventloom.database_errors import Unsealed
+from zaxy.eventloom.sealed_connection import SealedConnection
 from zaxy.graph.rows import check_edge, check_entity
 from zaxy.graph.statements import EVENT, READ_EDGE, READ_ENTITY, THING
 

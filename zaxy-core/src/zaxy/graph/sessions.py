@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from threading import local
 from typing import Any
 
-from zaxy.eventloom.disposable_database import SealedConnection
+from zaxy.eventloom.sealed_connection import SealedConnection
 
 
 class SessionRows:

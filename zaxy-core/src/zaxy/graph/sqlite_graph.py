@@ -15,7 +15,8 @@ from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, 
 from zaxy.api.names import folded_names
 from zaxy.api.provider import ProviderContext
 from zaxy.errors import Conflict
-from zaxy.eventloom.disposable_database import DisposableDatabase, SealedConnection
+from zaxy.eventloom.disposable_database import DisposableDatabase
+from zaxy.eventloom.sealed_connection import SealedConnection
 from zaxy.graph.rows import Moment, entities_of_events, entity_order, entity_rows, moment_of
 from zaxy.graph.schema import FORMAT, SCHEMA, name_key
 from zaxy.graph.seal_check import graph_problems, without_session

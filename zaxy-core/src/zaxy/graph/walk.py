@@ -10,7 +10,7 @@ import orjson
 
 from zaxy.api.models import EdgeRow, EntityRef
 from zaxy.api.names import folded_name
-from zaxy.eventloom.disposable_database import SealedConnection
+from zaxy.eventloom.sealed_connection import SealedConnection
 from zaxy.graph.rows import Moment, edge_order, edge_row
 from zaxy.graph.schema import name_key
 from zaxy.graph.statements import EDGES, EXACTLY, NEWEST_AROUND, RELATIONS, ROUGHLY, THINGS, parts, together

@@ -18,7 +18,7 @@ from zaxy.api.versions import (
     end_versions,
     open_version,
 )
-from zaxy.eventloom.disposable_database import SealedConnection
+from zaxy.eventloom.sealed_connection import SealedConnection
 from zaxy.graph.rows import edge_version, entity_version
 from zaxy.graph.schema import name_key
 from zaxy.graph.statements import EDGE, ENTITY, EVENT, THING
@@ -118,6 +118,8 @@ class GraphWriter:
         self._edges = Lines(EDGES_OF_ENDS, END_EDGE, place=_place, version=edge_version)
         self._new_things: set[int] = set()
         """Things that were not there before, so that of their rows none is there that is not remembered."""
+        self._said: dict[int, Entity] = {}
+        """What was last said of each thing. The same of who speaks is said again and again."""
         self._writes: dict[str, list[tuple[object, ...]]] = {of: [] for of in WRITES}
 
     @property
@@ -179,6 +181,9 @@ class GraphWriter:
 
     def _take_entity(self, event: Event, entity: Entity) -> None:
         thing, spelled, name = self._thing((entity.entity_type, entity.name))
+        if self._said.get(thing) is entity and self._still_holds(thing, event.time):
+            return
+        self._said[thing] = entity
         row = self._last_entity + 1
         is_new = thing in self._new_things and thing not in self._entities.last
         around = () if is_new else self._around(self._entities, thing, beginning(entity, event), ONE)
@@ -191,7 +196,7 @@ class GraphWriter:
         since, ends, closed = opened.valid_from, opened.valid_to, opened.closed_seq
         content = (*opened.content, entity.observed_at, since)
         names = (self._session, row, thing, name, entity.name, entity.entity_type)
-        seals = (self._db.seal((*names, *content, event.seq, event.hash)), self._db.seal((row, ends, closed, None)))
+        seals = self._seals((*names, *content, event.seq, event.hash), row, opened)
         place = (row, self._session, thing, entity.entity_type, spelled)
         self._writes[NEW_ENTITY].append((*place, *content, ends, event.seq, closed, *seals))
         self._open(self._entities, thing, opened)
@@ -215,11 +220,21 @@ class GraphWriter:
         content = (confidence, int(bool(inferred)), method, evidence)
         names = (source_type, source_name, source_shown, target_type, target_name, target_shown, edge.relation_type)
         said = (*names, *content, edge.valid_from, given_to, since, event.seq, event.hash)
-        seal = self._db.seal((self._session, row, source, target, *said))
-        seals = (seal, self._db.seal((row, ends, closed, None)))
+        seals = self._seals((self._session, row, source, target, *said), row, opened)
         place = (row, *join, source_spelled, target_spelled, *content, given_to, edge.valid_from)
         self._writes[NEW_EDGE].append((*place, since, ends, event.seq, closed, *seals))
         self._open(self._edges, join, opened)
+
+    def _still_holds(self, thing: int, time: str) -> bool:
+        """Whether the last version of a thing holds at a time: then saying the same again changes nothing."""
+        last = self._entities.last.get(thing)
+        return last is not None and not last.valid_to and last.valid_from <= time
+
+    def _seals(self, fields: tuple[object, ...], row: int, version: Version) -> tuple[int, int]:
+        seal, end_seal = self._db.seals(fields)
+        if version.valid_to:
+            end_seal = self._db.seal((row, version.valid_to, version.closed_seq, None))
+        return seal, end_seal
 
     def _around(self, lines: Lines, key: Any, moment: str, later: int) -> tuple[Version, ...]:
         """The versions of a line around a moment: the last is all there is unless it begins later."""

@@ -12,7 +12,7 @@ import orjson
 from zaxy.api.models import EntityRef, Event, ExtractedEvent
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.citation import parse_citation
-from zaxy.eventloom.disposable_database import SealedConnection
+from zaxy.eventloom.sealed_connection import SealedConnection
 from zaxy.extract.names import entity_key
 from zaxy.text import tokens
 from zaxy.text.blocks import BLOCK, mark_block

@@ -9,7 +9,8 @@ from hashlib import sha256
 from typing import Any, NamedTuple, TypeVar
 
 from zaxy.api.models import Cursor, ExtractedEvent
-from zaxy.eventloom.disposable_database import MISSING, SealedConnection, Unsealed
+from zaxy.eventloom.database_errors import MISSING, Unsealed
+from zaxy.eventloom.sealed_connection import SealedConnection
 from zaxy.extract.housekeeping import is_housekeeping
 from zaxy.text import blocks
 from zaxy.text.blocks import BLOCK, BYTES, Mark

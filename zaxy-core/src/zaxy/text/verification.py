@@ -6,7 +6,8 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 
-from zaxy.eventloom.disposable_database import SealedConnection, Unsealed
+from zaxy.eventloom.database_errors import Unsealed
+from zaxy.eventloom.sealed_connection import SealedConnection
 from zaxy.text.blocks import BLOCK, MARKED, bits_of, places_of
 from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, WORD_LISTS, Text
 from zaxy.text.tokens import identifiers
