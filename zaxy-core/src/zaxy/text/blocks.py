@@ -8,7 +8,7 @@ question are found by putting bits together, where reading lists takes longer th
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, combinations
 from typing import NamedTuple
@@ -41,8 +41,8 @@ class Mark(NamedTuple):
 def mark_block(db: SealedConnection, block: int) -> None:
     """Mark the common words of a block that is full."""
     query = "SELECT words FROM passages WHERE id > ? AND id <= ? ORDER BY id"
-    texts = (words for (words,) in db.execute(query, (block * BLOCK, (block + 1) * BLOCK)))
-    common = dict(sorted(places_of(texts, MARKED).items()))
+    places = places_of(words for (words,) in db.execute(query, (block * BLOCK, (block + 1) * BLOCK)))
+    common = dict(sorted([(term, found) for term, found in places.items() if len(found) >= MARKED]))
     before = counts(db, list(common), block * BLOCK)
     rows = [(term, block, before.get(term, 0) + len(found), bits_of(found)) for term, found in common.items()]
     seal = db.seal
@@ -85,16 +85,13 @@ def _counted(db: SealedConnection, asked: Sequence[tuple[str, int]], last: int) 
     yield from ((term, count) for (term, _), (count,) in zip(asked, counted, strict=True))
 
 
-def places_of(texts: Iterable[str], least: int = 1) -> dict[str, list[int]]:
-    """Of each word that at least so many of the texts have, those texts, by their numbers."""
-    words = [set(text.split()) for text in texts]
-    counts = Counter(chain.from_iterable(words))
-    common = {word for word, count in counts.items() if count >= least}
-    found: dict[str, list[int]] = {word: [] for word in common}
-    for place, own in enumerate(words):
-        for word in own & common:
-            found[word].append(place)
-    return found
+def places_of(texts: Iterable[str]) -> dict[str, list[int]]:
+    """Of each word the texts that have it, by their numbers."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, words in enumerate(texts):
+        for word in set(words.split()):
+            places[word].append(place)
+    return places
 
 
 def bits_of(places: Iterable[int]) -> bytes:
