@@ -35,7 +35,7 @@ class FilesLog(EventLog):
         return self._loom.view(session)
 
     def records(self, session: str, first: int = 1, last: int | None = None) -> Iterator[tuple[dict[str, Any], bytes]]:
-        return ((line.record, line.data) for line in self._loom.read(session, first, last))
+        return self._loom.records(session, first, last)
 
     def refs(self, session: str) -> dict[str, Event]:
         return {name: event_of(line) for name, line in self._loom.refs(session).items()}

@@ -24,7 +24,8 @@ FORMAT = 4
 EVERY = 16
 NOT_YET_INDEXED = 256
 """Events behind the last place that are found by reading on from there, which costs less than indexing them first."""
-REF = b'"type":"memory.ref.updated"'
+SETS_REF = b'"type":"memory.ref.updated","v":1}'
+"""How the line of an event ends that sets a ref: the names of fields are sorted."""
 KEY = b'"idempotency_key":"'
 SCHEMA = """
 CREATE TABLE place (seq INTEGER, hash TEXT, start INTEGER);
@@ -124,7 +125,7 @@ class LogIndex:
         last = b""
         for start, last in reader.lines(size):
             seq += 1
-            if seq % EVERY == 1 or KEY in last or REF in last:
+            if seq % EVERY == 1 or KEY in last or last.endswith(SETS_REF):
                 self._take(db, seq, start, last)
         if last:
             record = parse_quickly(last).record
@@ -153,7 +154,7 @@ class LogIndex:
             key = parse_quickly(data).record.get("idempotency_key")
             if key is not None:
                 db.execute("INSERT OR IGNORE INTO keys VALUES (?, ?, ?)", (key, offset, db.seal((key, offset))))
-        if REF in data:
+        if data.endswith(SETS_REF):
             db.execute("INSERT OR REPLACE INTO refs VALUES (?, ?, ?)", row)
 
     def _clear(self, db: SealedConnection) -> None:
@@ -173,7 +174,7 @@ def _rows_of(seq: int, data: bytes) -> Iterator[tuple[str, object]]:
         yield "offsets", seq
     if KEY in data and (key := parse_quickly(data).record.get("idempotency_key")) is not None:
         yield "keys", key
-    if REF in data:
+    if data.endswith(SETS_REF):
         yield "refs", seq
 
 

@@ -13,13 +13,14 @@ from zaxy.errors import Conflict, NotFound, Unavailable, ZaxyError
 from zaxy.eventloom.disk import DISK, rests_when_files_are_scarce
 from zaxy.eventloom.log import SessionLog, utc_now
 from zaxy.eventloom.reader import LOCK_TIMEOUT, TO_UPGRADE, damage_explained, explained, unusable
+from zaxy.eventloom.record import Line
 from zaxy.security.paths import own_folder, unusable_folder
 from zaxy.security.session_ids import check_session_id, refuse_clash
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     from zaxy.api.models import Report
     from zaxy.eventloom.citation import Citation
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from zaxy.eventloom.file_log import FileLog
     from zaxy.eventloom.index import LogIndex
     from zaxy.eventloom.reader import Reader
-    from zaxy.eventloom.record import Entry, Line
+    from zaxy.eventloom.record import Entry
     from zaxy.eventloom.tail import Tail
     from zaxy.eventloom.view import LogView
 
@@ -145,7 +146,13 @@ class Eventloom:
 
     def read(self, session: str, from_seq: int = 1, to_seq: int | None = None) -> Iterator[Line]:
         """The durable events of a range, oldest first, each verified. The rest of the log is not read."""
-        from zaxy.eventloom.bulk import parse_quickly
+        return (Line(record, data) for record, data in self.records(session, from_seq, to_seq))
+
+    def records(
+        self, session: str, from_seq: int = 1, to_seq: int | None = None
+    ) -> Iterator[tuple[dict[str, Any], bytes]]:
+        """The same as records with their lines: who reads a whole log needs no `Line` for each."""
+        from zaxy.eventloom.bulk import prove
         from zaxy.eventloom.index import lines_from
         from zaxy.eventloom.record import Damaged, NewerFormat
 
@@ -157,19 +164,19 @@ class Eventloom:
                 if to_seq is not None and expected > to_seq:
                     return
                 try:
-                    line = parse_quickly(data)
-                    if line.seq != expected:
-                        raise Damaged(f"it has the number {line.seq}")
-                    if line.record["thread"] != session:
+                    record = prove(data)
+                    if record["seq"] != expected:
+                        raise Damaged(f"it has the number {record['seq']}")
+                    if record["thread"] != session:
                         raise Damaged("it belongs to another session")
-                    if line.record["prev"] != (before.hash if before else line.record["prev"]):
+                    if before is not None and record["prev"] != before:
                         raise Damaged("it does not continue the event before it")
                 except NewerFormat as error:
                     raise unusable(session, f"event {expected} cannot be read: {error}", TO_UPGRADE) from None
                 except Damaged as error:
                     raise self._damaged(session, expected, offset, str(error)) from None
-                yield line
-                expected, before = expected + 1, line
+                yield record, data
+                expected, before = expected + 1, record["hash"]
 
     def get(self, session: str, seq: int) -> Line | None:
         return next(self.read(session, seq, seq), None) if seq > 0 else None
@@ -321,7 +328,7 @@ class Eventloom:
     def ref_lines(self, session: str) -> list[Line]:
         """The events that set refs, oldest first."""
         from zaxy.eventloom.bulk import parse_quickly
-        from zaxy.eventloom.index import REF
+        from zaxy.eventloom.index import SETS_REF
         from zaxy.eventloom.refs import UPDATED
 
         log, index = self._existing(session), self._index(session)
@@ -329,7 +336,7 @@ class Eventloom:
         with log.reader() as reader, damage_explained(session):
             reach, offsets = self._unless_broken(lambda: index.ref_offsets(reader), nothing)
             found = [parse_quickly(data) for offset in offsets if (data := reader.line_at(offset))]
-            found += [parse_quickly(data) for _, data in reader.lines(reach) if REF in data]
+            found += [parse_quickly(data) for _, data in reader.lines(reach) if data.endswith(SETS_REF)]
         # The index only compares bytes. A payload may hold the same bytes without setting a ref.
         return [line for line in found if line.record["type"] == UPDATED]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from zaxy.api.models import Closing, Edge, Entity, Event, ExtractedEvent
+from zaxy.api.models import Closing, Edge, Entity, EntityRef, Event, ExtractedEvent
 from zaxy.api.names import folded_name
 from zaxy.api.versions import (
     Version,
@@ -48,15 +48,19 @@ AN_EVENT = f"SELECT {EVENT} FROM events AS v WHERE v.session = ? AND v.seq = ?"
 ENTITIES_OF_EVENT, EDGES_OF_EVENT = (f"{rows} r.id >= ? AND r.id < ?" for rows in (ENTITIES, EDGES.format("")))
 LAST_IDS = "SELECT (SELECT max(id) FROM things), (SELECT max(id) FROM entities), (SELECT max(id) FROM edges)"
 ONE, ALL = 1, -1
+PLAIN = (1.0, False, "", "", "")
+"""The content of an edge that is given, and of which nothing else is said."""
 
 # In this order: a row is there before it is ended.
 NEW_EVENT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 NEW_THING = "INSERT INTO things VALUES (?, ?, ?, ?, ?, ?, ?)"
 NEW_ENTITY = "INSERT INTO entities VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)"
+# Most edges say nothing but that they hold. Each value that is given costs as much as a step in an index.
+PLAIN_EDGE = "INSERT INTO edges VALUES (?, ?, ?, ?, NULL, NULL, 1.0, 0, '', '', '', '', ?, '', ?, NULL, NULL, ?, ?)"
 NEW_EDGE = "INSERT INTO edges VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)"
 END_ENTITY = "UPDATE entities SET valid_to = ?, closed = ?, earlier = ?, end_seal = ? WHERE id = ?"
 END_EDGE = "UPDATE edges SET valid_to = ?, closed = ?, earlier = ?, end_seal = ? WHERE id = ?"
-WRITES = (NEW_EVENT, NEW_THING, NEW_ENTITY, NEW_EDGE, END_ENTITY, END_EDGE)
+WRITES = (NEW_EVENT, NEW_THING, NEW_ENTITY, PLAIN_EDGE, NEW_EDGE, END_ENTITY, END_EDGE)
 
 
 Seen = tuple[int, str | None, str]
@@ -119,7 +123,7 @@ class GraphWriter:
         self._new_things: set[int] = set()
         """Things that were not there before, so that of their rows none is there that is not remembered."""
         self._said: dict[int, Entity] = {}
-        """What was last said of each thing. The same of who speaks is said again and again."""
+        """What was said again of a thing: of who speaks, with every event."""
         self._writes: dict[str, list[tuple[object, ...]]] = {of: [] for of in WRITES}
 
     @property
@@ -181,60 +185,68 @@ class GraphWriter:
 
     def _take_entity(self, event: Event, entity: Entity) -> None:
         thing, spelled, name = self._thing((entity.entity_type, entity.name))
-        if self._said.get(thing) is entity and self._still_holds(thing, event.time):
-            return
-        self._said[thing] = entity
+        lines = self._entities
+        if thing in lines.last:
+            if self._said.get(thing) is entity and self._still_holds(thing, event.time):
+                return
+            around = self._around(lines, thing, beginning(entity, event), ONE)
+        elif thing in self._new_things:
+            around = ()
+        else:
+            around = self._around(lines, thing, beginning(entity, event), ONE)
         row = self._last_entity + 1
-        is_new = thing in self._new_things and thing not in self._entities.last
-        around = () if is_new else self._around(self._entities, thing, beginning(entity, event), ONE)
         opened, ended = open_version(around, entity, event, row)
         for version in ended:
-            self._end(self._entities, thing, version)
+            self._end(lines, thing, version)
         if opened is None:
+            self._said[thing] = entity
             return
         self._last_entity = row
-        since, ends, closed = opened.valid_from, opened.valid_to, opened.closed_seq
-        content = (*opened.content, entity.observed_at, since)
-        names = (self._session, row, thing, name, entity.name, entity.entity_type)
-        seals = self._seals((*names, *content, event.seq, event.hash), row, opened)
-        place = (row, self._session, thing, entity.entity_type, spelled)
-        self._writes[NEW_ENTITY].append((*place, *content, ends, event.seq, closed, *seals))
-        self._open(self._entities, thing, opened)
+        seq, session, kind = event.seq, self._session, entity.entity_type
+        _, since, ends, _, closed, (summary, properties), _, _ = opened
+        content = (summary, properties, entity.observed_at, since)
+        seal, end_seal = self._db.seals((session, row, thing, name, entity.name, kind, *content, seq, event.hash))
+        if ends:
+            end_seal = self._db.seal((row, ends, closed, None))
+        place = (row, session, thing, kind, spelled)
+        self._writes[NEW_ENTITY].append((*place, *content, ends, seq, closed, seal, end_seal))
+        self._open(lines, thing, opened)
 
     def _take_edge(self, event: Event, edge: Edge) -> None:
         source, source_spelled, source_name = self._thing(edge.source)
         target, target_spelled, target_name = self._thing(edge.target)
-        join = (source, target, edge.relation_type)
+        relation, lines = edge.relation_type, self._edges
+        join = (source, target, relation)
+        if join not in lines.last and (source in self._new_things or target in self._new_things):
+            around: tuple[Version, ...] = ()
+        else:
+            around = self._around(lines, join, beginning(edge, event), ONE)
         row = self._last_edge + 1
-        is_new = (source in self._new_things or target in self._new_things) and join not in self._edges.last
-        around = () if is_new else self._around(self._edges, join, beginning(edge, event), ONE)
         opened, ended = open_version(around, edge, event, row)
         for version in ended:
-            self._end(self._edges, join, version)
+            self._end(lines, join, version)
         if opened is None:
             return
         self._last_edge = row
-        since, ends, closed = opened.valid_from, opened.valid_to, opened.closed_seq
-        confidence, inferred, method, evidence, given_to = opened.content
-        (source_type, source_shown), (target_type, target_shown) = edge.source, edge.target
-        content = (confidence, int(bool(inferred)), method, evidence)
-        names = (source_type, source_name, source_shown, target_type, target_name, target_shown, edge.relation_type)
-        said = (*names, *content, edge.valid_from, given_to, since, event.seq, event.hash)
-        seals = self._seals((self._session, row, source, target, *said), row, opened)
-        place = (row, *join, source_spelled, target_spelled, *content, given_to, edge.valid_from)
-        self._writes[NEW_EDGE].append((*place, since, ends, event.seq, closed, *seals))
-        self._open(self._edges, join, opened)
+        _, since, ends, seq, closed, content, _, _ = opened
+        confidence, inferred, method, evidence, given_to = content
+        names = (*_named(edge.source, source_name), *_named(edge.target, target_name), relation)
+        said = (confidence, int(bool(inferred)), method, evidence, edge.valid_from, given_to, since, seq, event.hash)
+        seal, end_seal = self._db.seals((self._session, row, source, target, *names, *said))
+        if source_spelled is target_spelled is None and content == PLAIN and not ends and not edge.valid_from:
+            self._writes[PLAIN_EDGE].append((row, source, target, relation, since, seq, seal, end_seal))
+        else:
+            if ends:
+                end_seal = self._db.seal((row, ends, closed, None))
+            place = (row, source, target, relation, source_spelled, target_spelled)
+            given = (*said[:4], given_to, edge.valid_from, since)
+            self._writes[NEW_EDGE].append((*place, *given, ends, seq, closed, seal, end_seal))
+        self._open(lines, join, opened)
 
     def _still_holds(self, thing: int, time: str) -> bool:
         """Whether the last version of a thing holds at a time: then saying the same again changes nothing."""
         last = self._entities.last.get(thing)
         return last is not None and not last.valid_to and last.valid_from <= time
-
-    def _seals(self, fields: tuple[object, ...], row: int, version: Version) -> tuple[int, int]:
-        seal, end_seal = self._db.seals(fields)
-        if version.valid_to:
-            end_seal = self._db.seal((row, version.valid_to, version.closed_seq, None))
-        return seal, end_seal
 
     def _around(self, lines: Lines, key: Any, moment: str, later: int) -> tuple[Version, ...]:
         """The versions of a line around a moment: the last is all there is unless it begins later."""
@@ -303,6 +315,10 @@ class GraphWriter:
         self._db.check(found[:6], found[6])
         known = self._things[key] = (found[0], found[4] if found[5] is None else found[5])
         return known
+
+
+def _named(ref: EntityRef, matched: str) -> tuple[str, str, str]:
+    return (ref.entity_type, matched, ref.name)
 
 
 def _place(join: Join) -> tuple[int, int, str, int]:
