@@ -199,6 +199,7 @@ class Extraction:
     closings: tuple[Closing, ...] = ()
 
 
+@quick_init
 @dataclass(frozen=True, slots=True)
 class ExtractedEvent:
     event: Event

@@ -47,6 +47,8 @@ Changes = tuple[Version | None, tuple[Version, ...]]
 """What a new row changes: store the version that opens, if one does, and those that end by their numbers."""
 
 NOTHING: Changes = (None, ())
+PLAIN_EDGE_CONTENT: Content = (1.0, False, "", "", "")
+"""That of an edge that was given, and of which nothing else is said, as of most: one for all of them."""
 SUMMARY_SEQ = "summary_seq"
 """Of a version that kept its summary: the property that names the event which gave it."""
 
@@ -119,7 +121,8 @@ def content_of(row: Entity | Edge, before: Content | None = None, *, before_seq:
     """What the version of a row says. One that merges keeps what it does not mention of the version before, which the
     event `before_seq` opened. Where it keeps the summary, the property `summary_seq` is the event that gave that."""
     if isinstance(row, Edge):
-        return (float(row.confidence), bool(row.inferred), row.inference_method, row.evidence, row.valid_to)
+        content = (float(row.confidence), bool(row.inferred), row.inference_method, row.evidence, row.valid_to)
+        return PLAIN_EDGE_CONTENT if content == PLAIN_EDGE_CONTENT else content
     if not row.merges:
         properties = row.properties
         return (row.summary, orjson.dumps(properties, dict, orjson.OPT_SORT_KEYS).decode() if properties else "{}")

@@ -16,7 +16,7 @@ from hashlib import blake2b
 from hmac import compare_digest
 from os import urandom
 from threading import RLock, local
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
 
 from zaxy.errors import InternalError, Unavailable, ZaxyError

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from zaxy.eventloom.bulk import parse_quickly
 from zaxy.eventloom.disposable_database import DisposableDatabase
-from zaxy.eventloom.sealed_connection import SealedConnection
 from zaxy.eventloom.record import Damaged, NewerFormat
+from zaxy.eventloom.sealed_connection import SealedConnection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -33,7 +33,7 @@ class SealedConnection(sqlite3.Connection):
         """Of a row that may end: the seal of its fields, and the one that says that it has no end yet."""
         digest = self.keyed.copy()
         digest.update(dumps(fields))
-        return _AS_SEALS(digest.digest())  # type: ignore[return-value]
+        return _AS_SEALS(digest.digest())
 
     def seal(self, fields: Sequence[object]) -> int:
         """The digest of a row's fields, as the file keeps it."""

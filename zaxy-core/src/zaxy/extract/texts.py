@@ -51,8 +51,10 @@ def text_of(value: object) -> str:
 def first_text(payload: Mapping[str, object], fields: Sequence[str]) -> str:
     """The first of the fields that holds a text or a number that is not blank."""
     for field in fields:
-        if field in payload and (text := text_of(payload[field])):
-            return text
+        if field in payload:
+            value = payload[field]
+            if text := value.strip() if type(value) is str else text_of(value):
+                return text
     return ""
 
 

@@ -53,7 +53,8 @@ class Extractors:
         self, events: Sequence[Event], ended: Mapping[int, tuple[Closing, ...]] | None = None
     ) -> tuple[ExtractedEvent, ...]:
         """The rows of events. `ended` is what erased ones had closed: that stays closed, from their own place on."""
-        return tuple(ExtractedEvent(event, self._all(event, ended or {})) for event in events)
+        ended = ended or {}
+        return tuple([ExtractedEvent(event, self._all(event, ended)) for event in events])
 
     def _all(self, event: Event, ended: Mapping[int, tuple[Closing, ...]]) -> Extraction:
         if event.payload is None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from zaxy.api.models import Closing, Edge, Entity, EntityRef, Event, ExtractedEvent
+from zaxy.api.models import Closing, Edge, Entity, Event, ExtractedEvent
 from zaxy.api.names import folded_name
 from zaxy.api.versions import (
+    PLAIN_EDGE_CONTENT,
     Version,
     beginning,
     comes_last,
@@ -48,23 +49,22 @@ AN_EVENT = f"SELECT {EVENT} FROM events AS v WHERE v.session = ? AND v.seq = ?"
 ENTITIES_OF_EVENT, EDGES_OF_EVENT = (f"{rows} r.id >= ? AND r.id < ?" for rows in (ENTITIES, EDGES.format("")))
 LAST_IDS = "SELECT (SELECT max(id) FROM things), (SELECT max(id) FROM entities), (SELECT max(id) FROM edges)"
 ONE, ALL = 1, -1
-PLAIN = (1.0, False, "", "", "")
-"""The content of an edge that is given, and of which nothing else is said."""
 
 # In this order: a row is there before it is ended.
 NEW_EVENT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 NEW_THING = "INSERT INTO things VALUES (?, ?, ?, ?, ?, ?, ?)"
+# Most rows have no end and spell names as before. Each value that is given costs as much as a step in an index.
+PLAIN_ENTITY = "INSERT INTO entities VALUES (?, ?, ?, ?, NULL, ?, ?, ?, ?, '', ?, NULL, NULL, ?, ?)"
 NEW_ENTITY = "INSERT INTO entities VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)"
-# Most edges say nothing but that they hold. Each value that is given costs as much as a step in an index.
 PLAIN_EDGE = "INSERT INTO edges VALUES (?, ?, ?, ?, NULL, NULL, 1.0, 0, '', '', '', '', ?, '', ?, NULL, NULL, ?, ?)"
 NEW_EDGE = "INSERT INTO edges VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)"
 END_ENTITY = "UPDATE entities SET valid_to = ?, closed = ?, earlier = ?, end_seal = ? WHERE id = ?"
 END_EDGE = "UPDATE edges SET valid_to = ?, closed = ?, earlier = ?, end_seal = ? WHERE id = ?"
-WRITES = (NEW_EVENT, NEW_THING, NEW_ENTITY, PLAIN_EDGE, NEW_EDGE, END_ENTITY, END_EDGE)
+WRITES = (NEW_EVENT, NEW_THING, PLAIN_ENTITY, NEW_ENTITY, PLAIN_EDGE, NEW_EDGE, END_ENTITY, END_EDGE)
 
 
-Seen = tuple[int, str | None, str]
-"""A thing's id, its name where that is spelled otherwise than at first, and its folded name."""
+Seen = tuple[int, str, str]
+"""A thing's id, its name as it was first spelled, and its folded name."""
 
 
 class Lines:
@@ -116,19 +116,19 @@ class GraphWriter:
         self._db = db
         self._session = session
         self._knows_all = is_new
-        self._refs: dict[tuple[str, str], Seen] = {}
-        self._things: dict[tuple[str, str], tuple[int, str]] = {}
+        self._things: dict[tuple[str, str], Seen] = {}
+        """By type and name, as it was spelled and folded."""
         self._entities = Lines(ENTITIES_OF_THING, END_ENTITY, place=lambda thing: (thing,), version=entity_version)
         self._edges = Lines(EDGES_OF_ENDS, END_EDGE, place=_place, version=edge_version)
         self._new_things: set[int] = set()
         """Things that were not there before, so that of their rows none is there that is not remembered."""
-        self._said: dict[int, Entity] = {}
-        """What was said again of a thing: of who speaks, with every event."""
+        self._said: dict[int, tuple[Entity, Version]] = {}
+        """What was said again of a thing, and the version that says so: of who speaks, with every event."""
         self._writes: dict[str, list[tuple[object, ...]]] = {of: [] for of in WRITES}
 
     @property
     def size(self) -> int:
-        return len(self._refs) + len(self._entities.last) + len(self._edges.last)
+        return len(self._things) + len(self._entities.last) + len(self._edges.last)
 
     def begin(self) -> None:
         self._last_thing, self._last_entity, self._last_edge = (of or 0 for of in self._db.execute(LAST_IDS).fetchone())
@@ -184,37 +184,38 @@ class GraphWriter:
         self._flush()  # the lines of these rows may not be remembered
 
     def _take_entity(self, event: Event, entity: Entity) -> None:
-        thing, spelled, name = self._thing((entity.entity_type, entity.name))
+        ref = (kind, spelled) = (entity.entity_type, entity.name)
+        thing, first, name = self._things.get(ref) or self._thing(ref)
         lines = self._entities
-        if thing in lines.last:
-            if self._said.get(thing) is entity and self._still_holds(thing, event.time):
-                return
-            around = self._around(lines, thing, beginning(entity, event), ONE)
-        elif thing in self._new_things:
-            around = ()
-        else:
-            around = self._around(lines, thing, beginning(entity, event), ONE)
+        if thing in self._said and self._says_nothing_new(thing, entity, event.time):
+            return
+        is_new = thing in self._new_things and thing not in lines.last
+        around = () if is_new else self._around(lines, thing, beginning(entity, event), ONE)
         row = self._last_entity + 1
         opened, ended = open_version(around, entity, event, row)
         for version in ended:
             self._end(lines, thing, version)
         if opened is None:
-            self._said[thing] = entity
+            self._said[thing] = (entity, around[0])
             return
         self._last_entity = row
-        seq, session, kind = event.seq, self._session, entity.entity_type
+        seq, session = event.seq, self._session
         _, since, ends, _, closed, (summary, properties), _, _ = opened
         content = (summary, properties, entity.observed_at, since)
-        seal, end_seal = self._db.seals((session, row, thing, name, entity.name, kind, *content, seq, event.hash))
+        seal, end_seal = self._db.seals((session, row, thing, name, spelled, kind, *content, seq, event.hash))
         if ends:
             end_seal = self._db.seal((row, ends, closed, None))
-        place = (row, session, thing, kind, spelled)
-        self._writes[NEW_ENTITY].append((*place, *content, ends, seq, closed, seal, end_seal))
+        if spelled == first and not ends:
+            self._writes[PLAIN_ENTITY].append((row, session, thing, kind, *content, seq, seal, end_seal))
+        else:
+            place = (row, session, thing, kind, _unlike(spelled, first))
+            self._writes[NEW_ENTITY].append((*place, *content, ends, seq, closed, seal, end_seal))
         self._open(lines, thing, opened)
 
     def _take_edge(self, event: Event, edge: Edge) -> None:
-        source, source_spelled, source_name = self._thing(edge.source)
-        target, target_spelled, target_name = self._thing(edge.target)
+        things = self._things
+        source, source_first, source_name = things.get(edge.source) or self._thing(edge.source)
+        target, target_first, target_name = things.get(edge.target) or self._thing(edge.target)
         relation, lines = edge.relation_type, self._edges
         join = (source, target, relation)
         if join not in lines.last and (source in self._new_things or target in self._new_things):
@@ -230,23 +231,27 @@ class GraphWriter:
         self._last_edge = row
         _, since, ends, seq, closed, content, _, _ = opened
         confidence, inferred, method, evidence, given_to = content
-        names = (*_named(edge.source, source_name), *_named(edge.target, target_name), relation)
+        (source_type, source_spelled), (target_type, target_spelled) = edge.source, edge.target
+        names = (source_type, source_name, source_spelled, target_type, target_name, target_spelled, relation)
         said = (confidence, int(bool(inferred)), method, evidence, edge.valid_from, given_to, since, seq, event.hash)
         seal, end_seal = self._db.seals((self._session, row, source, target, *names, *said))
-        if source_spelled is target_spelled is None and content == PLAIN and not ends and not edge.valid_from:
+        as_before = source_spelled == source_first and target_spelled == target_first
+        if as_before and content is PLAIN_EDGE_CONTENT and not ends and not edge.valid_from:
             self._writes[PLAIN_EDGE].append((row, source, target, relation, since, seq, seal, end_seal))
         else:
             if ends:
                 end_seal = self._db.seal((row, ends, closed, None))
-            place = (row, source, target, relation, source_spelled, target_spelled)
+            spellings = (_unlike(source_spelled, source_first), _unlike(target_spelled, target_first))
+            place = (row, source, target, relation, *spellings)
             given = (*said[:4], given_to, edge.valid_from, since)
             self._writes[NEW_EDGE].append((*place, *given, ends, seq, closed, seal, end_seal))
         self._open(lines, join, opened)
 
-    def _still_holds(self, thing: int, time: str) -> bool:
-        """Whether the last version of a thing holds at a time: then saying the same again changes nothing."""
-        last = self._entities.last.get(thing)
-        return last is not None and not last.valid_to and last.valid_from <= time
+    def _says_nothing_new(self, thing: int, entity: Entity, time: str) -> bool:
+        """Whether the very same was said of a thing before, and is still what holds at a time."""
+        said, version = self._said[thing]
+        is_last = said is entity and version is self._entities.last.get(thing)
+        return is_last and not version.valid_to and version.valid_from <= time
 
     def _around(self, lines: Lines, key: Any, moment: str, later: int) -> tuple[Version, ...]:
         """The versions of a line around a moment: the last is all there is unless it begins later."""
@@ -286,24 +291,20 @@ class GraphWriter:
 
     def _thing(self, ref: tuple[str, str]) -> Seen:
         """The thing that is meant; it gets an id when it is first heard of."""
-        seen = self._refs.get(ref)
-        if seen is not None:
-            return seen
         kind, name = ref
         matched = folded_name(name)
-        known = self._known((kind, matched))
-        if known is None:
-            self._last_thing += 1
-            known = self._things[(kind, matched)] = (self._last_thing, name)
-            self._new_things.add(self._last_thing)
-            spelled = None if name == matched else name
-            row = (self._last_thing, self._session, self._key, kind, matched, spelled)
+        seen = self._known((kind, matched))
+        if seen is None:
+            thing = self._last_thing = self._last_thing + 1
+            seen = self._things[(kind, matched)] = (thing, name, matched)
+            self._new_things.add(thing)
+            row = (thing, self._session, self._key, kind, matched, None if name == matched else name)
             self._writes[NEW_THING].append((*row, self._db.seal(row)))
-        seen = self._refs[ref] = (known[0], None if name == known[1] else name, matched)
+        self._things[ref] = seen
         return seen
 
-    def _known(self, key: tuple[str, str]) -> tuple[int, str] | None:
-        """The id and the first spelling of a thing by its type and folded name, if it was ever heard of."""
+    def _known(self, key: tuple[str, str]) -> Seen | None:
+        """A thing by its type and folded name, if it was ever heard of."""
         known = self._things.get(key)
         if known is not None:
             return known
@@ -313,12 +314,12 @@ class GraphWriter:
         if found is None:
             return None
         self._db.check(found[:6], found[6])
-        known = self._things[key] = (found[0], found[4] if found[5] is None else found[5])
+        known = self._things[key] = (found[0], found[4] if found[5] is None else found[5], found[4])
         return known
 
 
-def _named(ref: EntityRef, matched: str) -> tuple[str, str, str]:
-    return (ref.entity_type, matched, ref.name)
+def _unlike(spelled: str, first: str) -> str | None:
+    return None if spelled == first else spelled
 
 
 def _place(join: Join) -> tuple[int, int, str, int]:

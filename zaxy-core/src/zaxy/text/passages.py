@@ -63,7 +63,7 @@ def passages(event: Event, rows: Extraction) -> list[Passage]:
     heading = " ".join([str(place[key]) for key in HEADING if key in place])
     time = ("occurred_at" in payload and utc_text(payload["occurred_at"])) or event.time
     found: list[Passage] = []
-    for part in _cut(text):
+    for part in _cut(text) if len(text) > MAX_CHARS else (text,):
         metadata = place
         if kind == "document":
             first, last = line + len(part) - len(part.lstrip("\n")), line + part.rstrip("\n").count("\n")
