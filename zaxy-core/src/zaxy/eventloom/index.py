@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from zaxy.eventloom.reader import Reader
 
-FORMAT = 4
+FORMAT = 5
 EVERY = 16
 NOT_YET_INDEXED = 256
 """Events behind the last place that are found by reading on from there, which costs less than indexing them first."""

@@ -29,7 +29,7 @@ from zaxy.graph.sessions import SessionRows
 
 Alias = tuple[str, str, int]
 """A type, a folded name of a thing of that type, and the kind of that name."""
-FORMAT = 2
+FORMAT = 3
 SCHEMA = """
 CREATE TABLE sessions (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,

@@ -38,11 +38,15 @@ class Mark(NamedTuple):
     """The last passage of the block."""
 
 
-def mark_block(db: SealedConnection, block: int) -> None:
-    """Mark the common words of a block that is full."""
+def words_between(db: SealedConnection, after: int, last: int) -> Iterator[list[str]]:
+    """The words of the passages behind one and up to another."""
     query = "SELECT words FROM passages WHERE id > ? AND id <= ? ORDER BY id"
-    places = places_of(words for (words,) in db.execute(query, (block * BLOCK, (block + 1) * BLOCK)))
-    common = dict(sorted([(term, found) for term, found in places.items() if len(found) >= MARKED]))
+    return (words.split() for (words,) in db.execute(query, (after, last)))
+
+
+def mark_block(db: SealedConnection, block: int, texts: Iterable[Iterable[str]]) -> None:
+    """Mark the common words of a block that is full. `texts`: the words of its passages."""
+    common = common_words(texts)
     before = counts(db, list(common), block * BLOCK)
     rows = [(term, block, before.get(term, 0) + len(found), bits_of(found)) for term, found in common.items()]
     seal = db.seal
@@ -85,13 +89,15 @@ def _counted(db: SealedConnection, asked: Sequence[tuple[str, int]], last: int) 
     yield from ((term, count) for (term, _), (count,) in zip(asked, counted, strict=True))
 
 
-def places_of(texts: Iterable[str]) -> dict[str, list[int]]:
-    """Of each word the texts that have it, by their numbers."""
+def common_words(texts: Iterable[Iterable[str]]) -> dict[str, list[int]]:
+    """Of each word that is to be marked the texts that have it, by their numbers."""
     places: dict[str, list[int]] = defaultdict(list)
     for place, words in enumerate(texts):
-        for word in set(words.split()):
+        for word in words:
             places[word].append(place)
-    return places
+    # A text may have a word twice. To look at those of the common words alone takes half as long.
+    once = {word: list(dict.fromkeys(found)) for word, found in places.items() if len(found) >= MARKED}
+    return {word: found for word, found in sorted(once.items()) if len(found) >= MARKED}
 
 
 def bits_of(places: Iterable[int]) -> bytes:

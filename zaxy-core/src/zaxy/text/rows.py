@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
@@ -15,7 +16,7 @@ from zaxy.eventloom.citation import parse_citation
 from zaxy.eventloom.sealed_connection import SealedConnection
 from zaxy.extract.names import entity_key
 from zaxy.text import tokens
-from zaxy.text.blocks import BLOCK, mark_block
+from zaxy.text.blocks import BLOCK, mark_block, words_between
 from zaxy.text.passages import Passage, passages
 from zaxy.text.schema import MAX_LENGTH, TEXT_COLUMNS, Text
 
@@ -30,6 +31,8 @@ class NewRows:
         self._db = db
         self._seal = db.seal
         self._passages: list[tuple[Any, ...]] = []
+        self._stems: list[list[str]] = []
+        """The words of each of them."""
         self._fts: list[tuple[int, str, str]] = []
         self._episodes: dict[str, list[Any]] = {}
         """By source: id, source, passages, words and last time of the episode that goes on."""
@@ -60,6 +63,7 @@ class NewRows:
         text, kind, speaker, source, time, heading, metadata = passage
         stems = [*header(time[:10], speaker), *tokens.stems_of(heading), *tokens.words(text)]
         words, length = f" {'  '.join(stems)} ", len(stems)
+        self._stems.append(stems)
         episode = self._episode_of(source, time)
         episode[2] += 1
         episode[3] += length
@@ -117,7 +121,13 @@ class NewRows:
         db.executemany("INSERT INTO reinforced VALUES (?, ?, ?, ?, ?)", self._reinforced)
         before = self._id - len(self._passages)
         for block in range(before // BLOCK, self._id // BLOCK):
-            mark_block(db, block)
+            mark_block(db, block, self._texts_of(block, before))
+
+    def _texts_of(self, block: int, before: int) -> Iterator[list[str]]:
+        """The words of the passages of a block: of those up to `before` as they were kept, of the new ones as they are."""
+        first, end = block * BLOCK, (block + 1) * BLOCK
+        yield from words_between(self._db, first, before)
+        yield from self._stems[max(first - before, 0) : end - before]
 
 
 @lru_cache(4096)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from zaxy.text import tokens
 
-FORMAT = f"3, tokens {tokens.FORMAT}"
+FORMAT = f"4, tokens {tokens.FORMAT}"
 WORD_LISTS = "CREATE VIRTUAL TABLE fts USING fts5 (words, names, content = '', tokenize = 'ascii')"
 SCHEMA = f"""
 CREATE TABLE about (cursor TEXT, seal INTEGER);

@@ -50,6 +50,8 @@ _IDENTIFIER = re.compile(
 )
 # A text without this can have no identifier. It begins with one set of characters, which is looked for quickly.
 _SIGN_OF_IDENTIFIERS = re.compile(r"[\d_A-Z./\\:@#+~-](?:(?<=[\d_])|(?<=[a-z][A-Z])|(?<=[-./\\:@#+~])(?=[\w$]))")
+# The same, without asking of each letter whether it is a digit of some script.
+_SIGN_IN_ASCII = re.compile(_SIGN_OF_IDENTIFIERS.pattern, re.ASCII)
 _PATH = re.compile(r"[/\\]")
 # ASCII punctuation would end a token in the index; these stand for it, and occur in no text of this world.
 _HIDDEN = {ord(mark): 0xE000 + ord(mark) for mark in "-./\\:@#+~$_"}
@@ -173,7 +175,7 @@ def identifiers(text: str) -> list[str]:
     """
     found: dict[str, None] = {}
     # Nearly all are plain words, and looking at each of those with a pattern would take most of the time.
-    if not _SIGN_OF_IDENTIFIERS.search(text):
+    if not (_SIGN_IN_ASCII if text.isascii() else _SIGN_OF_IDENTIFIERS).search(text):
         return []
     for part in [part for part in text.split() if not (part.isalpha() and (part.islower() or part.istitle()))]:
         for name in _IDENTIFIER.findall(part):

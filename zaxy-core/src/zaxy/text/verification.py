@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import chain
 
 from zaxy.eventloom.database_errors import Unsealed
 from zaxy.eventloom.sealed_connection import SealedConnection
-from zaxy.text.blocks import BLOCK, MARKED, bits_of, places_of
+from zaxy.text.blocks import BLOCK, bits_of, common_words, words_between
 from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, WORD_LISTS, Text
 from zaxy.text.tokens import identifiers
 
@@ -62,13 +64,11 @@ def _misfits(db: SealedConnection) -> Iterator[str]:
     lengths = db.execute("SELECT id, length FROM passages ORDER BY id")
     if listed != [passage << 8 | min(length, MAX_LENGTH) for passage, length in lengths]:
         yield f"the lists of words name {len(listed)} passages, not the {passages} that are there"
-    by_now: dict[str, int] = {}
-    query = "SELECT words FROM passages WHERE id > ? AND id <= ? ORDER BY id"
+    by_now: Counter[str] = Counter()
     for block in range(passages // BLOCK):
-        places = places_of(words for (words,) in db.execute(query, (block * BLOCK, (block + 1) * BLOCK)))
-        for term, found in places.items():
-            by_now[term] = by_now.get(term, 0) + len(found)
-        expected = {(term, by_now[term], bits_of(found)) for term, found in places.items() if len(found) >= MARKED}
+        texts = list(words_between(db, block * BLOCK, (block + 1) * BLOCK))
+        by_now.update(chain.from_iterable(map(set, texts)))
+        expected = {(term, by_now[term], bits_of(found)) for term, found in common_words(texts).items()}
         if expected != set(db.execute("SELECT term, by_now, bits FROM marks WHERE block = ?", (block,))):
             yield f"the marks of block {block} are not those of its passages"
 
