@@ -10,6 +10,7 @@ ends, so that a read as known before the move still sees them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import orjson
@@ -42,6 +43,9 @@ class Version(NamedTuple):
         """Whether it holds at no time, as one does that was closed before it began: no rule looks at it again."""
         return self.valid_to != "" and self.valid_to <= self.valid_from
 
+
+_as_version = partial(tuple.__new__, Version)
+"""What `Version._make` does, without a call for each."""
 
 Changes = tuple[Version | None, tuple[Version, ...]]
 """What a new row changes: store the version that opens, if one does, and those that end by their numbers."""
@@ -80,7 +84,8 @@ def open_version(around: Iterable[Version], row: Entity | Edge, event: Event, nu
     begins = beginning(row, event)
     if around == ():  # most rows are the first of their thing
         ends = row.valid_to if isinstance(row, Edge) else ""
-        return Version(number, begins, ends, event.seq, event.seq if ends else None, content_of(row)), ()
+        closed = event.seq if ends else None
+        return _as_version((number, begins, ends, event.seq, closed, content_of(row), (), False)), ()
     before: Version | None = None
     later = ""
     ended: tuple[Version, ...] = ()

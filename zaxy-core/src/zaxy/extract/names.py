@@ -15,4 +15,8 @@ def entity_keys(entities: Iterable[EntityRef]) -> list[str]:
 
 
 def entity_key(entity: EntityRef) -> str:
-    return orjson.dumps([entity.entity_type, folded_name(entity.name)]).decode()
+    return key_of(*entity)
+
+
+def key_of(entity_type: str, name: str) -> str:
+    return orjson.dumps((entity_type, folded_name(name))).decode()

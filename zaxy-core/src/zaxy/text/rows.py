@@ -10,11 +10,11 @@ from typing import Any
 
 import orjson
 
-from zaxy.api.models import EntityRef, Event, ExtractedEvent
+from zaxy.api.models import Event, ExtractedEvent
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.citation import parse_citation
 from zaxy.eventloom.sealed_connection import SealedConnection
-from zaxy.extract.names import entity_key
+from zaxy.extract.names import key_of
 from zaxy.text import tokens
 from zaxy.text.blocks import BLOCK, mark_block, words_between
 from zaxy.text.passages import Passage, passages
@@ -53,7 +53,7 @@ class NewRows:
     def take(self, extracted: ExtractedEvent) -> None:
         event, rows = extracted.event, extracted.rows
         first = rows.entities[0] if rows.entities else None
-        entity = entity_key(EntityRef(first.entity_type, first.name)) if first else ""
+        entity = key_of(first.entity_type, first.name) if first else ""
         for part, passage in enumerate(passages(event, rows)):
             self._add(event, part, passage, entity)
         if event.type == "memory.reinforced" and event.payload:
@@ -104,8 +104,8 @@ class NewRows:
         with contextlib.suppress(ZaxyError):
             citation = parse_citation(str(payload.get("citation", "")))
             target = citation.seq if citation.session == session else None
-        named = (payload.get("entity_type"), payload.get("entity_name"))
-        entity = entity_key(EntityRef(*named)) if all(isinstance(part, str) for part in named) else ""
+        kind, name = payload.get("entity_type"), payload.get("entity_name")
+        entity = key_of(kind, name) if isinstance(kind, str) and isinstance(name, str) else ""
         importance = payload.get("importance")
         weight = float(importance) if type(importance) in (int, float) and 0 < importance <= 1 else 1.0
         row = (seq, target, entity, weight)
@@ -124,7 +124,7 @@ class NewRows:
             mark_block(db, block, self._texts_of(block, before))
 
     def _texts_of(self, block: int, before: int) -> Iterator[list[str]]:
-        """The words of the passages of a block: of those up to `before` as they were kept, of the new ones as they are."""
+        """The words of a block's passages: of those up to `before` from the file, of the new ones from here."""
         first, end = block * BLOCK, (block + 1) * BLOCK
         yield from words_between(self._db, first, before)
         yield from self._stems[max(first - before, 0) : end - before]
