@@ -12,9 +12,8 @@ import pytest
 from indexed import SESSION, Index
 from zaxy.api.checks.followers import sample_event
 from zaxy.api.models import AsOf, Query
-from zaxy.text.blocks import BLOCK
+from zaxy.text.blocks import BLOCK, LISTED
 from zaxy.text.bm25 import weight
-from zaxy.text.candidates import LISTED
 
 VOCABULARY = [f"{first}{second}o" for first in "bdfgklmnprst" for second in ("ar", "el", "in", "ov", "um")]
 PASSAGES = 2 * BLOCK + 300

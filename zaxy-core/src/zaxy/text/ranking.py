@@ -75,7 +75,7 @@ def rank(store: TextStore, wanted: Wanted, last_seq: int, by: str = "") -> list[
 def weights(store: TextStore, asked: Sequence[str], last_seq: int) -> Weights:
     """The inverse document frequency of words; nothing after the event `last_seq` counts."""
     reach = store.reach(last_seq)
-    known = {term.term: term.weight for term in terms_of(asked, store.counts(asked, reach.last), reach.last)}
+    known = {term.term: term.weight for term in terms_of(asked, store.blocks.counts(asked, reach.last), reach.last)}
     return Weights(known, bm25.weight(0, reach.last))
 
 

@@ -15,7 +15,7 @@ from zaxy.eventloom.citation import parse_citation
 from zaxy.eventloom.disposable_database import SealedConnection
 from zaxy.extract.names import entity_key
 from zaxy.text import tokens
-from zaxy.text.blocks import BLOCK, mark_block
+from zaxy.text.blocks import Blocks, BlockSizes
 from zaxy.text.passages import Passage, passages
 from zaxy.text.schema import MAX_LENGTH, TEXT_COLUMNS, Text
 
@@ -26,8 +26,9 @@ EPISODE_GAP = timedelta(hours=1)
 class NewRows:
     """The rows of one transaction, gathered and then written together."""
 
-    def __init__(self, db: SealedConnection) -> None:
+    def __init__(self, db: SealedConnection, sizes: BlockSizes) -> None:
         self._db = db
+        self._sizes = sizes
         self._seal = db.seal
         self._passages: list[tuple[Any, ...]] = []
         self._fts: list[tuple[int, str, str]] = []
@@ -35,6 +36,8 @@ class NewRows:
         """By source: id, source, passages, words and last time of the episode that goes on."""
         self._ended: list[list[Any]] = []
         self._reinforced: list[tuple[Any, ...]] = []
+        self._times: dict[int, list[str]] = {}
+        """By block: when its new passages happened."""
         self._id, self._words = self._last_passage()
         (self._episode,) = db.execute("SELECT ifnull(max(id), 0) FROM episodes").fetchone()
 
@@ -64,6 +67,7 @@ class NewRows:
         episode[2] += 1
         episode[3] += length
         episode[4] = time
+        self._times.setdefault(self._id // self._sizes.block, []).append(time)
         self._id += 1
         self._words += length
         place = (episode[0], episode[2], length, self._words, episode[3])
@@ -115,9 +119,12 @@ class NewRows:
         db.executemany("INSERT INTO fts (rowid, words, names) VALUES (?, ?, ?)", self._fts)
         db.executemany("REPLACE INTO episodes VALUES (?, ?, ?, ?, ?, ?)", episodes)
         db.executemany("INSERT INTO reinforced VALUES (?, ?, ?, ?, ?)", self._reinforced)
-        before = self._id - len(self._passages)
-        for block in range(before // BLOCK, self._id // BLOCK):
-            mark_block(db, block)
+        before, size = self._id - len(self._passages), self._sizes.block
+        blocks = Blocks(db, self._sizes)
+        for block, times in self._times.items():
+            blocks.take_times(block, times)
+        for block in range(before // size, self._id // size):
+            blocks.mark(block)
 
 
 @lru_cache(4096)

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from zaxy.api.models import Cursor, ExtractedEvent
 from zaxy.eventloom.disposable_database import MISSING, SealedConnection, Unsealed
 from zaxy.extract.housekeeping import is_housekeeping
-from zaxy.text import blocks
-from zaxy.text.blocks import BLOCK, BYTES, Mark
+from zaxy.text.blocks import Blocks, BlockSizes
 from zaxy.text.rows import NewRows
 from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, PLACE_BITS, TEXT_COLUMNS, Content, Text
 
@@ -33,10 +32,10 @@ class Lookup(NamedTuple):
     """What to look for in the index."""
 
     expression: str
-    after: int = 0
+    after: int
     """Only behind this passage."""
-    limit: int = 0
-    """If it is not 0, the newest as many."""
+    limit: int
+    """The newest as many."""
 
 
 _as_text = partial(tuple.__new__, Text)
@@ -46,8 +45,10 @@ _as_text = partial(tuple.__new__, Text)
 class TextStore:
     """The questions and changes of one transaction."""
 
-    def __init__(self, db: SealedConnection) -> None:
+    def __init__(self, db: SealedConnection, sizes: BlockSizes) -> None:
         self._db = db
+        self.sizes = sizes
+        self.blocks = Blocks(db, sizes)
 
     # Following
 
@@ -65,7 +66,7 @@ class TextStore:
         taken = before.seq if before else 0
         if cursor.seq <= taken:
             return
-        new = NewRows(self._db)
+        new = NewRows(self._db, self.sizes)
         for extracted in events:
             if extracted.event.seq > taken and not is_housekeeping(extracted.event):
                 new.take(extracted)
@@ -104,43 +105,31 @@ class TextStore:
         """The texts of rows that end in their seals."""
         return list(map(_as_text, self._db.unsealed(rows)))
 
-    def last_marks(self, terms: Sequence[str], last: int) -> dict[str, Mark]:
-        return blocks.last_marks(self._db, terms, last)
-
-    def counts(self, terms: Sequence[str], last: int) -> dict[str, int]:
-        """In how many passages each term occurs, where it does in any."""
-        return blocks.counts(self._db, terms, last)
-
-    def look_up(self, lookups: Sequence[Lookup], last: int, by: str = "") -> list[list[int]]:
-        """The rows of the index that each lookup finds, of passages from before a moment if one is given.
+    def look_up(self, lookups: Sequence[Lookup], last: int) -> list[list[int]]:
+        """The rows of the index that each lookup finds, the newest first.
 
         A row is 256 times a passage, plus its length or `MAX_LENGTH`.
         """
         found: list[list[int]] = [[] for _ in lookups]
         values: list[int | str] = []
-        for lookup in lookups:
-            values += (lookup.expression, lookup.after << 8 | MAX_LENGTH, last << 8 | MAX_LENGTH, *([by] if by else ()))
-            values += [lookup.limit] if lookup.limit else ()
-        statement = _union(tuple([lookup.limit > 0 for lookup in lookups]), bool(by))
-        for row, number in self._db.execute(statement, values) if lookups else ():
+        for expression, after, limit in lookups:
+            values += (expression, after << 8 | MAX_LENGTH, last << 8 | MAX_LENGTH, limit)
+        for row, number in self._db.execute(_union(len(lookups)), values) if lookups else ():
             found[number].append(row)
         return found
-
-    def marks(self, terms: Iterable[str], last: int) -> dict[str, bytes]:
-        """Of common words the passages of full blocks that have them, each a bit, from the lowest on."""
-        full = last // BLOCK
-        empty = bytes(BYTES)
-        parts: dict[str, list[bytes]] = {}
-        query = "SELECT term, block, bits FROM marks WHERE term IN (SELECT value FROM json_each(?)) AND block < ?"
-        for term, block, bits in self._db.execute(query, (json.dumps(list(terms)), full)):
-            parts.setdefault(term, [empty] * full)[block] = bits
-        return {term: b"".join(of_term) for term, of_term in parts.items()}
 
     def together(self, words: tuple[str, str], last: int) -> bool:
         """Whether two words stand side by side in a passage."""
         query = "SELECT 1 FROM fts WHERE fts MATCH ? AND rowid <= ? LIMIT 1"
         values = (f'words:"{words[0]} {words[1]}"', last << 8 | MAX_LENGTH)
         return self._db.execute(query, values).fetchone() is not None
+
+    def words(self, ids: Collection[int]) -> list[tuple[int, int, str, str]]:
+        """Of each passage its number, its length, its time and its words. Nothing of it is checked: it only tells which
+        passages to look at."""
+        which = "json_each(?) AS asked CROSS JOIN passages ON passages.id = asked.value"
+        query = f"SELECT passages.id, length, time, words FROM {which}"
+        return self._db.execute(query, (json.dumps(list(ids)),)).fetchall()
 
     def texts(self, ids: Collection[int]) -> list[Text]:
         query = f"SELECT {TEXT_COLUMNS} FROM json_each(?) AS asked CROSS JOIN passages ON passages.id = asked.value"
@@ -215,13 +204,7 @@ def _all_of(asked: Collection[int], found: list[T]) -> list[T]:
 
 
 @lru_cache(256)
-def _union(limited: tuple[bool, ...], by: bool) -> str:
+def _union(lookups: int) -> str:
     """A statement for as many lookups, each with its number: one statement costs less than many."""
-    before = " AND (SELECT time FROM passages WHERE id = fts.rowid >> 8) <= ?" if by else ""
-    where = f"FROM fts WHERE fts MATCH ? AND rowid > ? AND rowid <= ?{before}"
-    return " UNION ALL ".join(
-        f"SELECT * FROM (SELECT rowid, {number} {where} ORDER BY rowid DESC LIMIT ?)"
-        if is_limited
-        else f"SELECT rowid, {number} {where}"
-        for number, is_limited in enumerate(limited)
-    )
+    where = "FROM fts WHERE fts MATCH ? AND rowid > ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"
+    return " UNION ALL ".join([f"SELECT * FROM (SELECT rowid, {number} {where})" for number in range(lookups)])
