@@ -44,6 +44,11 @@ class BlockSizes(NamedTuple):
         """Of the bits of a block."""
         return self.block // 8
 
+    @property
+    def span(self) -> int:
+        """Passages of the blocks whose bits are joined."""
+        return self.block * SPAN
+
 
 class Mark(NamedTuple):
     """How common a word was when a block was full."""
@@ -148,16 +153,21 @@ class Blocks:
         counted = self._db.execute(f"SELECT ({query}) FROM json_each(?)", (last << 8 | MAX_LENGTH, behind))
         yield from ((term, count) for (term, _), (count,) in zip(asked, counted, strict=True))
 
-    def bits(self, terms: Sequence[str], last: int) -> dict[str, bytes]:
-        """Of common words the passages of full blocks that have them, each a bit, from the lowest on."""
+    def bits(self, terms: Sequence[str], last: int) -> dict[str, list[bytes]]:
+        """Of common words the passages of full blocks that have them, each a bit, span by span; from the lowest on."""
         size, full = self._sizes.bytes, last // self._sizes.block
-        found: dict[str, bytearray] = {}
+        found: dict[str, list[bytes]] = {}
+        single: dict[tuple[str, int], dict[int, bytes]] = defaultdict(dict)
         query = "SELECT term, block, bits FROM bits WHERE term IN (SELECT value FROM json_each(?)) AND block < ?"
         for term, block, bits in self._db.execute(query, (json.dumps(terms), full)):
-            if term not in found:
-                found[term] = bytearray((full + SPAN) * size)
-            found[term][block * size : block * size + len(bits)] = bits
-        return {term: bytes(bits[: full * size]) for term, bits in found.items()}
+            spans = found.setdefault(term, [b""] * -(-full // SPAN))
+            if len(bits) > size:
+                spans[block // SPAN] = bits[: (full - block) * size]
+            else:
+                single[term, block // SPAN][block] = bits
+        for (term, span), parts in single.items():
+            found[term][span] = joined_bits(parts, span * SPAN, size)
+        return found
 
     def said_by(self, moment: str, last: int) -> Before:
         """Which of the passages up to `last` happened by a moment, each a bit."""

@@ -41,11 +41,13 @@ def score(times: Iterable[tuple[int, int]], length: float, weights: Sequence[flo
     return (K1 + 1) * total
 
 
-def pick_score(text: str, length: float, terms: Iterable[Term]) -> float:
-    """What a text is worth as a candidate; `length` is relative to the average one."""
+def pick_score(text: str, length: float, terms: Sequence[Term], *, among: Iterable[int]) -> float:
+    """What a text is worth as a candidate, by the terms of the given numbers; `length` is relative to the average
+    one."""
     fullness = PICK_K1 * (1 - PICK_B + PICK_B * length)
     total = 0.0
-    for _, spaced, weight in terms:
+    for number in among:
+        _, spaced, weight = terms[number]
         if count := text.count(spaced):
             total += weight * count / (count + fullness)
     return total

@@ -20,13 +20,11 @@ from zaxy.text.schema import MAX_LENGTH
 from zaxy.text.store import Lookup, Reach, TextStore
 from zaxy.text.tokens import Wanted, match_any, match_phrase
 
-POOL = 250
+POOL = 200
 """Passages of the highest coarse scores, whose words are read."""
 CANDIDATES = 100
 """Passages of the pool that are picked, and as many for the identifiers and for each phrase."""
-SURE = 20
-"""Common words find nothing where this many passages score higher than one that has all of them and no other."""
-MAX_PAIRED = 4
+MAX_PAIRED = 3
 """Words that are neither listed whole nor marked everywhere, of which passages with two are looked for."""
 MAX_LOOKUPS = 64
 """Words, and identifiers, and phrases of a question that are looked up; of the words the rarest."""
@@ -80,8 +78,7 @@ def _picked(store: TextStore, words: _Words, by: str) -> dict[int, Sequence[int]
     scores: dict[int, float] = {}
     for passage, length, time, text in store.words(pool):
         if not by or time <= by:
-            terms = [words.terms[number] for number in pool[passage]]
-            scores[passage] = bm25.pick_score(text, length / average, terms)
+            scores[passage] = bm25.pick_score(text, length / average, words.terms, among=pool[passage])
     return {passage: pool[passage] for passage in _highest(scores, CANDIDATES)}
 
 
@@ -100,11 +97,15 @@ class _Words:
             for number, word in enumerate(self._rarest)
         ]
         self.average = reach.words / reach.last
+        self._factors = bm25.pick_factors(MAX_LENGTH, self.average)
         self.terms: list[Term] = []
         self._weights: list[float] = []
         """Of the words, the rarest first."""
         self._has: dict[int, int] = {}
         """By row of the index: the words that it is known to have, each a bit. The length of a row may not be known."""
+        self._scores: dict[int, float] = {}
+        """By row: what the words weigh that it is known to have, by its length."""
+        self._sums = _Sums(())
         self._whole: set[str] = set()
         """The words of which every passage was found that has them."""
 
@@ -127,6 +128,9 @@ class _Words:
         self._weights = [weights.get(word, 0.0) for word in self._rarest]
         self._has = _words_by_row(_by_then(found, self._before))
         self._add_pairs(counts)
+        sums, factors = _Sums(self._weights), self._factors
+        self._scores = {row: sums[has] * factors[row & MAX_LENGTH] for row, has in self._has.items()}
+        self._sums = sums
         self._add_common()
 
     def _counted(self, found: Sequence[Sequence[int]], uncut: Sequence[str]) -> dict[str, int]:
@@ -155,27 +159,23 @@ class _Words:
     def _add_common(self) -> None:
         """Let the common words of full blocks count: for the best so far, and for passages that have the most."""
         common = [number for number, word in enumerate(self._rarest) if word not in self._whole][:MAX_TOGETHER]
-        scores, has = self._scores(), self._has
+        scores, has, span = self._scores, self._has, self._store.sizes.span
         most = sum([self._weights[number] for number in common]) * self._factors[0]
-        if not common or (len(scores) > SURE and sorted(scores.values())[-SURE] >= most):
-            return
+        if not common or (len(scores) > CANDIDATES and sorted(scores.values())[-CANDIDATES] >= most):
+            return  # what has all of them, and no other word, would not be picked
         bits = self._store.blocks.bits([self._rarest[number] for number in common], self._reach.last)
-        numbers = [number for number in common if self._rarest[number] in bits]
-        marked = [(1 << number, bits[self._rarest[number]]) for number in numbers]
-        weighed = [(self._weights[number], bits[self._rarest[number]]) for number in numbers]
-        found = together(weighed, POOL, self._before.bits if self._before else None)
+        marked = [(number, bits[self._rarest[number]]) for number in common if self._rarest[number] in bits]
+        found = together(
+            [(self._weights[number], spans) for number, spans in marked],
+            POOL,
+            span=span,
+            among=self._before.bits if self._before else None,
+        )
+        by_bit = [(1 << number, spans) for number, spans in marked]
         rows = {row >> 8: row for row in has}
         for row in {*_highest(scores, POOL), *[rows.get(passage, passage << 8) for passage in found]}:
-            has[row] = has.get(row, 0) | words_of(row >> 8, marked)
-
-    @property
-    def _factors(self) -> list[float]:
-        return bm25.pick_factors(MAX_LENGTH, self.average)
-
-    def _scores(self) -> dict[int, float]:
-        """What the words weigh that each row is known to have, by its length."""
-        sums, factors = _Sums(self._weights), self._factors
-        return {row: sums[has] * factors[row & MAX_LENGTH] for row, has in self._has.items()}
+            has[row] = has.get(row, 0) | words_of(row >> 8, by_bit, span)
+            scores[row] = self._sums[has[row]] * self._factors[row & MAX_LENGTH]
 
     def best(self) -> dict[int, Sequence[int]]:
         """The passages of the highest scores, each with the numbers of the terms that it may have."""
@@ -184,7 +184,7 @@ class _Words:
         others = [number for word, number in numbers.items() if word not in self._whole]
         found_by: dict[int, Sequence[int]] = {}
         best = {}
-        for row in _highest(self._scores(), POOL):
+        for row in _highest(self._scores, POOL):
             words = self._has[row]
             if words not in found_by:
                 found_by[words] = [number for bit, number in listed if words & bit and number is not None] + others

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from zaxy.eventloom.disposable_database import SealedConnection, Unsealed
-from zaxy.text.blocks import SPAN, BlockSizes, bits_of, is_joined, joined_bits, places_of
+from zaxy.text.blocks import SPAN, BlockSizes, bits_of, is_joined, joined_bits, places_of, seconds_of
 from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, WORD_LISTS, Text
 from zaxy.text.tokens import identifiers
 
@@ -34,6 +34,7 @@ def problems(db: SealedConnection, sizes: BlockSizes) -> Iterator[str]:
     yield from _missing(db)
     yield from _misfits(db)
     yield from _wrong_marks(db, sizes)
+    yield from _wrong_times(db, sizes)
     yield from _wrong_lists(db)
 
 
@@ -86,6 +87,19 @@ def _wrong_marks(db: SealedConnection, sizes: BlockSizes) -> Iterator[str]:
         kept = db.execute("SELECT term, block, bits FROM bits WHERE block >= ? AND block <= ?", (span[0], span[-1]))
         if _rows_of_bits(bits, span, sizes.bytes) != set(kept):
             yield f"the bits of the blocks from {first} on are not those of their passages"
+
+
+def _wrong_times(db: SealedConnection, sizes: BlockSizes) -> Iterator[str]:
+    """Where the times of blocks are not those of the passages."""
+    blocks: dict[int, list[str]] = {}
+    for passage, time in db.execute("SELECT id, time FROM passages ORDER BY id"):
+        blocks.setdefault((passage - 1) // sizes.block, []).append(time)
+    expected = [
+        (block, min(times), max(times), seconds_of(times) if len(times) == sizes.block else "")
+        for block, times in blocks.items()
+    ]
+    if expected != list(db.execute("SELECT block, earliest, latest, seconds FROM times ORDER BY block")):
+        yield "the times of the blocks are not those of their passages"
 
 
 def _rows_of_bits(bits: dict[str, dict[int, bytes]], span: range, size: int) -> set[tuple[str, int, bytes]]:
