@@ -186,12 +186,12 @@ def test_of_many_blocks_the_passages_with_most_of_the_words_come_first(many_bloc
 
 def test_an_old_passage_with_two_words_that_few_of_each_block_have_is_found(tmp_path: Path) -> None:
     index = Index(tmp_path / "state", SMALL)
-    contents = [
-        f"remark {('harbour', 'crane', 'lamp')[number % 3]}" if number % 40 < 3 else "remark" for number in range(4000)
-    ]
-    contents[40] = "harbour crane"
+    blocks = 2 * SMALL.listed
+    contents = [f"{word} remark" for _ in range(blocks) for word in ("harbour", "crane", *["lamp"] * (SMALL.block - 2))]
+    old = 10 * SMALL.block
+    contents[old : old + 2] = ["harbour crane remark", "lamp remark"]
     fill(index, contents)
-    assert index.first("harbour crane") == 41
+    assert index.first("harbour crane") == old + 1
     index.texts.close()
 
 
@@ -202,6 +202,38 @@ def test_a_passage_that_repeats_the_word_comes_before_newer_ones_that_have_it_on
     fill(index, contents)
     assert index.first("lamp") == 21
     index.texts.close()
+
+
+def test_a_read_of_the_past_does_not_go_through_all_of_an_endless_episode(tmp_path: Path) -> None:
+    index = Index(tmp_path / "state")
+    events = []
+    for _ in range(3000):
+        index.seq += 1
+        said = {"role": "user", "content": f"lamp {index.seq}", "source": "chat"}
+        payload: dict[str, object] = {**said, "occurred_at": moment(index.seq)}
+        events.append(sample_event(SESSION, index.seq, event_type="transcript.turn", actor="Ada", payload=payload))
+    index.apply(*events)
+    steps = {known: _steps_of_a_read(index, known) for known in (20, 2990)}
+    assert steps[20] < 2 * steps[2990]
+    index.texts.close()
+
+
+def _steps_of_a_read(index: Index, known: int) -> int:
+    """What SQLite does, in tens of its instructions, to say how many words an episode had."""
+    steps = [0]
+
+    def count_words(store: TextStore) -> dict[int, int]:
+        reach = store.reach(known)
+        store._db.set_progress_handler(lambda: steps.__setitem__(0, steps[0] + 1), 10)
+        try:
+            return store.episodes([1], reach)
+        finally:
+            store._db.set_progress_handler(None, 0)
+
+    (words,) = index.texts._read(SESSION, count_words).values()
+    (last,) = index.texts._read(SESSION, lambda store: store.of_events([known]))
+    assert words == last.words_of_episode
+    return steps[0]
 
 
 def said_at(index: Index, moments: list[str]) -> None:

@@ -38,6 +38,18 @@ class Lookup(NamedTuple):
     """The newest as many."""
 
 
+AT_ITS_PLACE = "ON passages.episode = search.episode AND passages.place = search.low"
+LAST_PLACES = """
+WITH RECURSIVE search (episode, low, high) AS (
+    SELECT episode, iif(passages.id <= :last, place, 1), place FROM json_each(:asked) CROSS JOIN passages
+    ON episode = value AND place = (SELECT max(place) FROM passages WHERE episode = value)
+    UNION ALL
+    SELECT search.episode, iif(id <= :last, place, low), iif(id <= :last, high, place - 1)
+    FROM search CROSS JOIN passages
+    ON passages.episode = search.episode AND place = (low + high + 1) / 2 WHERE low < high
+)"""
+"""Of each episode the last place that is not behind a passage. It is halved again and again: an episode may be endless,
+and its places are in the order of its passages."""
 _as_text = partial(tuple.__new__, Text)
 """What `Text._make` does, without a call for each."""
 
@@ -159,11 +171,8 @@ class TextStore:
         return {row[0]: row[3] for row in _all_of(ids, rows)}
 
     def _episodes_then(self, ids: Collection[int], last: int) -> dict[int, int]:
-        query = (
-            f"SELECT {TEXT_COLUMNS} FROM json_each(?) AS asked CROSS JOIN passages ON passages.id ="
-            " (SELECT id FROM passages WHERE episode = asked.value AND id <= ? ORDER BY place DESC LIMIT 1)"
-        )
-        texts = self._checked(self._db.execute(query, (json.dumps(list(ids)), last)))
+        query = f"{LAST_PLACES} SELECT {TEXT_COLUMNS} FROM search CROSS JOIN passages {AT_ITS_PLACE} WHERE low = high"
+        texts = self._checked(self._db.execute(query, {"asked": json.dumps(list(ids)), "last": last}))
         return {text.episode: text.words_of_episode for text in _all_of(ids, texts)}
 
     def of_events(self, seqs: Iterable[int]) -> list[Text]:
