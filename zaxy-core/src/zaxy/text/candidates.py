@@ -127,55 +127,56 @@ class _Words:
         weights = {term.term: term.weight for term in self.terms}
         self._weights = [weights.get(word, 0.0) for word in self._rarest]
         self._has = _words_by_row(_by_then(found, self._before))
-        self._add_pairs(counts)
         sums, factors = _Sums(self._weights), self._factors
         self._scores = {row: sums[has] * factors[row & MAX_LENGTH] for row, has in self._has.items()}
         self._sums = sums
-        self._add_common()
+        others = [number for number, word in enumerate(self._rarest) if word not in self._whole]
+        if others and not self._is_enough(others[:MAX_TOGETHER]):
+            self._add_pairs([number for number in others if self._is_between(counts.get(self._rarest[number], 0))])
+            self._add_common(others[:MAX_TOGETHER])
 
     def _counted(self, found: Sequence[Sequence[int]], uncut: Sequence[str]) -> dict[str, int]:
         """How many passages have each word, where what was found tells it."""
         rows = dict(zip(self._rarest, map(len, found), strict=True))
         return {word: rows[word] + (0 if word in self._whole else self._marks[word].passages) for word in uncut}
 
-    def _add_pairs(self, counts: Mapping[str, int]) -> None:
-        """Find the passages with two of the words whose lists are too long, and which are not marked in every block."""
-        marked = 2 * self._store.sizes.marked * (self._reach.last // self._store.sizes.block)
-        between = [
-            number
-            for number, word in enumerate(self._rarest)
-            if word not in self._whole and counts.get(word, 0) < marked
-        ]
+    def _is_enough(self, others: Sequence[int]) -> bool:
+        """Whether a passage with all the other words, and no word of the lists, would not be picked."""
+        with_all = sum([self._weights[number] for number in others]) * self._factors[0]
+        return len(self._scores) > CANDIDATES and sorted(self._scores.values())[-CANDIDATES] >= with_all
+
+    def _is_between(self, count: int) -> bool:
+        """Whether a word is likely not marked in some blocks, by how many passages have it."""
+        sizes = self._store.sizes
+        return count < 2 * sizes.marked * (self._reach.last // sizes.block)
+
+    def _add_pairs(self, between: Sequence[int]) -> None:
+        """Find the passages that have two of the given words."""
         pairs = list(combinations(between[:MAX_PAIRED], 2))
         lookups = [
             Lookup(f'words:"{self._rarest[one]}" AND words:"{self._rarest[other]}"', 0, POOL) for one, other in pairs
         ]
         found = self._store.look_up(lookups, self._before.last if self._before else self._reach.last)
-        for pair, rows in zip(pairs, _by_then(found, self._before), strict=True):
-            both = 1 << pair[0] | 1 << pair[1]
+        for (one, other), rows in zip(pairs, _by_then(found, self._before), strict=True):
             for row in rows:
-                self._has[row] = self._has.get(row, 0) | both
+                self._note(row, 1 << one | 1 << other)
 
-    def _add_common(self) -> None:
-        """Let the common words of full blocks count: for the best so far, and for passages that have the most."""
-        common = [number for number, word in enumerate(self._rarest) if word not in self._whole][:MAX_TOGETHER]
-        scores, has, span = self._scores, self._has, self._store.sizes.span
-        most = sum([self._weights[number] for number in common]) * self._factors[0]
-        if not common or (len(scores) > CANDIDATES and sorted(scores.values())[-CANDIDATES] >= most):
-            return  # what has all of them, and no other word, would not be picked
+    def _add_common(self, common: Sequence[int]) -> None:
+        """Let the marks of full blocks count: for the best so far, and for passages that have the most of the words."""
         bits = self._store.blocks.bits([self._rarest[number] for number in common], self._reach.last)
         marked = [(number, bits[self._rarest[number]]) for number in common if self._rarest[number] in bits]
-        found = together(
-            [(self._weights[number], spans) for number, spans in marked],
-            POOL,
-            span=span,
-            among=self._before.bits if self._before else None,
-        )
+        weighed = [(self._weights[number], spans) for number, spans in marked]
+        span, among = self._store.sizes.span, self._before.bits if self._before else None
+        found = together(weighed, POOL, span=span, among=among)
         by_bit = [(1 << number, spans) for number, spans in marked]
-        rows = {row >> 8: row for row in has}
-        for row in {*_highest(scores, POOL), *[rows.get(passage, passage << 8) for passage in found]}:
-            has[row] = has.get(row, 0) | words_of(row >> 8, by_bit, span)
-            scores[row] = self._sums[has[row]] * self._factors[row & MAX_LENGTH]
+        rows = {row >> 8: row for row in self._has}
+        for row in {*_highest(self._scores, POOL), *[rows.get(passage, passage << 8) for passage in found]}:
+            self._note(row, words_of(row >> 8, by_bit, span))
+
+    def _note(self, row: int, words: int) -> None:
+        """Take note of more words that a row has."""
+        self._has[row] = known = self._has.get(row, 0) | words
+        self._scores[row] = self._sums[known] * self._factors[row & MAX_LENGTH]
 
     def best(self) -> dict[int, Sequence[int]]:
         """The passages of the highest scores, each with the numbers of the terms that it may have."""
