@@ -200,7 +200,7 @@ def seconds_of(times: Iterable[str]) -> bytes:
 
 def second_of(time: str) -> int:
     """The digits of a moment, without those of less than a second: of two the later has the higher, or the same."""
-    return int("".join(filter(str.isdigit, time[:19])).ljust(14, "0"))
+    return int(time[:19].encode().translate(None, b"-:T").ljust(14, b"0"))
 
 
 def places_of(texts: Iterable[str]) -> dict[str, list[int]]:
