@@ -82,10 +82,11 @@ class SealedConnection(sqlite3.Connection):
     keyed: Any
     """A digest that has taken the key, and nothing else yet."""
 
-    def seal(self, fields: Sequence[object]) -> int:
-        """The digest of a row's fields, as the file keeps it."""
+    def seal(self, fields: Sequence[object], data: bytes = b"") -> int:
+        """The digest of a row's fields, as the file keeps it; of bytes behind them, if the row has any."""
         digest = self.keyed.copy()
         digest.update(dumps(fields))
+        digest.update(data)
         (seal,) = AS_SEAL(digest.digest())
         return seal  # type: ignore[no-any-return]
 

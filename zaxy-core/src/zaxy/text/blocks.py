@@ -11,9 +11,10 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from zaxy.eventloom.disposable_database import SealedConnection
+from zaxy.eventloom.database_errors import CHANGED
+from zaxy.eventloom.disposable_database import SealedConnection, Unsealed
 from zaxy.text.schema import MAX_LENGTH
 
 BLOCK = 4096
@@ -46,20 +47,39 @@ def mark_block(db: SealedConnection, block: int) -> None:
     before = counts(db, list(common), block * BLOCK)
     rows = [(term, block, before.get(term, 0) + len(found), bits_of(found)) for term, found in common.items()]
     seal = db.seal
-    db.executemany("INSERT INTO marks VALUES (?, ?, ?, ?, ?)", [(*row, seal(row[:3])) for row in rows])
+    db.executemany("INSERT INTO marks VALUES (?, ?, ?, ?, ?)", [(*row, seal(row[:3], row[3])) for row in rows])
 
 
 def last_marks(db: SealedConnection, terms: Sequence[str], last: int) -> dict[str, Mark]:
     """Of each term its last mark among the blocks that end by the passage `last`, where it has one."""
     query = (
-        "SELECT term, max(block), by_now, seal FROM marks"
+        "SELECT term, max(block), by_now, bits, seal FROM marks"
         " WHERE term IN (SELECT value FROM json_each(?)) AND block < ? GROUP BY term"
     )
-    marks = {}
-    for row in db.execute(query, (json.dumps(terms), last // BLOCK)):
-        db.check(row[:3], row[3])
-        marks[row[0]] = Mark(row[2], (row[1] + 1) * BLOCK)
-    return marks
+    rows = sealed_marks(db, db.execute(query, (json.dumps(terms), last // BLOCK)))
+    return {term: Mark(by_now, (block + 1) * BLOCK) for term, block, by_now, _, _ in rows}
+
+
+def marked_passages(db: SealedConnection, terms: Iterable[str], last: int) -> dict[str, bytes]:
+    """Of common words the passages of full blocks that have them, each a bit, from the lowest on."""
+    full = last // BLOCK
+    empty = bytes(BYTES)
+    parts: dict[str, list[bytes]] = {}
+    query = (
+        "SELECT term, block, by_now, bits, seal FROM marks WHERE term IN (SELECT value FROM json_each(?)) AND block < ?"
+    )
+    for term, block, _, bits, _ in sealed_marks(db, db.execute(query, (json.dumps(list(terms)), full))):
+        parts.setdefault(term, [empty] * full)[block] = bits
+    return {term: b"".join(of_term) for term, of_term in parts.items()}
+
+
+def sealed_marks(db: SealedConnection, rows: Iterable[Any]) -> list[Any]:
+    """The marks, if they are as they were written."""
+    found = list(rows)
+    seal = db.seal
+    if [row for row in found if seal(row[:3], row[3]) != row[4]]:
+        raise Unsealed(CHANGED)
+    return found
 
 
 def counts(db: SealedConnection, terms: Sequence[str], last: int) -> dict[str, int]:

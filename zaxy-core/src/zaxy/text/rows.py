@@ -107,8 +107,8 @@ class NewRows:
         row = (seq, target, entity, weight)
         self._reinforced.append((*row, self._seal(row)))
 
-    def write(self) -> None:
-        """Write all, and mark the blocks that are full now."""
+    def write(self) -> int:
+        """Write all, and mark the blocks that are full now; how many rows of feedback came."""
         db, seal = self._db, self._seal
         episodes = [(*row, seal(row)) for row in (*self._ended, *self._episodes.values())]
         db.executemany(f"INSERT INTO passages VALUES ({', '.join('?' * 20)})", self._passages)
@@ -118,6 +118,7 @@ class NewRows:
         before = self._id - len(self._passages)
         for block in range(before // BLOCK, self._id // BLOCK):
             mark_block(db, block)
+        return len(self._reinforced)
 
 
 @lru_cache(4096)

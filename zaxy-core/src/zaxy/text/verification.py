@@ -12,12 +12,11 @@ from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, WORD_LISTS, T
 from zaxy.text.tokens import identifiers
 
 SEALED = {
-    "cursor": ("about", "cursor", "seal"),
+    "cursor": ("about", "cursor, feedback", "seal"),
     "passage": ("passages", ", ".join(Text._fields), "seal"),
     "content": ("passages", CONTENT_COLUMNS.rpartition(", ")[0], "content_seal"),
     "episode": ("episodes", COLUMNS["episodes"], "seal"),
     "feedback": ("reinforced", COLUMNS["reinforced"], "seal"),
-    "mark": ("marks", "term, block, by_now", "seal"),
 }
 """By what a row is called: its table, the columns that its seal is over, and that of the seal."""
 
@@ -31,6 +30,9 @@ def problems(db: SealedConnection) -> Iterator[str]:
             except Unsealed:
                 name = f" {row[0]}" if what != "cursor" else ""
                 yield f"the {what}{name} does not hold its seal"
+    for row in db.execute("SELECT term, block, by_now, bits, seal FROM marks"):
+        if db.seal(row[:3], row[3]) != row[4]:
+            yield f"the mark {row[0]} does not hold its seal"
     yield from _missing(db)
     yield from _misfits(db)
     yield from _wrong_lists(db)
@@ -50,7 +52,8 @@ def _missing(db: SealedConnection) -> Iterator[str]:
         yield "the episodes are not those of the passages"
     (feedback,) = db.execute("SELECT count(*) FROM passages WHERE part = 0 AND type = 'memory.reinforced'").fetchone()
     (counted,) = db.execute("SELECT count(*) FROM reinforced").fetchone()
-    if feedback > counted:
+    feedback = max(feedback, *[count for (count,) in db.execute("SELECT feedback FROM about")], 0)
+    if feedback != counted:
         yield f"there should be {feedback} rows of feedback, and {counted} are there"
 
 
