@@ -200,7 +200,7 @@ def overwrite_bytes(random: Random, workspace: Path, others: Path) -> str:
     for _ in range(random.randint(1, 40)):
         data[random.randrange(len(data))] = random.randrange(256)
     path.write_bytes(data)
-    return path.name
+    return f"{path.name} bytes"
 
 
 def cut_off(random: Random, workspace: Path, others: Path) -> str:

@@ -124,7 +124,7 @@ def _places_beside(
         episode << PLACE_BITS | place + step
         for episode, place in places
         for step in (-2, -1, 1, 2)
-        if 0 < place + step <= sizes[episode].passages
+        if 0 < place + step <= sizes[episode][0]
     }
 
 
@@ -141,9 +141,9 @@ def _episodes(
         of_episode = together.setdefault(text.episode, {})
         for number, count in times.get(text.id, ()):
             of_episode[number] = of_episode.get(number, 0) + count
-    average = sum([size.words for size in sizes.values()]) / len(sizes)
+    average = sum([words for _, words in sizes.values()]) / len(sizes)
     scores = {
-        episode: bm25.score(counts.items(), sizes[episode].words / average, weights)
+        episode: bm25.score(counts.items(), sizes[episode][1] / average, weights)
         for episode, counts in together.items()
     }
     best = max(scores.values()) or 1.0

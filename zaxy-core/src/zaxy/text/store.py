@@ -19,6 +19,8 @@ from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, PLACE_BITS, T
 T = TypeVar("T")
 MAX_FEEDBACK = 64
 """Rows of feedback that are all read, whatever they are about: one that was edited to be passed by is so noticed."""
+EpisodeSize = tuple[int, int]
+"""How many passages an episode has, and how many words."""
 OF_TEXT = "target = ? OR entity = ?"
 
 
@@ -30,11 +32,6 @@ class Reach(NamedTuple):
     words: int = 0
     is_newest: bool = True
     """Nothing came after that passage."""
-
-
-class EpisodeSize(NamedTuple):
-    passages: int
-    words: int
 
 
 class Lookup(NamedTuple):
@@ -187,7 +184,7 @@ class TextStore:
             return self._episodes_then(ids, reach.last)
         query = f"SELECT {COLUMNS['episodes']}, seal FROM episodes WHERE id IN (SELECT value FROM json_each(?))"
         rows = self._db.unsealed(self._db.execute(query, (json.dumps(list(ids)),)))
-        return {row[0]: EpisodeSize(row[2], row[3]) for row in _all_of(ids, rows)}
+        return {row[0]: (row[2], row[3]) for row in _all_of(ids, rows)}
 
     def _episodes_then(self, ids: Collection[int], last: int) -> dict[int, EpisodeSize]:
         query = (
@@ -195,7 +192,7 @@ class TextStore:
             " (SELECT id FROM passages WHERE episode = asked.value AND id <= ? ORDER BY place DESC LIMIT 1)"
         )
         texts = self._checked(self._db.execute(query, (json.dumps(list(ids)), last)))
-        return {text.episode: EpisodeSize(text.place, text.words_of_episode) for text in _all_of(ids, texts)}
+        return {text.episode: (text.place, text.words_of_episode) for text in _all_of(ids, texts)}
 
     def of_events(self, seqs: Iterable[int]) -> list[Text]:
         """The first passage of each event that has any."""
