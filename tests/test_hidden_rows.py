@@ -12,11 +12,13 @@ import pytest
 
 from generated_rows import random_events
 from indexed import SESSION, Index
-from zaxy.api import AsOf, EntityRef
+from zaxy.api import AsOf, Cursor, EntityRef, ExtractedEvent, Extraction
 from zaxy.api.checks import Workbench
 from zaxy.api.checks.followers import follow
 from zaxy.api.checks.projection_backends import ProjectionBackendCase
+from zaxy.graph import identities
 from zaxy.graph.sqlite_graph import SqliteGraph
+from zaxy.memory import Memory
 from zaxy.text import store
 from zaxy.text.blocks import BLOCK, BYTES
 from zaxy.text.store import TextStore
@@ -123,6 +125,69 @@ def test_the_check_of_all_rows_compares_the_lists_with_their_lengths(
 ) -> None:
     edit(Path(graph._file._path), statement.format(AN_ENTITY))
     assert [one for one in graph.verify("graph") if problem in one]
+
+
+# Names
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with Memory.open(tmp_path / "here") as made:
+        made.append("task.proposed", {"id": "T-1", "title": "the first name"}, session="s")
+        made.append("task.proposed", {"id": "T-2", "title": "the second name"}, session="s")
+        assert made.query("the first name", session="s").results
+        yield made
+
+
+HIDE_A_NAME = [
+    f"{change} WHERE alias = 'the first name'"
+    for change in ("DELETE FROM aliases", "UPDATE aliases SET alias = 'x'", "UPDATE aliases SET type = 'x'")
+]
+
+
+@pytest.mark.parametrize("change", [*HIDE_A_NAME, "UPDATE aliases SET seq = 99 WHERE alias = 'the first name'"])
+def test_a_name_that_was_hidden_is_noticed_whatever_is_asked_for(memory: Memory, change: str) -> None:
+    names = memory.recall.identities
+    (meant,) = names.refs("s", [EntityRef("task", "the second name")])
+    assert meant.name == "T-2"
+    edit(Path(names._file._path), change)
+    names.refs("s", [EntityRef("task", "the second name")])
+    assert names.cursor("s") is None
+    memory.follow("s")
+    assert names.refs("s", [EntityRef("task", "the first name")]) == [EntityRef("task", "T-1")]
+
+
+@pytest.mark.parametrize("change", HIDE_A_NAME)
+def test_a_name_that_was_hidden_is_noticed_before_anything_is_learned(memory: Memory, change: str) -> None:
+    edit(Path(memory.recall.identities._file._path), change)
+    memory.append("task.claimed", {"title": "the first name", "owner": "bob"}, session="s")
+    assert {state.seq for state in memory.follow("s")} == {2}, "nothing was taken with what was left of the names"
+    memory.follow("s")
+    (row,) = memory.recall.versions("s", EntityRef("task", "T-1"), AsOf())
+    assert row.opened_seq == 3, "the title still means the task"
+
+
+def test_many_names_are_asked_for_one_by_one(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = memory.recall.identities
+    asked = [EntityRef("task", name) for name in ("the first name", "THE SECOND NAME", "no name", "T-1")]
+    few = names.refs("s", asked), names.refs("s", asked, 1), names.names("s", ["the first name", "x"], None)
+    monkeypatch.setattr(identities, "MAX_READ_WHOLE", 0)
+    many = names.refs("s", asked), names.refs("s", asked, 1), names.names("s", ["the first name", "x"], None)
+    assert few == many
+    assert [ref.name for ref in many[0]] == ["T-1", "T-2", "no name", "T-1"]
+
+
+def test_the_time_of_a_late_event_that_was_hidden_is_noticed(tmp_path: Path) -> None:
+    with Memory.open(tmp_path) as memory:
+        first = memory.append("note.taken", {"text": "one"}, session="s")
+        events = [replace(first, seq=1), replace(first, seq=2, time="2019-01-01T00:00:00.000000Z")]
+        names = identities.Identities(tmp_path / "names", lambda _: None)
+        names.resolve("s", [ExtractedEvent(event, Extraction()) for event in events], Cursor(2, "x", 0, ""))
+        assert names.time(events[1]) == first.time and names.time(events[0]) == first.time
+        edit(tmp_path / "names" / "identities.db", "UPDATE late SET seq = 1")
+        names.time(events[0])
+        assert names.cursor("s") is None
+        names.close()
 
 
 # Texts
