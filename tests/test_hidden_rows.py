@@ -1,4 +1,4 @@
-"""An edit that makes a query pass a row by is noticed, although nobody reads the row: what a list must have is sealed."""
+"""An edit that makes a query pass a row by is noticed, although nobody reads that row: lists have sealed lengths."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -30,8 +31,9 @@ ENDS = ("source", "target")
 MIN_SHARE = 8
 """Edges that are asked of each node and relation at least, before it is known which have the newest."""
 
-MAX_READ_WHOLE = 24
-"""Edges of a thing that are all read, whether they hold or not: one that was edited to be passed by is so noticed."""
+MAX_READ_WHOLE, MAX_READ_TOGETHER = 24, 400
+"""Edges of a thing, and of all things of a step, that are all read, whether they hold or not: one that was edited to be
+passed by is so noticed."""
 
 Asked = dict[int, list[tuple[int, str]]]
 """For each way of asking the nodes and relations that are asked for."""
@@ -81,7 +83,7 @@ class Walk:
 
     def _step(self, nodes: Mapping[int, int], count: int) -> list[Any]:
         """The first `count` edges around nodes: where a node has few, of all that it has."""
-        few = {node: edges for node, edges in nodes.items() if edges <= MAX_READ_WHOLE}
+        few = _with_few(nodes)
         many = [node for node in nodes if node not in few]
         found = {row[1]: row for row in self._whole(few)} if few else {}
         found.update([(row[1], row) for row in self._newest(self._asked(many), count)] if many else ())
@@ -136,6 +138,17 @@ class Walk:
         query = together(NEWEST_AROUND.format(way, *self._ways[way], *order) for way in asked)
         pairs = {f"asked_{way}": _json(pairs) for way, pairs in asked.items()}
         return self._db.execute(query, {**self._moment.values, **pairs, "count": count, "newer": newer}).fetchall()
+
+
+def _with_few(nodes: Mapping[int, int]) -> dict[int, int]:
+    """Those of the nodes, each with the number of its edges, whose edges are all read."""
+    few, room = {}, MAX_READ_TOGETHER
+    for node, edges in sorted(nodes.items(), key=itemgetter(1)):
+        room -= edges
+        if edges > MAX_READ_WHOLE or room < 0:
+            break
+        few[node] = edges
+    return few
 
 
 def _with_more(chosen: Iterable[Chosen], asked: Asked, share: int, newer: int) -> Asked:
