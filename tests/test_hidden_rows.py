@@ -58,6 +58,16 @@ def graph(tmp_path: Path) -> Iterator[SqliteGraph]:
         yield made
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_lengths_are_those_of_the_lists_whatever_happens_and_in_whichever_batches(tmp_path: Path, seed: int) -> None:
+    bench, events = Workbench(tmp_path), random_events(seed, 40 + 30 * seed)
+    for part in (events[:30], events[30:]):
+        with closing(bench.make(ProjectionBackendCase(SqliteGraph))) as graph:
+            follow(graph, part, batch_size=1 + 4 * seed)
+            assert graph.verify("graph") == []
+            assert graph.cursor("graph").seq == part[-1].event.seq
+
+
 @pytest.mark.parametrize(
     ("read", "change"),
     [
