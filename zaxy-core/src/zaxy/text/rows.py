@@ -111,8 +111,8 @@ class NewRows:
         row = (seq, target, entity, weight)
         self._reinforced.append((*row, self._seal(row)))
 
-    def write(self) -> None:
-        """Write all, and mark the blocks that are full now."""
+    def write(self) -> int:
+        """Write all, and mark the blocks that are full now; how many rows of feedback came."""
         db, seal = self._db, self._seal
         episodes = [(*row, seal(row)) for row in (*self._ended, *self._episodes.values())]
         db.executemany(f"INSERT INTO passages VALUES ({', '.join('?' * 20)})", self._passages)
@@ -125,6 +125,7 @@ class NewRows:
             blocks.take_times(block, times)
         for block in range(before // size, self._id // size):
             blocks.mark(block)
+        return len(self._reinforced)
 
 
 @lru_cache(4096)

@@ -9,7 +9,7 @@ from zaxy.text import tokens
 FORMAT = f"4, tokens {tokens.FORMAT}"
 WORD_LISTS = "CREATE VIRTUAL TABLE fts USING fts5 (words, names, content = '', tokenize = 'ascii')"
 SCHEMA = f"""
-CREATE TABLE about (cursor TEXT, seal INTEGER);
+CREATE TABLE about (cursor TEXT, feedback INTEGER, seal INTEGER);
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY, seq INTEGER, part INTEGER, hash TEXT, episode INTEGER, place INTEGER, length INTEGER,
     words_by_now INTEGER, words_of_episode INTEGER, kind TEXT, actor TEXT, speaker TEXT, time TEXT, entity TEXT,

@@ -12,7 +12,7 @@ from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, WORD_LISTS, T
 from zaxy.text.tokens import identifiers
 
 SEALED = {
-    "cursor": ("about", "cursor", "seal"),
+    "cursor": ("about", "cursor, feedback", "seal"),
     "passage": ("passages", ", ".join(Text._fields), "seal"),
     "content": ("passages", CONTENT_COLUMNS.rpartition(", ")[0], "content_seal"),
     "episode": ("episodes", COLUMNS["episodes"], "seal"),
@@ -52,7 +52,8 @@ def _missing(db: SealedConnection) -> Iterator[str]:
         yield "the episodes are not those of the passages"
     (feedback,) = db.execute("SELECT count(*) FROM passages WHERE part = 0 AND type = 'memory.reinforced'").fetchone()
     (counted,) = db.execute("SELECT count(*) FROM reinforced").fetchone()
-    if feedback > counted:
+    feedback = max(feedback, *[count for (count,) in db.execute("SELECT feedback FROM about")], 0)
+    if feedback != counted:
         yield f"there should be {feedback} rows of feedback, and {counted} are there"
 
 
