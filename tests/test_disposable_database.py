@@ -12,7 +12,9 @@ from threading import Thread
 import pytest
 
 from zaxy.errors import InternalError, Unavailable
-from zaxy.eventloom.disposable_database import BrokenFollower, DisposableDatabase, SealedConnection, Unsealed
+from zaxy.eventloom.database_errors import Unsealed
+from zaxy.eventloom.disposable_database import BrokenFollower, DisposableDatabase
+from zaxy.eventloom.sealed_connection import SealedConnection
 
 SCHEMA = "CREATE TABLE words (word TEXT)"
 ALL = "SELECT word FROM words ORDER BY word"

@@ -14,7 +14,7 @@ from zaxy.text import bm25
 from zaxy.text.bm25 import terms_of
 from zaxy.text.candidates import Candidates, candidates
 from zaxy.text.schema import PLACE_BITS, Text
-from zaxy.text.store import Reach, TextStore
+from zaxy.text.store import EpisodeSize, TextStore
 from zaxy.text.tokens import Wanted, folded, identifiers, stems_of
 
 NEIGHBOUR, NEXT_NEIGHBOUR = 0.4, 0.16
@@ -66,16 +66,17 @@ def rank(store: TextStore, wanted: Wanted, last_seq: int, by: str = "") -> list[
     own = _own(found.values(), times=times, weights=weights, average=reach.words / reach.last)
     named = _named(store, found, wanted, chosen) if wanted.identifiers or wanted.phrases else {}
     at = {text.episode << PLACE_BITS | text.place: own[key] for key, text in found.items()}
-    for text in store.at(_places_beside(found, own) - at.keys(), reach.last):
+    sizes = store.episodes({text.episode for text in found.values()}, reach)
+    for text in store.at(_places_beside(found, own, sizes=sizes) - at.keys()):
         found[text.id] = text
-    episodes = _episodes(store, found.values(), times=times, weights=weights, reach=reach)
+    episodes = _episodes(found.values(), times=times, weights=weights, sizes=sizes)
     return _best(found, wanted, own=own, at=at, named=named, episodes=episodes)
 
 
 def weights(store: TextStore, asked: Sequence[str], last_seq: int) -> Weights:
     """The inverse document frequency of words; nothing after the event `last_seq` counts."""
     reach = store.reach(last_seq)
-    known = {term.term: term.weight for term in terms_of(asked, store.counts(asked, reach.last), reach.last)}
+    known = {term.term: term.weight for term in terms_of(asked, store.blocks.counts(asked, reach.last), reach.last)}
     return Weights(known, bm25.weight(0, reach.last))
 
 
@@ -113,20 +114,26 @@ def _named(store: TextStore, found: Iterable[int], wanted: Wanted, chosen: Candi
     return {key: count / asked for key, count in sure.items()}
 
 
-def _places_beside(texts: Mapping[int, Text], scores: Mapping[int, float]) -> set[int]:
-    """The two places before and the two after each of the best."""
+def _places_beside(
+    texts: Mapping[int, Text], scores: Mapping[int, float], *, sizes: Mapping[int, EpisodeSize]
+) -> set[int]:
+    """The two places before and the two after each of the best, as far as their episodes have them."""
     best = sorted(zip(scores.values(), scores, strict=True), reverse=True)[:WIDENED]
-    places = [texts[key].episode << PLACE_BITS | texts[key].place for _, key in best]
-    return {place + step for place in places for step in (-2, -1, 1, 2)}
+    places = [(texts[key].episode, texts[key].place) for _, key in best]
+    return {
+        episode << PLACE_BITS | place + step
+        for episode, place in places
+        for step in (-2, -1, 1, 2)
+        if 0 < place + step <= sizes[episode][0]
+    }
 
 
 def _episodes(
-    store: TextStore,
     texts: Iterable[Text],
     *,
     times: Mapping[int, list[tuple[int, int]]],
     weights: Sequence[float],
-    reach: Reach,
+    sizes: Mapping[int, EpisodeSize],
 ) -> dict[int, float]:
     """How well each episode as a whole fits, 1 for the best: its found passages taken for one text."""
     together: dict[int, dict[int, int]] = {}
@@ -134,10 +141,10 @@ def _episodes(
         of_episode = together.setdefault(text.episode, {})
         for number, count in times.get(text.id, ()):
             of_episode[number] = of_episode.get(number, 0) + count
-    words = store.episodes(together, reach)
-    average = sum(words.values()) / len(words)
+    average = sum([words for _, words in sizes.values()]) / len(sizes)
     scores = {
-        episode: bm25.score(counts.items(), words[episode] / average, weights) for episode, counts in together.items()
+        episode: bm25.score(counts.items(), sizes[episode][1] / average, weights)
+        for episode, counts in together.items()
     }
     best = max(scores.values()) or 1.0
     return {episode: score / best for episode, score in scores.items()}

@@ -16,7 +16,7 @@ from zaxy.eventloom.citation import parse_citation
 from zaxy.eventloom.sealed_connection import SealedConnection
 from zaxy.extract.names import key_of
 from zaxy.text import tokens
-from zaxy.text.blocks import BLOCK, mark_block, words_between
+from zaxy.text.blocks import Blocks, BlockSizes, words_between
 from zaxy.text.passages import Passage, passages
 from zaxy.text.schema import MAX_LENGTH, TEXT_COLUMNS, Text
 
@@ -27,8 +27,9 @@ EPISODE_GAP = timedelta(hours=1)
 class NewRows:
     """The rows of one transaction, gathered and then written together."""
 
-    def __init__(self, db: SealedConnection) -> None:
+    def __init__(self, db: SealedConnection, sizes: BlockSizes) -> None:
         self._db = db
+        self._sizes = sizes
         self._seal = db.seal
         self._passages: list[tuple[Any, ...]] = []
         self._stems: list[list[str]] = []
@@ -38,6 +39,8 @@ class NewRows:
         """By source: id, source, passages, words and last time of the episode that goes on."""
         self._ended: list[list[Any]] = []
         self._reinforced: list[tuple[Any, ...]] = []
+        self._times: dict[int, list[str]] = {}
+        """By block: when its new passages happened."""
         self._id, self._words = self._last_passage()
         (self._episode,) = db.execute("SELECT ifnull(max(id), 0) FROM episodes").fetchone()
 
@@ -68,6 +71,7 @@ class NewRows:
         episode[2] += 1
         episode[3] += length
         episode[4] = time
+        self._times.setdefault(self._id // self._sizes.block, []).append(time)
         self._id += 1
         self._words += length
         place = (episode[0], episode[2], length, self._words, episode[3])
@@ -111,21 +115,25 @@ class NewRows:
         row = (seq, target, entity, weight)
         self._reinforced.append((*row, self._seal(row)))
 
-    def write(self) -> None:
-        """Write all, and mark the blocks that are full now."""
+    def write(self) -> int:
+        """Write all, and mark the blocks that are full now; how many rows of feedback came."""
         db, seal = self._db, self._seal
         episodes = [(*row, seal(row)) for row in (*self._ended, *self._episodes.values())]
         db.executemany(f"INSERT INTO passages VALUES ({', '.join('?' * 20)})", self._passages)
         db.executemany("INSERT INTO fts (rowid, words, names) VALUES (?, ?, ?)", self._fts)
         db.executemany("REPLACE INTO episodes VALUES (?, ?, ?, ?, ?, ?)", episodes)
         db.executemany("INSERT INTO reinforced VALUES (?, ?, ?, ?, ?)", self._reinforced)
-        before = self._id - len(self._passages)
-        for block in range(before // BLOCK, self._id // BLOCK):
-            mark_block(db, block, self._texts_of(block, before))
+        before, size = self._id - len(self._passages), self._sizes.block
+        blocks = Blocks(db, self._sizes)
+        for block, times in self._times.items():
+            blocks.take_times(block, times)
+        for block in range(before // size, self._id // size):
+            blocks.mark(block, self._texts_of(block, before))
+        return len(self._reinforced)
 
     def _texts_of(self, block: int, before: int) -> Iterator[list[str]]:
         """The words of a block's passages: of those up to `before` from the file, of the new ones from here."""
-        first, end = block * BLOCK, (block + 1) * BLOCK
+        first, end = block * self._sizes.block, (block + 1) * self._sizes.block
         yield from words_between(self._db, first, before)
         yield from self._stems[max(first - before, 0) : end - before]
 

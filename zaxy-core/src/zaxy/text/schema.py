@@ -9,7 +9,7 @@ from zaxy.text import tokens
 FORMAT = f"4, tokens {tokens.FORMAT}"
 WORD_LISTS = "CREATE VIRTUAL TABLE fts USING fts5 (words, names, content = '', tokenize = 'ascii')"
 SCHEMA = f"""
-CREATE TABLE about (cursor TEXT, seal INTEGER);
+CREATE TABLE about (cursor TEXT, feedback INTEGER, seal INTEGER);
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY, seq INTEGER, part INTEGER, hash TEXT, episode INTEGER, place INTEGER, length INTEGER,
     words_by_now INTEGER, words_of_episode INTEGER, kind TEXT, actor TEXT, speaker TEXT, time TEXT, entity TEXT,
@@ -23,8 +23,11 @@ CREATE TABLE reinforced (seq INTEGER PRIMARY KEY, target INTEGER, entity TEXT, w
 CREATE INDEX by_target ON reinforced (target);
 CREATE INDEX by_entity ON reinforced (entity);
 CREATE TABLE marks (
-    term TEXT, block INTEGER, by_now INTEGER, bits BLOB, seal INTEGER, PRIMARY KEY (term, block)
+    term TEXT, block INTEGER, by_now INTEGER, seal INTEGER, PRIMARY KEY (term, block)
 ) WITHOUT ROWID;
+CREATE TABLE bits (term TEXT, block INTEGER, bits BLOB, PRIMARY KEY (term, block)) WITHOUT ROWID;
+CREATE INDEX by_block ON bits (block);
+CREATE TABLE times (block INTEGER PRIMARY KEY, earliest TEXT, latest TEXT, seconds BLOB);
 {WORD_LISTS}
 """
 
@@ -76,6 +79,8 @@ COLUMNS = {
     "passages": f"{', '.join(Text._fields)}, type, metadata, text",
     "episodes": "id, source, passages, words, last",
     "reinforced": "seq, target, entity, weight",
-    "marks": "term, block, by_now, bits",
+    "marks": "term, block, by_now",
+    "bits": "term, block, bits",
+    "times": "block, earliest, latest, seconds",
 }
 """The tables, ordered by what their first columns hold, with all that the log says of them: not the seals."""
