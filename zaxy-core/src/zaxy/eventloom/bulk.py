@@ -13,7 +13,7 @@ from hashlib import sha256
 from orjson import OPT_SORT_KEYS, OPT_STRICT_INTEGER, dumps, loads
 
 from zaxy.eventloom.canonical import MAX_DEPTH, encode
-from zaxy.eventloom.record import REQUIRED, VERSION, Damaged, Line, check_optional, is_hex, parse_line
+from zaxy.eventloom.record import REQUIRED, VERSION, Damaged, Line, check_optional, parse_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 CANONICAL = OPT_SORT_KEYS | OPT_STRICT_INTEGER
 _ORDINARY = len(REQUIRED) + len(("payload", "salt"))
+_HASH = re.compile("[0-9a-f]{64}")
 # orjson writes 1.0 and 1e16, and the canonical form is 1 and 10000000000000000. All other floats are the same.
 _OTHER_FLOAT = re.compile(rb'[:\[,](?<![^"]:)-?[0-9]+(?:\.0[,\]}]|(?:\.[0-9]+)?[eE])')
 
@@ -91,7 +92,7 @@ def _has_shape(record: dict[str, Any]) -> bool:
         and type(record["payload"]) is dict
         and str is type(record["actor"]) is type(record["id"]) is type(record["sensitivity"])
         and str is type(record["thread"]) is type(record["time"]) is type(record["type"])
-        and (record["prev"] is None or is_hex(record["prev"], 64))
+        and (record["prev"] is None or _HASH.fullmatch(record["prev"]) is not None)
     )
 
 

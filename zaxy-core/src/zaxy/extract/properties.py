@@ -40,8 +40,12 @@ def _wanted(fields: tuple[str, ...]) -> tuple[str, ...]:
 
 def small(value: object, max_chars: int = MAX_TEXT_CHARS) -> object:
     """The value if it is small, else the beginning of it; an object becomes one line of text."""
-    if isinstance(value, str):
-        return cut(value.strip(), max_chars)
+    kind = type(value)
+    if kind is str:
+        text: str = value.strip()  # type: ignore[attr-defined]
+        return text if len(text) <= max_chars else cut(text, max_chars)
+    if kind is int:
+        return value
     if isinstance(value, list):
         items = (one_line(item, MAX_ITEM_CHARS) if isinstance(item, dict | str) else item for item in value[:MAX_ITEMS])
         return [item for item in items if text_of(item)]

@@ -209,7 +209,7 @@ def words_between(db: SealedConnection, after: int, last: int) -> Iterator[list[
 
 
 def common_words(texts: Iterable[Iterable[str]], least: int) -> dict[str, list[int]]:
-    """Of each word that at least so many of the texts have, those texts, by their numbers."""
+    """Of each word that at least `least` of the texts have, those texts, by their numbers."""
     places: dict[str, list[int]] = defaultdict(list)
     for place, words in enumerate(texts):
         for word in words:
