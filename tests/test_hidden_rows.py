@@ -20,8 +20,6 @@ from zaxy.graph import identities
 from zaxy.graph.sqlite_graph import SqliteGraph
 from zaxy.memory import Memory
 from zaxy.text import store
-from zaxy.text.blocks import BLOCK, BYTES
-from zaxy.text.store import TextStore
 
 TYPES = ("actor", "task", "fact")
 NAMES = ("ada", "bob", "café", "dora", "émile")
