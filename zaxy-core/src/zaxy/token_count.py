@@ -7,6 +7,7 @@ good as every mark of punctuation is one, digits come in threes, and a character
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _LONG_WORDS = re.compile(rb"a{7,}")
 _LONG_NUMBERS = re.compile(rb"0{4,}")
@@ -16,6 +17,10 @@ _OTHERS = re.compile(r"[^\x00-\u024f]")
 _LETTERS = bytes(0x61 if chr(byte).isalpha() and byte < 0x80 else 0x20 for byte in range(256))
 _DIGITS = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))
 """Tables by which each byte becomes a letter `a` or a digit `0`, and all others spaces."""
+
+
+def counts_of_tokens(texts: Iterable[str]) -> list[int]:
+    return list(map(count_tokens, texts))
 
 
 def count_tokens(text: str) -> int:

@@ -8,7 +8,7 @@ on histories from which the answers were removed (docs/decisions/0012).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
@@ -124,9 +124,10 @@ def _names(text: str) -> Iterable[frozenset[str]]:
             yield stems
 
 
-def words_of(results: Iterable[Result]) -> Words:
+def words_of(results: Sequence[Result]) -> Words:
     """What each result states, as stems."""
-    return {result.citation: _words(result) for result in results}
+    stems = tokens.words_of_each([_labelled_with_month(result) for result in results])
+    return {result.citation: frozenset(words) for result, words in zip(results, stems, strict=True)}
 
 
 def relevant(asked: Asked, found: Sequence[Result], words: Words) -> list[Result]:
@@ -137,15 +138,16 @@ def relevant(asked: Asked, found: Sequence[Result], words: Words) -> list[Result
     return [result for result in found if _answers(asked, result, words[result.citation], _beside(result, said))]
 
 
-def would_answer(asked: Asked, text: Text) -> bool:
-    """Whether a passage that no longer holds is on the question, by the words that the index has of it."""
-    return _has_enough(asked, frozenset(text.words.split()))
+def would_answer(asked: Asked, texts: Iterable[Text]) -> list[bool]:
+    """Whether each passage, which no longer holds, is on the question, by the words that the index has of it."""
+    return [_has_enough(asked, frozenset(text.words.split())) for text in texts]
 
 
-def near(asked: Asked, own: frozenset[str]) -> bool:
-    """Whether a result with these words shares enough of the question to be shown as evidence."""
-    have = sum([weight for word, weight in asked.weights.items() if word in own])
-    return have >= NEAR * sum(asked.weights.values()) > 0
+def near(asked: Asked, words: Iterable[Collection[str]]) -> list[bool]:
+    """Whether a result with each of these sets of words shares enough of the question to be shown as evidence."""
+    enough = NEAR * sum(asked.weights.values())
+    shares = [sum([weight for word, weight in asked.weights.items() if word in own]) for own in words]
+    return [share >= enough > 0 for share in shares]
 
 
 def _beside(result: Result, said: dict[tuple[object, int] | None, frozenset[str]]) -> frozenset[str]:
@@ -188,11 +190,11 @@ def _is_of_another(asked: Asked, result: Result, own: frozenset[str], said: froz
     return not seconds.isdisjoint(missing)
 
 
-def _words(result: Result) -> frozenset[str]:
-    """The stems of what a result states, who says it, when, and about what. A question is not a statement."""
+def _labelled_with_month(result: Result) -> str:
+    """What a result states, who says it, when, and about what. A question is not a statement."""
     month = int(result.valid_from[5:7]) if result.valid_from[5:7].isdigit() else 0
     when = f"{tokens.MONTHS[month - 1]} {result.valid_from[:4]}" if 1 <= month <= 12 else ""
-    return frozenset(tokens.words(f"{_labelled(result)} {when}"))
+    return f"{_labelled(result)} {when}"
 
 
 def _labelled(result: Result) -> str:

@@ -170,14 +170,24 @@ class SqliteGraph:
         return self._ask(session, as_of, ask) if seqs else []
 
     def current(self, session: str, entity_types: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
-        def ask(db: SealedConnection, moment: Moment) -> list[EntityRow]:
+        return self.current_of_each(session, [entity_types], as_of, limit)[0]
+
+    def current_of_each(
+        self, session: str, kinds: Sequence[Sequence[str]], as_of: AsOf, limit: int
+    ) -> list[list[EntityRow]]:
+        """What is current of several kinds, each given by its types."""
+
+        def ask(db: SealedConnection, moment: Moment) -> list[list[EntityRow]]:
+            return [of_kind(db, moment, kind) for kind in kinds]
+
+        def of_kind(db: SealedConnection, moment: Moment, entity_types: Sequence[str]) -> list[EntityRow]:
             where = parts(moment.known, moment.at, "entities_by_type", "entities_by_end")
             wanted = orjson.dumps(list(dict.fromkeys(entity_types))).decode()
             values = {**moment.values, "types": wanted, "limit": limit}
             rows = db.execute(together(OF_TYPES.format(*part) for part in where), values).fetchall()
             return entity_rows(db, sorted(rows, key=entity_order)[:limit], moment)
 
-        return self._ask(session, as_of, ask) if limit > 0 and entity_types else []
+        return (self._ask(session, as_of, ask) if limit > 0 and any(kinds) else []) or [[] for _ in kinds]
 
     def neighbours(
         self, session: str, start: Sequence[EntityRef], *, relations: Sequence[str], depth: int, as_of: AsOf, limit: int
