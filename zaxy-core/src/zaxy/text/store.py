@@ -8,6 +8,8 @@ from functools import lru_cache, partial
 from hashlib import sha256
 from typing import Any, NamedTuple, TypeVar
 
+import orjson
+
 from zaxy.api.models import Cursor, ExtractedEvent
 from zaxy.eventloom.disposable_database import MISSING, SealedConnection, Unsealed
 from zaxy.extract.housekeeping import is_housekeeping
@@ -116,15 +118,12 @@ class TextStore:
 
         A row is 256 times a passage, plus its length or `MAX_LENGTH`.
         """
-        found: list[list[int]] = [[] for _ in lookups]
         values: list[int | str] = []
         for lookup in lookups:
             values += (lookup.expression, lookup.after << 8 | MAX_LENGTH, last << 8 | MAX_LENGTH, *([by] if by else ()))
             values += [lookup.limit] if lookup.limit else ()
         statement = _union(tuple([lookup.limit > 0 for lookup in lookups]), bool(by))
-        for row, number in self._db.execute(statement, values) if lookups else ():
-            found[number].append(row)
-        return found
+        return [orjson.loads(rows) for (rows,) in self._db.execute(statement, values)] if lookups else []
 
     def marks(self, terms: Iterable[str], last: int) -> dict[str, bytes]:
         """Of common words the passages of full blocks that have them, each a bit, from the lowest on."""
@@ -132,7 +131,7 @@ class TextStore:
         empty = bytes(BYTES)
         parts: dict[str, list[bytes]] = {}
         query = "SELECT term, block, bits FROM marks WHERE term IN (SELECT value FROM json_each(?)) AND block < ?"
-        for term, block, bits in self._db.execute(query, (json.dumps(list(terms)), full)):
+        for term, block, bits in self._db.execute(query, (_json(terms), full)):
             parts.setdefault(term, [empty] * full)[block] = bits
         return {term: b"".join(of_term) for term, of_term in parts.items()}
 
@@ -144,7 +143,7 @@ class TextStore:
 
     def texts(self, ids: Collection[int]) -> list[Text]:
         query = f"SELECT {TEXT_COLUMNS} FROM json_each(?) AS asked CROSS JOIN passages ON passages.id = asked.value"
-        return _all_of(ids, self._checked(self._db.execute(query, (json.dumps(list(ids)),))))
+        return _all_of(ids, self._checked(self._db.execute(query, (_json(ids),))))
 
     def at(self, places: Iterable[int], last: int) -> list[Text]:
         """The passages at the given places of episodes, each as one number: the episode, then `PLACE_BITS` of the
@@ -154,11 +153,11 @@ class TextStore:
             f"ON episode = asked.value >> {PLACE_BITS} AND place = asked.value & {(1 << PLACE_BITS) - 1} "
             "WHERE passages.id <= ?"
         )
-        return self._checked(self._db.execute(query, (json.dumps(list(places)), last)))
+        return self._checked(self._db.execute(query, (_json(places), last)))
 
     def contents(self, ids: Iterable[int]) -> dict[int, Content]:
         query = f"SELECT {CONTENT_COLUMNS} FROM passages WHERE id IN (SELECT value FROM json_each(?))"
-        rows = self._db.unsealed(self._db.execute(query, (json.dumps(list(ids)),)))
+        rows = self._db.unsealed(self._db.execute(query, (_json(ids),)))
         return {row[0]: Content._make(row[1:]) for row in rows}
 
     def episodes(self, ids: Collection[int], reach: Reach) -> dict[int, int]:
@@ -166,7 +165,7 @@ class TextStore:
         if not reach.is_newest:
             return self._episodes_then(ids, reach.last)
         query = f"SELECT {COLUMNS['episodes']}, seal FROM episodes WHERE id IN (SELECT value FROM json_each(?))"
-        rows = self._db.unsealed(self._db.execute(query, (json.dumps(list(ids)),)))
+        rows = self._db.unsealed(self._db.execute(query, (_json(ids),)))
         return {row[0]: row[3] for row in _all_of(ids, rows)}
 
     def _episodes_then(self, ids: Collection[int], last: int) -> dict[int, int]:
@@ -174,13 +173,13 @@ class TextStore:
             f"SELECT {TEXT_COLUMNS} FROM json_each(?) AS asked CROSS JOIN passages ON passages.id ="
             " (SELECT id FROM passages WHERE episode = asked.value AND id <= ? ORDER BY place DESC LIMIT 1)"
         )
-        texts = self._checked(self._db.execute(query, (json.dumps(list(ids)), last)))
+        texts = self._checked(self._db.execute(query, (_json(ids), last)))
         return {text.episode: text.words_of_episode for text in _all_of(ids, texts)}
 
     def of_events(self, seqs: Iterable[int]) -> list[Text]:
         """The first passage of each event."""
         query = f"SELECT {TEXT_COLUMNS} FROM passages WHERE part = 0 AND seq IN (SELECT value FROM json_each(?))"
-        return self._checked(self._db.execute(query, (json.dumps(sorted(seqs)),)))
+        return self._checked(self._db.execute(query, (_json(sorted(seqs)),)))
 
     def latest(self, count: int, last_seq: int) -> list[int]:
         """The last events that say anything, by their seqs, newest first."""
@@ -214,14 +213,19 @@ def _all_of(asked: Collection[int], found: list[T]) -> list[T]:
     return found
 
 
+def _json(values: Iterable[object]) -> str:
+    return orjson.dumps(list(values)).decode()
+
+
 @lru_cache(256)
 def _union(limited: tuple[bool, ...], by: bool) -> str:
-    """A statement for as many lookups, each with its number: one statement costs less than many."""
+    """A statement for as many lookups, with the rows of each as a list in JSON: one statement costs less than many, and
+    a row of SQLite costs as much to fetch as it does to find."""
     before = " AND (SELECT time FROM passages WHERE id = fts.rowid >> 8) <= ?" if by else ""
     where = f"FROM fts WHERE fts MATCH ? AND rowid > ? AND rowid <= ?{before}"
     return " UNION ALL ".join(
-        f"SELECT * FROM (SELECT rowid, {number} {where} ORDER BY rowid DESC LIMIT ?)"
+        f"SELECT json_group_array(rowid) FROM (SELECT rowid {where} ORDER BY rowid DESC LIMIT ?)"
         if is_limited
-        else f"SELECT rowid, {number} {where}"
-        for number, is_limited in enumerate(limited)
+        else f"SELECT json_group_array(rowid) {where}"
+        for is_limited in limited
     )

@@ -117,7 +117,7 @@ def stems_of(name: str) -> tuple[str, ...]:
 
 def first_stems(parts: Iterable[str]) -> list[str]:
     """The first stem of each part; empty for stop words and marks."""
-    return list(map(_first_stem, parts))
+    return [_stems[part.lower()] if part.isascii() and part.isalnum() else _first_stem(part) for part in parts]
 
 
 @lru_cache(REMEMBERED)
