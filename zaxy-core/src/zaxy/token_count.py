@@ -17,6 +17,7 @@ _OTHERS = re.compile(r"[^\x00-\u024f]")
 _LETTERS = bytes(0x61 if chr(byte).isalpha() and byte < 0x80 else 0x20 for byte in range(256))
 _DIGITS = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))
 """Tables by which each byte becomes a letter `a` or a digit `0`, and all others spaces."""
+_CONTROLS = bytes(range(0x20))
 
 
 def counts_of_tokens(texts: Iterable[str]) -> list[int]:
@@ -30,10 +31,13 @@ def count_tokens(text: str) -> int:
     data = text.encode("utf-8", "surrogatepass")
     letters, digits = data.translate(_LETTERS), data.translate(_DIGITS)
     long_words = _LONG_WORDS.findall(letters)
-    odd = "".join(_OTHER_SPACE.findall(text))
+    has_odd = b"  " in data or len(data.translate(None, _CONTROLS)) < len(data)
+    odd = "".join(_OTHER_SPACE.findall(text)) if has_odd else ""  # few have any, and the pattern looks at each space
     plain_spaces = text.count(" ") - odd.count(" ")
     tokens = len(letters.split()) - len(long_words) + len(b"".join(long_words)) / 4.5
-    tokens += len(digits.split()) + sum([(len(number) - 1) // 3 for number in _LONG_NUMBERS.findall(digits)])
+    tokens += len(digits.split())
+    if b"0000" in digits:
+        tokens += sum([(len(number) - 1) // 3 for number in _LONG_NUMBERS.findall(digits)])
     tokens += 0.15 * plain_spaces + len(odd.replace(" ", "")) + odd.count(" ") / 4
     beyond = 0
     if not text.isascii():

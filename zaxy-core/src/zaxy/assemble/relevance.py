@@ -8,7 +8,7 @@ on histories from which the answers were removed (docs/decisions/0012).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
@@ -64,6 +64,10 @@ Words = dict[str, frozenset[str]]
 """The stems of results, by their citations."""
 
 
+Place = tuple[object, int]
+"""A turn: the source that it is of, and its number there."""
+
+
 class Known(Protocol):
     """What memory knows about words."""
 
@@ -104,10 +108,10 @@ def what_is_asked(text: str, known: Known) -> Asked:
     return Asked(weighed, unseen, tuple(dict.fromkeys(named)), pairs, wanted.identifiers, wanted.phrases, status)
 
 
-def _pairs(text: str) -> Iterator[tuple[str, str]]:
+def _pairs(text: str) -> list[tuple[str, str]]:
     """The stems of words that stand side by side."""
     stems = tokens.first_stems(_WORDS_AND_MARKS.findall(text))
-    return ((one, other) for one, other in pairwise(stems) if one and other)
+    return [(one, other) for one, other in pairwise(stems) if one and other]
 
 
 def _names(text: str) -> Iterable[frozenset[str]]:
@@ -134,8 +138,13 @@ def relevant(asked: Asked, found: Sequence[Result], words: Words) -> list[Result
     """The results that answer the question, in the same order."""
     if not asked.weights or asked.status:
         return []
-    said = {_place(result): words[result.citation] for result in found if _place(result) is not None}
-    return [result for result in found if _answers(asked, result, words[result.citation], _beside(result, said))]
+    places = [_place(result) for result in found]
+    said = {place: words[result.citation] for place, result in zip(places, found, strict=True) if place is not None}
+    return [
+        result
+        for place, result in zip(places, found, strict=True)
+        if _answers(asked, result, words[result.citation], _beside(place, said))
+    ]
 
 
 def would_answer(asked: Asked, texts: Iterable[Text]) -> list[bool]:
@@ -150,9 +159,8 @@ def near(asked: Asked, words: Iterable[Collection[str]]) -> list[bool]:
     return [share >= enough > 0 for share in shares]
 
 
-def _beside(result: Result, said: dict[tuple[object, int] | None, frozenset[str]]) -> frozenset[str]:
+def _beside(place: Place | None, said: Mapping[Place, frozenset[str]]) -> frozenset[str]:
     """The words of the turns before and after."""
-    place = _place(result)
     if place is None:
         return frozenset()
     source, turn = place
@@ -211,6 +219,6 @@ def stated(text: str) -> str:
     return " ".join(part.strip() for part in _SENTENCES.findall(text) if not part.rstrip().endswith(("?", "？")))
 
 
-def _place(result: Result) -> tuple[object, int] | None:
+def _place(result: Result) -> Place | None:
     turn = result.metadata.get("turn_index")
     return (result.metadata.get("source"), turn) if type(turn) is int else None

@@ -110,7 +110,7 @@ def open_rows(
 ) -> list[list[EntityRow]]:
     """The newest rows of each kind that are not finished."""
     rows = current(kinds, lookback)
-    found = [[row for row in of_kind if is_open(row)][:wanted] for of_kind in rows]
+    found = [[row for row in of_kind if status_of(row) not in DONE][:wanted] for of_kind in rows]
     short = [
         number
         for number, of_kind in enumerate(rows)
@@ -121,10 +121,6 @@ def open_rows(
         for number, of_kind in zip(short, farther, strict=True):
             found[number] = of_kind
     return found
-
-
-def is_open(row: EntityRow) -> bool:
-    return status_of(row) not in DONE
 
 
 def status_of(row: EntityRow) -> str:

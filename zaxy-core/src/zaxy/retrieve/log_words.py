@@ -7,6 +7,7 @@ into memory's mouth.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from zaxy.api.models import Entity, EntityRef, EntityRow, Event, ExtractedEvent, Extraction
@@ -106,13 +107,14 @@ class LogWords:
 
     def entities(self, rows: Sequence[EntityRow]) -> list[Entity | None]:
         """What each row says, in the words of the events that it came from; None for what is gone or damaged."""
-        events = self._events(dict.fromkeys(seq for row in rows for seq in seqs_of(row)))
+        seqs = [seqs_of(row) for row in rows]
+        events = self._events(dict.fromkeys(chain.from_iterable(seqs)))
         self._take_rows(events)
-        return [self._entity(row, events) for row in rows]
+        return [self._entity(row, of_row[-1], events) for row, of_row in zip(rows, seqs, strict=True)]
 
-    def _entity(self, row: EntityRow, events: Mapping[int, Event]) -> Entity | None:
+    def _entity(self, row: EntityRow, worded_seq: int, events: Mapping[int, Event]) -> Entity | None:
         opened = self._same(GRAPH, row.opened_seq, row.event_hash, events)
-        worded = events.get(seqs_of(row)[-1])
+        worded = events.get(worded_seq)
         if opened is None or worded is None or opened.payload is None or worded.payload is None:
             return None
         own = self._of_event(opened, row.entity)
