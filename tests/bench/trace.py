@@ -206,8 +206,8 @@ def rows_of(read: str, trace: Trace, judged: bool) -> Iterator[Row]:
     kib = trace.bytes_read / 1024
     yield Row(f"{read}: reads of the log", None, 0, False, f"{trace.reads}, {kib:,.1f} KiB in all")
     yield row("SQL statements", trace.statements.total(), 60, most(trace.statements))
-    yield row("changes of folder", trace.changes.total(), 250, most(trace.changes), 500)
-    yield row("Python calls", trace.calls.total(), 2_500, most(trace.calls), 6_000)
+    yield row("changes of folder", trace.changes.total(), 250, most(trace.changes))
+    yield row("Python calls", trace.calls.total(), 2_500, most(trace.calls), 4_500)
 
 
 def finish_behind(before: list[threading.Thread]) -> None:

@@ -71,9 +71,9 @@ Place = tuple[object, int]
 class Known(Protocol):
     """What memory knows about words."""
 
-    def weights(self, words: Sequence[str]) -> Weights: ...
-
-    def terms(self, pairs: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]: ...
+    def weights_and_terms(
+        self, words: Sequence[str], pairs: Iterable[tuple[str, str]]
+    ) -> tuple[Weights, Iterable[tuple[str, str]]]: ...
 
 
 class Asked(NamedTuple):
@@ -97,13 +97,13 @@ def what_is_asked(text: str, known: Known) -> Asked:
     about = [word for word in wanted.words if word not in STATUS and word not in ASKING]
     status = not about and not wanted.identifiers
     status = status and (any(word in STATUS for word in wanted.words) or bool(_STATUS.search(text)))
-    found = known.weights(wanted.words)
+    pairs = tuple([pair for pair in _pairs(text) if ASKING.isdisjoint(pair)])
+    found, terms = known.weights_and_terms(wanted.words, pairs)
     weighed = {
         word: found.known.get(word, UNSEEN * found.unseen) * (FRAME if word in ASKING and about else 1.0)
         for word in wanted.words
     }
-    pairs = tuple(pair for pair in _pairs(text) if ASKING.isdisjoint(pair))
-    named = (*_names(text), *map(frozenset, known.terms(pairs)))
+    named = (*_names(text), *map(frozenset, terms))
     unseen = frozenset(weighed.keys() - found.known.keys())
     return Asked(weighed, unseen, tuple(dict.fromkeys(named)), pairs, wanted.identifiers, wanted.phrases, status)
 

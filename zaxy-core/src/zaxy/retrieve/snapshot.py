@@ -70,6 +70,7 @@ class Snapshot:
         self.words = LogWords(self._intact, extract, renamed=self._renamed, frozen=frozen)
         self._target = target
         self._hits: dict[Query, list[Hit]] = {}
+        self._newest: dict[int, str] = {}
         self._resolved: dict[str, bool] = {}
 
     @property
@@ -128,18 +129,21 @@ class Snapshot:
         return self.texts.reinforcement(self.session, texts, known)
 
     def newest_by(self, known: int) -> str:
-        return self.texts.newest(self.session, known)
+        """The time of the last event that says anything, of those up to `known`."""
+        if known not in self._newest:
+            self._newest[known] = self.texts.newest(self.session, known)
+        return self._newest[known]
 
-    @cached_property
+    @property
     def newest(self) -> str:
         """The time of the last event that says anything."""
         return self.newest_by(self.head)
 
-    def weights(self, words: Sequence[str]) -> Weights:
-        return self.texts.weights(self.session, words, self.head)
-
-    def terms(self, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-        return self.texts.terms(self.session, pairs, self.head)
+    def weights_and_terms(
+        self, words: Sequence[str], pairs: Iterable[tuple[str, str]]
+    ) -> tuple[Weights, list[tuple[str, str]]]:
+        """How much each of the words says, and those of the pairs of words that are known to stand side by side."""
+        return self.texts.weights_and_terms(self.session, words, pairs, known=self.head)
 
     # Rows
 

@@ -162,7 +162,7 @@ def _best(
     """The sums, the highest first; `at` has the words' score of each place."""
     asked = frozenset(wanted.words)
     names = {text.speaker for text in found.values()} | {text.actor for text in found.values()}
-    speakers = {name: not asked.isdisjoint(stems_of(name)) for name in names}
+    speakers = {name for name in names if not asked.isdisjoint(stems_of(name))}
     near = at.get
     scored = []
     for key, text in found.items():
@@ -171,7 +171,7 @@ def _best(
         nearby = NEIGHBOUR * (near(place - 1, 0.0) + near(place + 1, 0.0))
         nearby += NEXT_NEIGHBOUR * (near(place - 2, 0.0) + near(place + 2, 0.0))
         episode = EPISODE * episodes[text.episode]
-        speaker = SPEAKER * (speakers[text.speaker] or speakers[text.actor])
+        speaker = SPEAKER if text.speaker in speakers or text.actor in speakers else 0.0
         month = MONTH * any(name in text.time[:7] for name in wanted.months) if wanted.months else 0.0
         name = NAMED * named[key] if key in named else 0.0
         if score := words + (nearby + episode + speaker + month + name):
