@@ -103,13 +103,15 @@ class Reader:
     def first_lines(self, start: int, count: int) -> list[bytes]:
         """The next lines from an offset, up to a number, read in as few pieces as they need."""
         data, size, end = b"", SMALL_CHUNK, self.size
-        while start + len(data) < end and self._fd is not None and data.count(b"\n") < count:
+        lines = [data]
+        while start + len(data) < end and self._fd is not None and len(lines) <= count:
             chunk = self._disk.read(self._fd, min(size, end - start - len(data)), start + len(data))
             if not chunk:
                 break
             data += chunk
             size *= 2
-        return data.split(b"\n", count)[:-1]
+            lines = data.split(b"\n", count)
+        return lines[:-1]
 
     def line_at(self, offset: int) -> bytes | None:
         """The raw line that begins at an offset, or None if no line begins there.
