@@ -232,7 +232,7 @@ def _steps_of_a_read(index: Index, known: int) -> int:
 
     (words,) = index.texts._read(SESSION, count_words).values()
     (last,) = index.texts._read(SESSION, lambda store: store.of_events([known]))
-    assert words == last.words_of_episode
+    assert words == (last.place, last.words_of_episode)
     return steps[0]
 
 

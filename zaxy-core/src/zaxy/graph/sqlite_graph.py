@@ -171,12 +171,22 @@ class SqliteGraph:
         return self._ask(session, as_of, ask) if seqs else []
 
     def current(self, session: str, entity_types: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
-        def ask(db: SealedConnection, moment: Moment) -> list[EntityRow]:
+        return self.current_of_each(session, [entity_types], as_of, limit)[0]
+
+    def current_of_each(
+        self, session: str, kinds: Sequence[Sequence[str]], as_of: AsOf, limit: int
+    ) -> list[list[EntityRow]]:
+        """What is current of several kinds, each given by its types."""
+
+        def ask(db: SealedConnection, moment: Moment) -> list[list[EntityRow]]:
+            return [of_kind(db, moment, kind) for kind in kinds]
+
+        def of_kind(db: SealedConnection, moment: Moment, entity_types: Sequence[str]) -> list[EntityRow]:
             wanted = list(dict.fromkeys(entity_types))
             open_by_type = orjson.loads(self._sessions.row(db, session)[9])
             return CurrentRows(db, moment, limit=limit).of_types({kind: open_by_type.get(kind, 0) for kind in wanted})
 
-        return self._ask(session, as_of, ask) if limit > 0 and entity_types else []
+        return (self._ask(session, as_of, ask) if limit > 0 and any(kinds) else []) or [[] for _ in kinds]
 
     def neighbours(
         self, session: str, start: Sequence[EntityRef], *, relations: Sequence[str], depth: int, as_of: AsOf, limit: int

@@ -31,14 +31,20 @@ def weight(count: int, passages: int) -> float:
     return math.log(1 + (passages - count + 0.5) / (count + 0.5))
 
 
-def score(times: Iterable[tuple[int, int]], length: float, weights: Sequence[float]) -> float:
-    """Of a text in which words occur, each given by its number and how often it does; `length` is relative to the
-    average one."""
-    fullness = K1 * (1 - B + B * length)
-    total = 0.0
-    for number, count in times:
-        total += weights[number] * count / (count + fullness)
-    return (K1 + 1) * total
+def scores(texts: Iterable[tuple[Iterable[tuple[int, int]], float]], weights: Sequence[float]) -> list[float]:
+    """Of texts, each given by the words that occur in it and its length relative to the average one. A word is given
+    by its number and how often it occurs.
+
+    One loop for all of them: there are hundreds, and a call for each would take as long as the sums.
+    """
+    found = []
+    for times, length in texts:
+        fullness = K1 * (1 - B + B * length)
+        total = 0.0
+        for number, count in times:
+            total += weights[number] * count / (count + fullness)
+        found.append((K1 + 1) * total)
+    return found
 
 
 def pick_score(text: str, length: float, terms: Sequence[Term], *, among: Iterable[int]) -> float:

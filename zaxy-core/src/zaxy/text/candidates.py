@@ -20,9 +20,9 @@ from zaxy.text.schema import MAX_LENGTH
 from zaxy.text.store import Lookup, Reach, TextStore
 from zaxy.text.tokens import Wanted, match_any, match_phrase
 
-POOL = 200
+POOL = 250
 """Passages of the highest coarse scores, whose words are read."""
-CANDIDATES = 100
+CANDIDATES = 150
 """Passages of the pool that are picked, and as many for the identifiers and for each phrase."""
 MAX_PAIRED = 3
 """Words that are neither listed whole nor marked everywhere, of which passages with two are looked for."""

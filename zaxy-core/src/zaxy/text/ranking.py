@@ -8,6 +8,7 @@ the sum. What each is worth is measured by the recall bench.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from zaxy.text import bm25
@@ -42,6 +43,10 @@ class Hit(NamedTuple):
     named: float
 
 
+_as_hit = partial(tuple.__new__, Hit)
+"""What `Hit._make` does, without a call for each."""
+
+
 class Weights(NamedTuple):
     known: dict[str, float]
     """Of the words that occur."""
@@ -63,7 +68,7 @@ def rank(store: TextStore, wanted: Wanted, last_seq: int, by: str = "") -> list[
         return []
     weights = [term.weight for term in chosen.terms]
     times = _times(found.values(), chosen)
-    own = _own(found.values(), times=times, weights=weights, average=reach.words / reach.last)
+    own = _own(found, times=times, weights=weights, average=reach.words / reach.last)
     named = _named(store, found, wanted, chosen) if wanted.identifiers or wanted.phrases else {}
     at = {text.episode << PLACE_BITS | text.place: own[key] for key, text in found.items()}
     sizes = store.episodes({text.episode for text in found.values()}, reach)
@@ -83,22 +88,27 @@ def weights(store: TextStore, asked: Sequence[str], last_seq: int) -> Weights:
 def _times(texts: Iterable[Text], chosen: Candidates) -> dict[int, list[tuple[int, int]]]:
     """How often each of the terms occurs in each text, where it does."""
     spaced = [term.spaced for term in chosen.terms]
-    times = {}
+    times: dict[int, list[tuple[int, int]]] = {}
     for text in texts:
+        of_text = times[text.id] = []
         words = text.words
-        times[text.id] = [
-            (number, count) for number in chosen.passages[text.id] if (count := words.count(spaced[number]))
-        ]
+        for number in chosen.passages[text.id]:
+            if count := words.count(spaced[number]):
+                of_text.append((number, count))
     return times
 
 
 def _own(
-    texts: Iterable[Text], *, times: Mapping[int, list[tuple[int, int]]], weights: Sequence[float], average: float
+    texts: Mapping[int, Text], *, times: Mapping[int, list[tuple[int, int]]], weights: Sequence[float], average: float
 ) -> dict[int, float]:
     """How well the words of each text fit, 1 for the best."""
-    scores = {text.id: bm25.score(times[text.id], text.length / average, weights) for text in texts}
-    best = max(scores.values()) or 1.0
-    return {key: score / best for key, score in scores.items()}
+    return _shares(texts, bm25.scores([(times[key], text.length / average) for key, text in texts.items()], weights))
+
+
+def _shares(keys: Iterable[int], scores: Sequence[float]) -> dict[int, float]:
+    """Each score as a share of the best."""
+    best = max(scores) or 1.0
+    return {key: score / best for key, score in zip(keys, scores, strict=True)}
 
 
 def _named(store: TextStore, found: Iterable[int], wanted: Wanted, chosen: Candidates) -> dict[int, float]:
@@ -142,12 +152,8 @@ def _episodes(
         for number, count in times.get(text.id, ()):
             of_episode[number] = of_episode.get(number, 0) + count
     average = sum([words for _, words in sizes.values()]) / len(sizes)
-    scores = {
-        episode: bm25.score(counts.items(), sizes[episode][1] / average, weights)
-        for episode, counts in together.items()
-    }
-    best = max(scores.values()) or 1.0
-    return {episode: score / best for episode, score in scores.items()}
+    whole = [(counts.items(), sizes[episode][1] / average) for episode, counts in together.items()]
+    return _shares(together, bm25.scores(whole, weights))
 
 
 def _best(
@@ -162,23 +168,19 @@ def _best(
     """The sums, the highest first; `at` has the words' score of each place."""
     asked = frozenset(wanted.words)
     names = {text.speaker for text in found.values()} | {text.actor for text in found.values()}
-    speakers = {name: not asked.isdisjoint(stems_of(name)) for name in names}
+    speakers = {name for name in names if not asked.isdisjoint(stems_of(name))}
+    near = at.get
     scored = []
     for key, text in found.items():
         words = own.get(key, 0.0)
-        nearby = _nearby(at, text.episode << PLACE_BITS | text.place)
+        place = text.episode << PLACE_BITS | text.place
+        nearby = NEIGHBOUR * (near(place - 1, 0.0) + near(place + 1, 0.0))
+        nearby += NEXT_NEIGHBOUR * (near(place - 2, 0.0) + near(place + 2, 0.0))
         episode = EPISODE * episodes[text.episode]
-        speaker = SPEAKER * (speakers[text.speaker] or speakers[text.actor])
+        speaker = SPEAKER if text.speaker in speakers or text.actor in speakers else 0.0
         month = MONTH * any(name in text.time[:7] for name in wanted.months) if wanted.months else 0.0
         name = NAMED * named[key] if key in named else 0.0
         if score := words + (nearby + episode + speaker + month + name):
             scored.append((score, key, words, nearby, episode, speaker, month, name))
     scored.sort(reverse=True)
-    return [Hit(found[row[1]], row[0], *row[2:]) for row in scored[:MAX_ANSWERS]]
-
-
-def _nearby(at: Mapping[int, float], place: int) -> float:
-    """What a passage gains from those beside it in its episode."""
-    score = at.get
-    beside = score(place - 1, 0.0) + score(place + 1, 0.0)
-    return NEIGHBOUR * beside + NEXT_NEIGHBOUR * (score(place - 2, 0.0) + score(place + 2, 0.0))
+    return list(map(_as_hit, [(found[row[1]], row[0], *row[2:]) for row in scored[:MAX_ANSWERS]]))
