@@ -7,17 +7,20 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 REMEMBERED = 20_000
-"""Names whose forms are remembered, of those that take long: people's come with every event."""
+"""Names whose forms are remembered: those of people and sessions come with every event."""
 
 
 def folded_names(names: Iterable[str]) -> set[str]:
     return set(map(folded_name, names))
 
 
-def folded_name(name: str) -> str:
-    return name.strip().lower() if name.isascii() else _folded(name)
-
-
 @lru_cache(REMEMBERED)
-def _folded(name: str) -> str:
+def folded_name(name: str) -> str:
+    return fold(name)
+
+
+def fold(name: str) -> str:
+    """What `folded_name` does, for names that come once: remembering them would take longer."""
+    if name.isascii():
+        return name.strip().lower()
     return unicodedata.normalize("NFKC", name).strip().casefold()
