@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from zaxy.text import bm25
+from zaxy.text.asides import text_of
 from zaxy.text.bm25 import terms_of
 from zaxy.text.candidates import Candidates, candidates
 from zaxy.text.schema import PLACE_BITS, Text
@@ -58,18 +59,43 @@ def rank(store: TextStore, wanted: Wanted, last_seq: int, by: str = "") -> list[
     if not reach.last:
         return []
     chosen = candidates(store, wanted, reach, by=by)
+    asides = store.asides(last_seq, by)
+    for aside in asides.quoted(wanted.phrases) if wanted.phrases else ():
+        if aside.passage:
+            chosen.passages.setdefault(aside.passage, range(len(chosen.terms)))
     found = {text.id: text for text in store.texts(chosen.passages)} if chosen.passages else {}
-    if not found:
-        return []
     weights = [term.weight for term in chosen.terms]
     times = _times(found.values(), chosen)
+    most = max([sum([weights[number] for number, _ in of_text]) for of_text in times.values()], default=0.0)
+    answers = asides.answers(_weights_of_words(wanted, chosen, reach), most)
+    if not found and not answers:
+        return []
     own = _own(found.values(), times=times, weights=weights, average=reach.words / reach.last)
     named = _named(store, found, wanted, chosen) if wanted.identifiers or wanted.phrases else {}
     at = {text.episode << PLACE_BITS | text.place: own[key] for key, text in found.items()}
-    for text in store.at(_places_beside(found, own) - at.keys(), reach.last):
+    beside = _places_beside(found, own) | answers.keys()
+    for text in store.at(beside - at.keys(), reach.last):
         found[text.id] = text
     episodes = _episodes(store, found.values(), times=times, weights=weights, reach=reach)
-    return _best(found, wanted, own=own, at=at, named=named, episodes=episodes)
+    return _best(found, wanted, own=own, at=at, named=named, episodes=episodes, answers=answers)
+
+
+def quoted_questions(store: TextStore, wanted: Wanted, last_seq: int, by: str = "") -> list[Hit]:
+    """What only asks and has a quoted phrase, the most of the phrases first. No word finds it."""
+    asides = store.asides(last_seq, by)
+    only = [aside for aside in asides.quoted(wanted.phrases) if not aside.passage] if wanted.phrases else []
+    texts = {key: folded(text) for key, text in asides.texts(only).items()} if only else {}
+    share = 1 / (len(wanted.phrases) + len(wanted.identifiers)) if only else 0.0
+    scored = [(NAMED * share * sum([phrase in texts[one.id] for phrase in wanted.phrases]), one) for one in only]
+    best = sorted([(score, one.id, one) for score, one in scored if score], reverse=True)
+    return [Hit(text_of(one), score, *[0.0] * 5, score) for score, _, one in best]
+
+
+def _weights_of_words(wanted: Wanted, chosen: Candidates, reach: Reach) -> dict[str, float]:
+    """The weight of each word that is asked for; one that nothing tells of may have been asked for before."""
+    known = {term.term: term.weight for term in chosen.terms}
+    unseen = bm25.weight(0, reach.last)
+    return {word: known.get(word, unseen) for word in wanted.words}
 
 
 def weights(store: TextStore, asked: Sequence[str], last_seq: int) -> Weights:
@@ -96,7 +122,7 @@ def _own(
 ) -> dict[int, float]:
     """How well the words of each text fit, 1 for the best."""
     scores = {text.id: bm25.score(times[text.id], text.length / average, weights) for text in texts}
-    best = max(scores.values()) or 1.0
+    best = max(scores.values(), default=0.0) or 1.0
     return {key: score / best for key, score in scores.items()}
 
 
@@ -134,6 +160,8 @@ def _episodes(
         of_episode = together.setdefault(text.episode, {})
         for number, count in times.get(text.id, ()):
             of_episode[number] = of_episode.get(number, 0) + count
+    if not together:
+        return {}
     words = store.episodes(together, reach)
     average = sum(words.values()) / len(words)
     scores = {
@@ -151,15 +179,17 @@ def _best(
     at: Mapping[int, float],
     named: Mapping[int, float],
     episodes: Mapping[int, float],
+    answers: Mapping[int, float],
 ) -> list[Hit]:
-    """The sums, the highest first; `at` has the words' score of each place."""
+    """The sums, the highest first; `at` has the words' score of each place, `answers` what a place gains from a question."""
     asked = frozenset(wanted.words)
     names = {text.speaker for text in found.values()} | {text.actor for text in found.values()}
     speakers = {name: not asked.isdisjoint(stems_of(name)) for name in names}
     scored = []
     for key, text in found.items():
         words = own.get(key, 0.0)
-        nearby = _nearby(at, text.episode << PLACE_BITS | text.place)
+        place = text.episode << PLACE_BITS | text.place
+        nearby = _nearby(at, place) + answers.get(place, 0.0)
         episode = EPISODE * episodes[text.episode]
         speaker = SPEAKER * (speakers[text.speaker] or speakers[text.actor])
         month = MONTH * any(name in text.time[:7] for name in wanted.months) if wanted.months else 0.0

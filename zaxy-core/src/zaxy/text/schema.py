@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from zaxy.text import tokens
 
-FORMAT = f"3, tokens {tokens.FORMAT}"
+FORMAT = f"3, asides 1, tokens {tokens.FORMAT}"
 WORD_LISTS = "CREATE VIRTUAL TABLE fts USING fts5 (words, names, content = '', tokenize = 'ascii')"
+ASIDE_LISTS = "CREATE VIRTUAL TABLE asked USING fts5 (words, content = '', tokenize = 'ascii')"
 SCHEMA = f"""
 CREATE TABLE about (cursor TEXT, seal INTEGER);
 CREATE TABLE passages (
@@ -25,7 +26,13 @@ CREATE INDEX by_entity ON reinforced (entity);
 CREATE TABLE marks (
     term TEXT, block INTEGER, by_now INTEGER, bits BLOB, seal INTEGER, PRIMARY KEY (term, block)
 ) WITHOUT ROWID;
-{WORD_LISTS}
+CREATE TABLE asides (
+    id INTEGER PRIMARY KEY, seq INTEGER, part INTEGER, hash TEXT, episode INTEGER, place INTEGER, passage INTEGER,
+    kind TEXT, actor TEXT, speaker TEXT, time TEXT, entity TEXT, words TEXT, seal INTEGER, text TEXT, text_seal INTEGER
+);
+CREATE UNIQUE INDEX asides_by_event ON asides (seq, part);
+{WORD_LISTS};
+{ASIDE_LISTS};
 """
 
 
@@ -57,6 +64,28 @@ class Text(NamedTuple):
     """Its stems, each with a space before it and one after it, so that the same word twice is counted twice."""
 
 
+class Aside(NamedTuple):
+    """What a part of an event asks; if it has no words, the event is a record of memory's own use."""
+
+    id: int
+    seq: int
+    part: int
+    hash: str
+    episode: int
+    place: int
+    """The place of the passage that it stands behind, or in; 0 if it comes first in its episode."""
+    passage: int
+    """The number of the passage that the part is as well; 0 if it tells nothing."""
+    kind: str
+    """As that of a passage; of a record of memory's own use the type of the event."""
+    actor: str
+    speaker: str
+    time: str
+    entity: str
+    words: str
+    """The stems of what asks."""
+
+
 class Content(NamedTuple):
     """The rest of it, for those that are shown."""
 
@@ -72,10 +101,12 @@ MAX_LENGTH = 255
 """A row of the index ends in the length of its passage, which ranking so knows without looking at the passage."""
 TEXT_COLUMNS = ", ".join(f"passages.{field}" for field in (*Text._fields, "seal"))
 CONTENT_COLUMNS = ", ".join(("id", *Content._fields, "content_seal"))
+ASIDE_TEXTS = "id, text, text_seal"
 COLUMNS = {
     "passages": f"{', '.join(Text._fields)}, type, metadata, text",
     "episodes": "id, source, passages, words, last",
     "reinforced": "seq, target, entity, weight",
+    "asides": f"{', '.join(Aside._fields)}, text",
     "marks": "term, block, by_now, bits",
 }
 """The tables, ordered by what their first columns hold, with all that the log says of them: not the seals."""

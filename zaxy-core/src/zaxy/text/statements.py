@@ -16,6 +16,7 @@ from zaxy.text.english_questions import STARTERS, asks_in_english, requests_in_e
 
 MARKS = "?？؟\u037e\u055e⁇⁈⁉"
 """Of all scripts. An Armenian one stands within the word that is asked for; a Greek semicolon is one behind Greek."""
+_MARK = re.compile(f"[{MARKS}]|[\u0370-\u03ff\u1f00-\u1fff];")
 MIN_WORDS, MIN_UNSPACED = 3, 6
 """What is shorter, in words or in characters of a script without spaces, is an address or a filler, not a clause."""
 FILLERS = frozenset(
@@ -88,6 +89,7 @@ _starters = frozenset(
 ) - {"i", "we"}
 """Words that a clause begins with which asks; with `I` and `we` begin few, and those are known by other words."""
 _endings = tuple({phrase for phrases in ENDINGS.values() for phrase in phrases})
+_spaced_endings = tuple(ending for ending in _endings if ending.startswith(" "))
 
 
 class Clause(NamedTuple):
@@ -105,7 +107,12 @@ def stated(text: str) -> str:
 
 def asked(text: str) -> str:
     """What in the text asks for information."""
-    return "\n".join(text[start:end].strip() for start, end in questions(text))
+    return within(text, questions(text))
+
+
+def within(text: str, spans: list[tuple[int, int]]) -> str:
+    """Parts of a text, a line each."""
+    return "\n".join(text[start:end].strip() for start, end in spans)
 
 
 def without(text: str, spans: list[tuple[int, int]]) -> str:
@@ -126,10 +133,10 @@ def questions(text: str) -> list[tuple[int, int]]:
 
 def _may_ask(text: str) -> bool:
     """Whether a closer look is worth its time: nearly all of what is recorded tells."""
-    if not text.isascii() or "?" in text:
+    small = text.lower() if text.isascii() else text.casefold()
+    if _MARK.search(text) or "wonder" in small or "know" in small or "curious" in small:
         return True
-    small = text.lower()
-    if "wonder" in small or "know" in small or "curious" in small:
+    if not text.isascii() and (_UNSPACED.search(text) or any([ending in small for ending in _spaced_endings])):
         return True
     starts = small.translate(_CLAUSE_ENDS).replace(" and ", "\n").replace(" but ", "\n").split("\n")
     firsts = [words[0] for start in starts if (words := start.split(None, 1))]
@@ -138,7 +145,7 @@ def _may_ask(text: str) -> bool:
 
 def marked_questions(text: str) -> list[tuple[int, int]]:
     """Where the text asks by question marks alone: in a document a line without one is a title or part of a list."""
-    if not any(mark in text for mark in MARKS):
+    if not _MARK.search(text):
         return []
     hidden = hide(text)
     return [(start, end) for start, end in _sentences(hidden) if _is_marked(hidden[start:end])]

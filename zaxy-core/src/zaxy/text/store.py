@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from zaxy.api.models import Cursor, ExtractedEvent
 from zaxy.eventloom.disposable_database import MISSING, SealedConnection, Unsealed
 from zaxy.extract.housekeeping import is_housekeeping
-from zaxy.text import blocks
+from zaxy.text import asides, blocks
 from zaxy.text.blocks import BLOCK, BYTES, Mark
 from zaxy.text.rows import NewRows
 from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, PLACE_BITS, TEXT_COLUMNS, Content, Text
@@ -81,10 +81,15 @@ class TextStore:
                 digest.update(json.dumps(row, default=bytes.hex).encode() + b"\n")
         return digest.hexdigest()
 
+    def asides(self, last_seq: int, by: str = "") -> asides.Asides:
+        """What asks, of the events up to `last_seq`."""
+        return asides.Asides(self._db, last_seq, by)
+
     def wipe(self) -> None:
         for table in ("about", *COLUMNS):
             self._db.execute(f"DELETE FROM {table}")
         self._db.execute("INSERT INTO fts (fts) VALUES ('delete-all')")
+        self._db.execute("INSERT INTO asked (asked) VALUES ('delete-all')")
 
     # Reading. Whatever came after the passage `last` is not there: an answer of then can be given again at any time.
 
@@ -178,14 +183,19 @@ class TextStore:
         return {text.episode: text.words_of_episode for text in _all_of(ids, texts)}
 
     def of_events(self, seqs: Iterable[int]) -> list[Text]:
-        """The first passage of each event."""
-        query = f"SELECT {TEXT_COLUMNS} FROM passages WHERE part = 0 AND seq IN (SELECT value FROM json_each(?))"
+        """The first passage of each event that tells anything."""
+        first = "SELECT min(part) FROM passages AS own WHERE own.seq = asked.value"
+        query = (
+            f"SELECT {TEXT_COLUMNS} FROM json_each(?) AS asked CROSS JOIN passages"
+            f" ON passages.seq = asked.value AND passages.part = ({first})"
+        )
         return self._checked(self._db.execute(query, (json.dumps(sorted(seqs)),)))
 
     def latest(self, count: int, last_seq: int) -> list[int]:
         """The last events that say anything, by their seqs, newest first."""
         query = f"SELECT {TEXT_COLUMNS} FROM passages WHERE part = 0 AND seq <= ? ORDER BY seq DESC LIMIT ?"
-        return [text.seq for text in self._checked(self._db.execute(query, (last_seq, count)))]
+        tell = [text.seq for text in self._checked(self._db.execute(query, (last_seq, count)))]
+        return sorted({*tell, *asides.latest(self._db, count, last_seq)}, reverse=True)[:count]
 
     def newest(self, last_seq: int) -> str:
         """The time of the passage that came last; empty where there is none."""

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from zaxy.eventloom.disposable_database import SealedConnection, Unsealed
+from zaxy.text import asides
 from zaxy.text.blocks import BLOCK, MARKED, bits_of, places_of
-from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, WORD_LISTS, Text
+from zaxy.text.schema import ASIDE_TEXTS, COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, WORD_LISTS, Aside, Text
 from zaxy.text.tokens import identifiers
 
 SEALED = {
@@ -17,6 +18,8 @@ SEALED = {
     "content": ("passages", CONTENT_COLUMNS.rpartition(", ")[0], "content_seal"),
     "episode": ("episodes", COLUMNS["episodes"], "seal"),
     "feedback": ("reinforced", COLUMNS["reinforced"], "seal"),
+    "aside": ("asides", ", ".join(Aside._fields), "seal"),
+    "text of the aside": ("asides", ASIDE_TEXTS.rpartition(", ")[0], "text_seal"),
     "mark": ("marks", "term, block, by_now", "seal"),
 }
 """By what a row is called: its table, the columns that its seal is over, and that of the seal."""
@@ -34,6 +37,7 @@ def problems(db: SealedConnection) -> Iterator[str]:
     yield from _missing(db)
     yield from _misfits(db)
     yield from _wrong_lists(db)
+    yield from asides.problems(db)
 
 
 def _missing(db: SealedConnection) -> Iterator[str]:
@@ -46,9 +50,9 @@ def _missing(db: SealedConnection) -> Iterator[str]:
     if passages and not db.execute("SELECT 1 FROM about").fetchone():
         yield "it does not say how far it has followed the log"
     in_episodes = "SELECT episode, count(*), sum(length) FROM passages GROUP BY episode ORDER BY episode"
-    if list(db.execute(in_episodes)) != list(db.execute("SELECT id, passages, words FROM episodes ORDER BY id")):
+    if list(db.execute(in_episodes)) != list(db.execute("SELECT id, passages, words FROM episodes WHERE passages ORDER BY id")):
         yield "the episodes are not those of the passages"
-    (feedback,) = db.execute("SELECT count(*) FROM passages WHERE part = 0 AND type = 'memory.reinforced'").fetchone()
+    (feedback,) = db.execute("SELECT count(*) FROM asides WHERE part = 0 AND kind = 'memory.reinforced'").fetchone()
     (counted,) = db.execute("SELECT count(*) FROM reinforced").fetchone()
     if feedback > counted:
         yield f"there should be {feedback} rows of feedback, and {counted} are there"
