@@ -162,9 +162,7 @@ class Retriever:
         fresh = (proposal for proposal in best if proposal.seq not in known and fits(proposal.text))
         return list(self._results(question, [(one, None) for one in islice(fresh, question.limit)]))
 
-    def _passages(
-        self, question: Question, find: Callable[[Query], list[Hit]]
-    ) -> tuple[Position, Iterable[Proposal]]:
+    def _passages(self, question: Question, find: Callable[[Query], list[Hit]]) -> tuple[Position, Iterable[Proposal]]:
         head = self._snapshot.head
         position = position_of(question.cursor, question.asked) if question.cursor else Position(0, head)
         as_of = AsOf(question.as_of.valid_at, min(position.known_at, head))

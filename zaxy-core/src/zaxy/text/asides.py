@@ -1,8 +1,8 @@
 """What was said without telling anything: questions, and the records of memory's own use.
 
-No word finds them and no figure counts them: they are kept beside the passages, with lists of their own. A quoted phrase
-finds a question as it was written. And a question points to what was said next to it, because an answer seldom repeats
-the question.
+No word finds them and no figure counts them: they are kept beside the passages, with lists of their own. A quoted
+phrase finds a question as it was written. And a question points to what was said next to it, because an answer seldom
+repeats it.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import lru_cache
 from typing import Any
 
-from zaxy.eventloom.disposable_database import SealedConnection
+from zaxy.eventloom.disposable_database import MISSING, SealedConnection, Unsealed
 from zaxy.text.schema import ASIDE_LISTS, ASIDE_TEXTS, PLACE_BITS, Aside, Text
 from zaxy.text.tokens import match_any_part, words
 
@@ -55,7 +56,7 @@ class NewAsides:
 
     def write(self) -> None:
         self._db.executemany(f"INSERT INTO asides VALUES ({', '.join('?' * 16)})", self._rows)
-        self._db.executemany("INSERT INTO asked (rowid, words) VALUES (?, ?)", self._fts)
+        self._db.executemany("INSERT INTO fts_asked (rowid, words) VALUES (?, ?)", self._fts)
 
 
 class Asides:
@@ -74,7 +75,7 @@ class Asides:
         `weights`: the words that are asked for now, each with its weight. `best`: the most of it that any passage has.
         """
         gains: dict[int, float] = {}
-        for aside, weight in self._fitting(weights) if self._last else ():
+        for aside, weight in self._fitting(weights):
             share = min(weight / best, 1.0) if best else 1.0
             for step, gain in ((0, WITH if aside.passage else 0.0), (1, BEHIND), (2, NEXT_BEHIND)):
                 place = aside.episode << PLACE_BITS | aside.place + step
@@ -85,16 +86,16 @@ class Asides:
     def _fitting(self, weights: Mapping[str, float]) -> list[tuple[Aside, float]]:
         """The questions that asked for the most of it, each with the weight of what it asked for."""
         have: dict[int, float] = {}
-        for word in sorted(weights, key=weights.__getitem__, reverse=True)[:MAX_WORDS]:
-            for number in self._having(f'"{word}"', LISTED):
-                have[number] = have.get(number, 0.0) + weights[word]
+        words = sorted(weights, key=weights.__getitem__, reverse=True)[:MAX_WORDS]
+        for number, place in self._having([f'"{word}"' for word in words], LISTED):
+            have[number] = have.get(number, 0.0) + weights[words[place]]
         best = dict(sorted(have.items(), key=lambda found: (-found[1], -found[0]))[:MAX_QUESTIONS])
         return [(aside, best[aside.id]) for aside in self._rows(best)]
 
     def quoted(self, phrases: Sequence[str]) -> list[Aside]:
         """Those that may have one of the phrases, or the part of it behind a comma."""
-        expressions = [expression for phrase in phrases if (expression := match_any_part(phrase))]
-        return self._rows({number for expression in expressions for number in self._having(expression, MAX_QUOTED)})
+        expressions = [expression for phrase in phrases[:MAX_WORDS] if (expression := match_any_part(phrase))]
+        return self._rows({number for number, _ in self._having(expressions, MAX_QUOTED)})
 
     def texts(self, asides: Sequence[Aside]) -> dict[int, str]:
         """The texts of those that tell nothing, by their numbers."""
@@ -102,17 +103,29 @@ class Asides:
         rows = self._db.execute(query, (json.dumps([aside.id for aside in asides]),))
         return dict(self._db.unsealed(rows))
 
-    def _having(self, expression: str, limit: int) -> list[int]:
-        query = "SELECT rowid FROM asked WHERE asked MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"
-        return [number for (number,) in self._db.execute(query, (expression, self._last, limit))]
+    def _having(self, expressions: Sequence[str], limit: int) -> list[tuple[int, int]]:
+        """The newest that each expression finds, each with the place of the expression."""
+        if not self._last or not expressions:
+            return []
+        values = [value for expression in expressions for value in (expression, self._last, limit)]
+        return self._db.execute(_union(len(expressions)), values).fetchall()
 
     def _rows(self, numbers: Iterable[int]) -> list[Aside]:
         wanted = list(numbers)
         if not wanted:
             return []
         query = f"SELECT {COLUMNS} FROM asides WHERE id IN (SELECT value FROM json_each(?))"
-        found = map(Aside._make, self._db.unsealed(self._db.execute(query, (json.dumps(wanted),))))
+        found = [Aside._make(row) for row in self._db.unsealed(self._db.execute(query, (json.dumps(wanted),)))]
+        if len(found) != len(wanted):
+            raise Unsealed(MISSING)
         return [aside for aside in found if not self._by or aside.time <= self._by]
+
+
+@lru_cache(MAX_WORDS)
+def _union(lookups: int) -> str:
+    """A statement for as many lookups, each with its number: one statement costs less than many."""
+    where = "FROM fts_asked WHERE fts_asked MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"
+    return " UNION ALL ".join([f"SELECT * FROM (SELECT rowid, {number} {where})" for number in range(lookups)])
 
 
 def latest(db: SealedConnection, count: int, last_seq: int) -> list[int]:
@@ -150,9 +163,9 @@ def problems(db: SealedConnection) -> Iterator[str]:
     with closing(sqlite3.connect(":memory:")) as again:
         again.execute(ASIDE_LISTS)
         listed = db.execute("SELECT id, words FROM asides WHERE words <> ''")
-        again.executemany("INSERT INTO asked (rowid, words) VALUES (?, ?)", listed)
+        again.executemany("INSERT INTO fts_asked (rowid, words) VALUES (?, ?)", listed)
         for lists in (db, again):
-            lists.execute("CREATE VIRTUAL TABLE temp.asked_words USING fts5vocab(main, asked, instance)")
+            lists.execute("CREATE VIRTUAL TABLE temp.asked_words USING fts5vocab(main, fts_asked, instance)")
         same = "SELECT term, doc, col, offset FROM temp.asked_words"
         if list(db.execute(same)) != list(again.execute(same)):
             yield "the lists of questions are not those of the asides"

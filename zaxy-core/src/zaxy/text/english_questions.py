@@ -1,4 +1,4 @@
-"""English clauses that ask without a question mark, told from statements by the order of their words."""
+"""English clauses that ask without a question mark: the order of their words is that of a question."""
 
 from __future__ import annotations
 
@@ -31,9 +31,12 @@ _SAYS = re.compile(
     r"|what (?:is|was|are|were) .*\b(?:is|was|are|were)\b"
     r"|.*\b(?:depends on|does not matter|doesn't matter)\b"
 )
-_FIND_OUT = r"tell|say|find out|check|look up|look into|look at|explain|show|remind|list|describe|summari[sz]e|confirm|see|give|help"
+_FIND_OUT = (
+    "(?:tell|say|find out|check|look up|look into|look at|explain|show|remind|list|describe|summari[sz]e|confirm|see"
+    "|give|help|remember|recall)"
+)
 _REQUEST = re.compile(
-    rf"(?:can|could|would|will) (?:you|any\w+|some\w+) (?:please |maybe |perhaps |quickly |kindly )*(?:{_FIND_OUT}|remember|recall)\b"
+    rf"(?:can|could|would|will) (?:you|any\w+|some\w+) (?:please |maybe |perhaps |quickly |kindly )*{_FIND_OUT}\b"
     rf"|(?:let (?:me|us) know|wondering|explain|describe|check|see|look|verify|find) {_WH}\b"
     rf"|remind (?:me|us) (?:{_WH}|about|of)\b|remind me$"
     r"|(?:give|send) (?:me|us) (?:a|an|the|some|your) (?:short |quick |brief |full )?"

@@ -26,11 +26,9 @@ HEADING = ("title", "path", "source")
 ORIGIN = "origin_citation"
 """What an imported event was cited by where it came from."""
 KINDS = {"transcript.turn": "transcript", "document.indexed": "document"}
-
-
 SPOKEN = frozenset(("transcript.turn", *(kind for kind in RULES if kind.startswith("hook."))))
-"""What somebody said to somebody. So is what has a type of its own; other events and documents tell, if no question mark
-says otherwise."""
+"""What somebody said to somebody; types that have no rule are taken for it too. What other events and documents hold
+was written down to be kept: there only a question mark shows a question."""
 _FIELD = re.compile(r"[\w.-]{1,64}: \S+(?: \S+){0,2}")
 
 
@@ -71,7 +69,7 @@ def parts_of_text(text: str, event_type: str) -> Parts:
     """
     if event_type in OBSERVED:
         return Parts(text, "")
-    is_spoken = event_type in SPOKEN or event_type not in RULES and event_type not in KINDS
+    is_spoken = event_type in SPOKEN or (event_type not in RULES and event_type not in KINDS)
     spans = questions(text) if is_spoken else marked_questions(text)
     if not spans:
         return Parts(text, "")

@@ -66,8 +66,8 @@ def rank(store: TextStore, wanted: Wanted, last_seq: int, by: str = "") -> list[
     found = {text.id: text for text in store.texts(chosen.passages)} if chosen.passages else {}
     weights = [term.weight for term in chosen.terms]
     times = _times(found.values(), chosen)
-    most = max([sum([weights[number] for number, _ in of_text]) for of_text in times.values()], default=0.0)
-    answers = asides.answers(_weights_of_words(wanted, chosen, reach), most)
+    best = max([sum([weights[number] for number, _ in of_text]) for of_text in times.values()], default=0.0)
+    answers = asides.answers(_weights_of_words(wanted, chosen, reach), best)
     if not found and not answers:
         return []
     own = _own(found.values(), times=times, weights=weights, average=reach.words / reach.last)
@@ -88,7 +88,7 @@ def quoted_questions(store: TextStore, wanted: Wanted, last_seq: int, by: str = 
     share = 1 / (len(wanted.phrases) + len(wanted.identifiers)) if only else 0.0
     scored = [(NAMED * share * sum([phrase in texts[one.id] for phrase in wanted.phrases]), one) for one in only]
     best = sorted([(score, one.id, one) for score, one in scored if score], reverse=True)
-    return [Hit(text_of(one), score, *[0.0] * 5, score) for score, _, one in best]
+    return [Hit(text_of(one), score, 0.0, 0.0, 0.0, 0.0, 0.0, score) for score, _, one in best]
 
 
 def _weights_of_words(wanted: Wanted, chosen: Candidates, reach: Reach) -> dict[str, float]:
@@ -181,7 +181,7 @@ def _best(
     episodes: Mapping[int, float],
     answers: Mapping[int, float],
 ) -> list[Hit]:
-    """The sums, the highest first; `at` has the words' score of each place, `answers` what a place gains from a question."""
+    """The sums, the highest first; `at` has the words' score of each place, `answers` what questions add to it."""
     asked = frozenset(wanted.words)
     names = {text.speaker for text in found.values()} | {text.actor for text in found.values()}
     speakers = {name: not asked.isdisjoint(stems_of(name)) for name in names}

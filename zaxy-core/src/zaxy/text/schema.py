@@ -8,7 +8,7 @@ from zaxy.text import tokens
 
 FORMAT = f"3, asides 1, tokens {tokens.FORMAT}"
 WORD_LISTS = "CREATE VIRTUAL TABLE fts USING fts5 (words, names, content = '', tokenize = 'ascii')"
-ASIDE_LISTS = "CREATE VIRTUAL TABLE asked USING fts5 (words, content = '', tokenize = 'ascii')"
+ASIDE_LISTS = "CREATE VIRTUAL TABLE fts_asked USING fts5 (words, content = '', tokenize = 'ascii')"
 SCHEMA = f"""
 CREATE TABLE about (cursor TEXT, seal INTEGER);
 CREATE TABLE passages (

@@ -14,20 +14,22 @@ from typing import NamedTuple
 from zaxy.text.asking_words import ENDINGS, QUESTION_WORDS, REQUESTS
 from zaxy.text.english_questions import STARTERS, asks_in_english, requests_in_english
 
+ARMENIAN = "\u055e"
 MARKS = "?？؟\u037e\u055e⁇⁈⁉"
 """Of all scripts. An Armenian one stands within the word that is asked for; a Greek semicolon is one behind Greek."""
 _MARK = re.compile(f"[{MARKS}]|[\u0370-\u03ff\u1f00-\u1fff];")
 MIN_WORDS, MIN_UNSPACED = 3, 6
 """What is shorter, in words or in characters of a script without spaces, is an address or a filler, not a clause."""
 FILLERS = frozenset(
-    """hi hello hey ok okay so and but also please well now then um yes no sorry thanks hola por favor y pero oye bitte und
-    aber also hallo danke bonjour salut et mais alors ciao per favore e ma olá oi então hoi en maar dus hej och men så og
-    moi hei ja mutta привет пожалуйста а и но ну cześć proszę ahoj prosím merhaba peki tolong halo""".split()
+    """hi hello hey ok okay so and but also please well now then um sorry thanks hola por favor y pero oye bitte
+    und aber also hallo danke bonjour salut et mais alors ciao per favore e ma olá oi então hoi en maar dus hej och men
+    så og moi hei mutta привет пожалуйста а и но ну cześć proszę ahoj prosím merhaba peki tolong halo""".split()
 )
+"""What people say before they come to the point."""
 CONDITIONS = frozenset(
     """if when whenever while unless until once before after in on at for about regarding concerning from with without
-    besides during by to of wenn falls bei nach vor si cuando quand lors se quando als om bij när om når если когда jeśli
-    gdy kdyby když jika kalau ketika""".split()
+    besides during by to of wenn falls bei nach vor si cuando quand lors se quando als om bij när om når если когда
+    jeśli gdy kdyby když jika kalau ketika""".split()
 )
 """What begins so is part of the question, and states nothing by itself."""
 AGREEMENT = frozenset(("ok", "okay", "alright", "please", "vale", "d'accord", "einverstanden", "va bene"))
@@ -78,15 +80,17 @@ class _Openings:
 
 _without_english = {language: words for language, words in QUESTION_WORDS.items() if language != "english"}
 _requests, _question_words = _Openings(REQUESTS), _Openings(_without_english)
-_first_words = frozenset(phrase.split()[0] for phrases in QUESTION_WORDS.values() for phrase in phrases)
+
+
+def _firsts(table: dict[str, tuple[str, ...]]) -> frozenset[str]:
+    """The words that the phrases of a table begin with."""
+    return frozenset(phrase.split()[0] for phrases in table.values() for phrase in phrases)
+
+
+_first_words = _firsts(QUESTION_WORDS)
 _starters = frozenset(
-    (
-        *STARTERS,
-        *FILLERS,
-        "-",
-        *(phrase.split()[0] for table in (REQUESTS, QUESTION_WORDS) for phrases in table.values() for phrase in phrases),
-    )
-) - {"i", "we"}
+    (*STARTERS, *FILLERS, "-", *_first_words, *(first for first in _firsts(REQUESTS) if first not in ("i", "we")))
+)
 """Words that a clause begins with which asks; with `I` and `we` begin few, and those are known by other words."""
 _endings = tuple({phrase for phrases in ENDINGS.values() for phrase in phrases})
 _spaced_endings = tuple(ending for ending in _endings if ending.startswith(" "))
@@ -136,7 +140,7 @@ def _may_ask(text: str) -> bool:
     small = text.lower() if text.isascii() else text.casefold()
     if _MARK.search(text) or "wonder" in small or "know" in small or "curious" in small:
         return True
-    if not text.isascii() and (_UNSPACED.search(text) or any([ending in small for ending in _spaced_endings])):
+    if not text.isascii() and (_UNSPACED.search(text) or any(ending in small for ending in _spaced_endings)):
         return True
     starts = small.translate(_CLAUSE_ENDS).replace(" and ", "\n").replace(" but ", "\n").split("\n")
     firsts = [words[0] for start in starts if (words := start.split(None, 1))]
@@ -188,7 +192,9 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
 
 def _is_marked(sentence: str) -> bool:
     end = sentence.rstrip(" \"”»)]!！\n\t'*_")
-    return end.endswith(tuple(MARKS)) or "\u055e" in sentence or (end.endswith(";") and "\u0370" <= end[-2:-1] <= "\u1fff")
+    return (
+        end.endswith(tuple(MARKS)) or ARMENIAN in sentence or (end[-1:] == ";" and "\u0370" <= end[-2:-1] <= "\u1fff")
+    )
 
 
 def _asks_from(sentence: str) -> int | None:
@@ -250,7 +256,7 @@ def _tells(clause: Clause) -> bool:
 def _ends_asking(sentence: str) -> bool:
     if sentence.isascii():
         return False
-    end = _POLITE.sub("", sentence.casefold().rstrip(" .。!！,、\"”」)"))
+    end = _POLITE.sub("", sentence.casefold().rstrip(' .。!！,、"”」)'))
     return end.endswith(_endings) and not _QUIET.search(end)
 
 

@@ -89,7 +89,7 @@ class TextStore:
         for table in ("about", *COLUMNS):
             self._db.execute(f"DELETE FROM {table}")
         self._db.execute("INSERT INTO fts (fts) VALUES ('delete-all')")
-        self._db.execute("INSERT INTO asked (asked) VALUES ('delete-all')")
+        self._db.execute("INSERT INTO fts_asked (fts_asked) VALUES ('delete-all')")
 
     # Reading. Whatever came after the passage `last` is not there: an answer of then can be given again at any time.
 

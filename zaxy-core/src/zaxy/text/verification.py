@@ -50,7 +50,8 @@ def _missing(db: SealedConnection) -> Iterator[str]:
     if passages and not db.execute("SELECT 1 FROM about").fetchone():
         yield "it does not say how far it has followed the log"
     in_episodes = "SELECT episode, count(*), sum(length) FROM passages GROUP BY episode ORDER BY episode"
-    if list(db.execute(in_episodes)) != list(db.execute("SELECT id, passages, words FROM episodes WHERE passages ORDER BY id")):
+    kept = "SELECT id, passages, words FROM episodes WHERE passages ORDER BY id"
+    if list(db.execute(in_episodes)) != list(db.execute(kept)):
         yield "the episodes are not those of the passages"
     (feedback,) = db.execute("SELECT count(*) FROM asides WHERE part = 0 AND kind = 'memory.reinforced'").fetchone()
     (counted,) = db.execute("SELECT count(*) FROM reinforced").fetchone()
