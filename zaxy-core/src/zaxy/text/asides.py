@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from zaxy.eventloom.disposable_database import MISSING, SealedConnection, Unsealed
-from zaxy.text.schema import ASIDE_LISTS, ASIDE_TEXTS, PLACE_BITS, Aside, Text
+from zaxy.text.schema import ASIDE_LISTS, PLACE_BITS, Aside, Text
 from zaxy.text.tokens import match_any_part, words
 
 LISTED = 200
@@ -48,14 +48,22 @@ class NewAsides:
         stems = " ".join(words(asked))
         place = (text.episode, text.place, text.id)
         about = (text.kind, text.actor, text.speaker, text.time, text.entity)
-        fields = (self._id, text.seq, text.part, text.hash, *place, *about, stems)
-        kept = (self._id, "" if text.id else whole)
-        self._rows.append((*fields, self._db.seal(fields), kept[1], self._db.seal(kept)))
+        fields = (
+            self._id,
+            text.seq,
+            text.part,
+            text.hash,
+            *place,
+            *about,
+            stems,
+            whole if stems and not text.id else "",
+        )
+        self._rows.append((*fields, self._db.seal(fields)))
         if stems:
             self._fts.append((self._id, stems))
 
     def write(self) -> None:
-        self._db.executemany(f"INSERT INTO asides VALUES ({', '.join('?' * 16)})", self._rows)
+        self._db.executemany(f"INSERT INTO asides VALUES ({', '.join('?' * 15)})", self._rows)
         self._db.executemany("INSERT INTO fts_asked (rowid, words) VALUES (?, ?)", self._fts)
 
 
@@ -96,12 +104,6 @@ class Asides:
         """Those that may have one of the phrases, or the part of it behind a comma."""
         expressions = [expression for phrase in phrases[:MAX_WORDS] if (expression := match_any_part(phrase))]
         return self._rows({number for number, _ in self._having(expressions, MAX_QUOTED)})
-
-    def texts(self, asides: Sequence[Aside]) -> dict[int, str]:
-        """The texts of those that tell nothing, by their numbers."""
-        query = f"SELECT {ASIDE_TEXTS} FROM asides WHERE id IN (SELECT value FROM json_each(?))"
-        rows = self._db.execute(query, (json.dumps([aside.id for aside in asides]),))
-        return dict(self._db.unsealed(rows))
 
     def _having(self, expressions: Sequence[str], limit: int) -> list[tuple[int, int]]:
         """The newest that each expression finds, each with the place of the expression."""

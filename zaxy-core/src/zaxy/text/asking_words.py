@@ -89,7 +89,7 @@ thai: ช่วยบอก, บอกหน่อย, บอกฉัน, บ�
 _QUESTION_WORDS = """
 english: what, which, who, whom, whose, where, when, why, how
 spanish: qué, quién, quiénes, cuál, cuáles, cuándo, dónde, adónde, cuánto, cuánta, cuántos, cuántas, por qué,
-    hay alguna, ha habido
+    hay alguna
 german: welcher, welche, welches, welchen, welchem, wer ist, wer hat, wer war, wem, wessen, wo ist, wo sind, wo liegt,
     wo liegen, wann ist, wann war, wann wird, wann hat, warum, wieso, weshalb, wie viel, wie viele, wie lange, wie oft,
     wie heißt, was ist, was sind, was war, was hat, gibt es, hast du, haben wir

@@ -82,13 +82,17 @@ def rank(store: TextStore, wanted: Wanted, last_seq: int, by: str = "") -> list[
 
 def quoted_questions(store: TextStore, wanted: Wanted, last_seq: int, by: str = "") -> list[Hit]:
     """What only asks and has a quoted phrase, the most of the phrases first. No word finds it."""
-    asides = store.asides(last_seq, by)
-    only = [aside for aside in asides.quoted(wanted.phrases) if not aside.passage] if wanted.phrases else []
-    texts = {key: folded(text) for key, text in asides.texts(only).items()} if only else {}
-    share = 1 / (len(wanted.phrases) + len(wanted.identifiers)) if only else 0.0
-    scored = [(NAMED * share * sum([phrase in texts[one.id] for phrase in wanted.phrases]), one) for one in only]
-    best = sorted([(score, one.id, one) for score, one in scored if score], reverse=True)
-    return [Hit(text_of(one), score, 0.0, 0.0, 0.0, 0.0, 0.0, score) for score, _, one in best]
+    if not wanted.phrases:
+        return []
+    share = NAMED / (len(wanted.phrases) + len(wanted.identifiers))
+    scored = []
+    for aside in store.asides(last_seq, by).quoted(wanted.phrases):
+        text = folded(aside.text)
+        if score := share * sum([phrase in text for phrase in wanted.phrases]):
+            scored.append((score, aside.id, aside))
+    return [
+        Hit(text_of(aside), score, 0.0, 0.0, 0.0, 0.0, 0.0, score) for score, _, aside in sorted(scored, reverse=True)
+    ]
 
 
 def _weights_of_words(wanted: Wanted, chosen: Candidates, reach: Reach) -> dict[str, float]:

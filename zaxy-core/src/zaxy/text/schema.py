@@ -28,7 +28,7 @@ CREATE TABLE marks (
 ) WITHOUT ROWID;
 CREATE TABLE asides (
     id INTEGER PRIMARY KEY, seq INTEGER, part INTEGER, hash TEXT, episode INTEGER, place INTEGER, passage INTEGER,
-    kind TEXT, actor TEXT, speaker TEXT, time TEXT, entity TEXT, words TEXT, seal INTEGER, text TEXT, text_seal INTEGER
+    kind TEXT, actor TEXT, speaker TEXT, time TEXT, entity TEXT, words TEXT, text TEXT, seal INTEGER
 );
 CREATE UNIQUE INDEX asides_by_event ON asides (seq, part);
 {WORD_LISTS};
@@ -84,6 +84,8 @@ class Aside(NamedTuple):
     entity: str
     words: str
     """The stems of what asks."""
+    text: str
+    """The whole part, if it only asks."""
 
 
 class Content(NamedTuple):
@@ -101,12 +103,11 @@ MAX_LENGTH = 255
 """A row of the index ends in the length of its passage, which ranking so knows without looking at the passage."""
 TEXT_COLUMNS = ", ".join(f"passages.{field}" for field in (*Text._fields, "seal"))
 CONTENT_COLUMNS = ", ".join(("id", *Content._fields, "content_seal"))
-ASIDE_TEXTS = "id, text, text_seal"
 COLUMNS = {
     "passages": f"{', '.join(Text._fields)}, type, metadata, text",
     "episodes": "id, source, passages, words, last",
     "reinforced": "seq, target, entity, weight",
-    "asides": f"{', '.join(Aside._fields)}, text",
+    "asides": ", ".join(Aside._fields),
     "marks": "term, block, by_now, bits",
 }
 """The tables, ordered by what their first columns hold, with all that the log says of them: not the seals."""

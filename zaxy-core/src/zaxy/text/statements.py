@@ -89,7 +89,7 @@ def _firsts(table: dict[str, tuple[str, ...]]) -> frozenset[str]:
 
 _first_words = _firsts(QUESTION_WORDS)
 _starters = frozenset(
-    (*STARTERS, *FILLERS, "-", *_first_words, *(first for first in _firsts(REQUESTS) if first not in ("i", "we")))
+    (*STARTERS, "-", *_first_words, *(first for first in _firsts(REQUESTS) if first not in ("i", "we")))
 )
 """Words that a clause begins with which asks; with `I` and `we` begin few, and those are known by other words."""
 _endings = tuple({phrase for phrases in ENDINGS.values() for phrase in phrases})
@@ -137,13 +137,17 @@ def questions(text: str) -> list[tuple[int, int]]:
 
 def _may_ask(text: str) -> bool:
     """Whether a closer look is worth its time: nearly all of what is recorded tells."""
+    return _MARK.search(text) is not None or _may_ask_without_mark(text)
+
+
+def _may_ask_without_mark(text: str) -> bool:
     small = text.lower() if text.isascii() else text.casefold()
-    if _MARK.search(text) or "wonder" in small or "know" in small or "curious" in small:
+    if "to know" in small or "wonder" in small or "curious" in small:
         return True
     if not text.isascii() and (_UNSPACED.search(text) or any(ending in small for ending in _spaced_endings)):
         return True
     starts = small.translate(_CLAUSE_ENDS).replace(" and ", "\n").replace(" but ", "\n").split("\n")
-    firsts = [words[0] for start in starts if (words := start.split(None, 1))]
+    firsts = [words[words[0] in FILLERS and len(words) > 1] for start in starts if (words := start.split(None, 2))]
     return not _starters.isdisjoint(firsts)
 
 
@@ -201,7 +205,7 @@ def _asks_from(sentence: str) -> int | None:
     """Where in a sentence the clause begins that asks; None where none does."""
     if _is_marked(sentence):
         return _from_mark(sentence)
-    if _TITLE.match(sentence):
+    if _TITLE.match(sentence) or not _may_ask_without_mark(sentence):
         return None
     clauses = list(_clauses(sentence))
     for clause in clauses:

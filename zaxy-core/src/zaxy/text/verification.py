@@ -9,7 +9,7 @@ from contextlib import closing
 from zaxy.eventloom.disposable_database import SealedConnection, Unsealed
 from zaxy.text import asides
 from zaxy.text.blocks import BLOCK, MARKED, bits_of, places_of
-from zaxy.text.schema import ASIDE_TEXTS, COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, WORD_LISTS, Aside, Text
+from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, WORD_LISTS, Text
 from zaxy.text.tokens import identifiers
 
 SEALED = {
@@ -18,8 +18,7 @@ SEALED = {
     "content": ("passages", CONTENT_COLUMNS.rpartition(", ")[0], "content_seal"),
     "episode": ("episodes", COLUMNS["episodes"], "seal"),
     "feedback": ("reinforced", COLUMNS["reinforced"], "seal"),
-    "aside": ("asides", ", ".join(Aside._fields), "seal"),
-    "text of the aside": ("asides", ASIDE_TEXTS.rpartition(", ")[0], "text_seal"),
+    "aside": ("asides", COLUMNS["asides"], "seal"),
     "mark": ("marks", "term, block, by_now", "seal"),
 }
 """By what a row is called: its table, the columns that its seal is over, and that of the seal."""
