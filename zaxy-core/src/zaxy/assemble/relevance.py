@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
@@ -184,7 +185,7 @@ def _is_of_another(asked: Asked, result: Result, own: frozenset[str], said: froz
     missing = [second for first, second in asked.pairs if first not in said and second in own]
     if not missing:
         return False
-    seconds = {second for _, second in _pairs(parts_of_text(result.content, result.event_type).stated)}
+    seconds = {second for _, second in _pairs(_stated(result.content, result.event_type))}
     return not seconds.isdisjoint(missing)
 
 
@@ -199,7 +200,13 @@ def _labelled(result: Result) -> str:
     kind = f"{result.entity_type} {result.event_type}".replace("_", " ").replace(".", " ")
     place = " ".join([str(result.metadata.get(key, "")) for key in ("title", "path", "source")])
     name = result.entity_name if not result.entity_name.startswith(f"{result.event_type}:") else ""
-    return f"{parts_of_text(result.content, result.event_type).stated}\n{name}\n{kind} {result.actor} {place}"
+    return f"{_stated(result.content, result.event_type)}\n{name}\n{kind} {result.actor} {place}"
+
+
+@lru_cache(256)
+def _stated(text: str, event_type: str) -> str:
+    """What a text tells. It is asked for several times in one reply."""
+    return parts_of_text(text, event_type).stated
 
 
 def _place(result: Result) -> tuple[object, int] | None:

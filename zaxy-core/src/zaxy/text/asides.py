@@ -97,8 +97,8 @@ class Asides:
         words = sorted(weights, key=weights.__getitem__, reverse=True)[:MAX_WORDS]
         for number, place in self._having([f'"{word}"' for word in words], LISTED):
             have[number] = have.get(number, 0.0) + weights[words[place]]
-        best = dict(sorted(have.items(), key=lambda found: (-found[1], -found[0]))[:MAX_QUESTIONS])
-        return [(aside, best[aside.id]) for aside in self._rows(best)]
+        best = sorted([(weight, number) for number, weight in have.items()], reverse=True)[:MAX_QUESTIONS]
+        return [(aside, have[aside.id]) for aside in self._rows([number for _, number in best])]
 
     def quoted(self, phrases: Sequence[str]) -> list[Aside]:
         """Those that may have one of the phrases, or the part of it behind a comma."""

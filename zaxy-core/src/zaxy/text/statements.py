@@ -132,15 +132,11 @@ def without(text: str, spans: list[tuple[int, int]]) -> str:
 
 def questions(text: str) -> list[tuple[int, int]]:
     """Where the text asks, by question marks and by words of asking."""
-    return list(_spans(text)) if _may_ask(text) else []
+    return list(_spans(text)) if _MARK.search(text) or _may_ask(text) else []
 
 
 def _may_ask(text: str) -> bool:
-    """Whether a closer look is worth its time: nearly all of what is recorded tells."""
-    return _MARK.search(text) is not None or _may_ask_without_mark(text)
-
-
-def _may_ask_without_mark(text: str) -> bool:
+    """Whether a text without a question mark is worth a closer look: nearly all of what is recorded tells."""
     small = text.lower() if text.isascii() else text.casefold()
     if "to know" in small or "wonder" in small or "curious" in small:
         return True
@@ -205,7 +201,7 @@ def _asks_from(sentence: str) -> int | None:
     """Where in a sentence the clause begins that asks; None where none does."""
     if _is_marked(sentence):
         return _from_mark(sentence)
-    if _TITLE.match(sentence) or not _may_ask_without_mark(sentence):
+    if _TITLE.match(sentence) or not _may_ask(sentence):
         return None
     clauses = list(_clauses(sentence))
     for clause in clauses:
