@@ -90,6 +90,7 @@ def test_every_language_that_has_a_stemmer_has_words_of_asking_and_none_more_tha
         ("We moved staging to port 9443, can you check it?", "We moved staging to port 9443,"),
         ("The ledger moved to Basel in May; who approved that?", "The ledger moved to Basel in May;"),
         ("We moved staging to 9443, tell me whether it works", "We moved staging to 9443,"),
+        ("What I drink is rooibos, could somebody bring more?", "What I drink is rooibos,"),
         ("Which port? It is 9443.", "It is 9443."),
         ("Is it done? Yes.", "Yes."),
         ("Q: Which port does staging use?\nA: 9443", "A: 9443"),

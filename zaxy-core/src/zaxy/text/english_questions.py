@@ -31,6 +31,10 @@ _SAYS = re.compile(
     r"|what (?:is|was|are|were) .*\b(?:is|was|are|were)\b"
     r"|.*\b(?:depends on|does not matter|doesn't matter)\b"
 )
+# Its subject stands before its verb: `What I like to drink is rooibos`.
+_TELLS = re.compile(
+    r"(?:what|where|when|how|why|who) (?:i|we|you|he|she|it|they|my|our|the) .*\b(?:is|are|was|were|will|must|means)\b"
+)
 _FIND_OUT = (
     "(?:tell|say|find out|check|look up|look into|look at|explain|show|remind|list|describe|summari[sz]e|confirm|see"
     "|give|help|remember|recall)"
@@ -48,6 +52,11 @@ _REQUEST = re.compile(
 def asks_in_english(clause: str) -> bool:
     """Whether the beginning of a sentence, folded, has the order of words of a question."""
     return _ASKS.match(clause) is not None and _SAYS.match(clause) is None
+
+
+def tells_in_english(clause: str) -> bool:
+    """Whether a clause, folded, begins like a question and tells something."""
+    return _TELLS.match(clause) is not None
 
 
 def requests_in_english(clause: str) -> bool:

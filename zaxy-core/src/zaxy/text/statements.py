@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from zaxy.text.asking_words import ENDINGS, QUESTION_WORDS, REQUESTS
-from zaxy.text.english_questions import STARTERS, asks_in_english, requests_in_english
+from zaxy.text.english_questions import STARTERS, asks_in_english, requests_in_english, tells_in_english
 
 ARMENIAN = "\u055e"
 MARKS = "?？؟\u037e\u055e⁇⁈⁉"
@@ -229,7 +229,8 @@ def _from_mark(sentence: str) -> int | None:
     if len(clauses) > 1 and clauses[-1].plain.rstrip(MARKS + " !") in AGREEMENT:
         return None
     for clause in clauses:
-        if clause.first in _first_words or _INVERTED.match(clause.plain) or _requests_information(clause):
+        begins = clause.first in _first_words or _INVERTED.match(clause.plain) or _requests_information(clause)
+        if begins and not tells_in_english(clause.plain):
             return _after_statements(clauses, clause)
         if _UNSPACED.match(clause.plain) and clause is clauses[-1]:
             return _after_statements(clauses, clause)
