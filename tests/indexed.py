@@ -9,6 +9,7 @@ from zaxy.api.checks.followers import cursor_after, sample_event
 from zaxy.api.models import AsOf, Batch, Event, ExtractedEvent, Query
 from zaxy.api.provider import ProviderContext
 from zaxy.extract.rules import extract
+from zaxy.text.blocks import BlockSizes
 from zaxy.text.index import TextIndex
 
 SESSION = "read"
@@ -17,8 +18,9 @@ SESSION = "read"
 class Index:
     """A text index in a folder, fed with events made here."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, sizes: BlockSizes | None = None) -> None:
         self.folder = folder
+        self.sizes = sizes or BlockSizes()
         self.warnings: list[str] = []
         self.seq = 0
         self.events: list[Event] = []
@@ -27,6 +29,7 @@ class Index:
     def open(self) -> None:
         context = ProviderContext({}, self.folder, "workspace", self.warnings.append, lambda: datetime.now(UTC))
         self.texts = TextIndex(context)
+        self.texts.sizes = self.sizes
 
     def take(self, event_type: str, actor: str = "Ada", **payload: object) -> Event:
         self.seq += 1

@@ -167,6 +167,14 @@ def test_room_is_given_in_order_until_it_runs_out() -> None:
     assert TokenBudget(0).fill(items, at_least=1) == [0]
 
 
+def test_as_much_is_taken_of_many_items_as_of_few() -> None:
+    items = [(number, ("x" * 40, "y")) for number in range(100)]
+    cost = tokens_of("x" * 40) + tokens_of("y")
+    assert tokens_of("x" * 40, "y") == cost
+    assert TokenBudget(40 * cost).fill(items) == list(range(40))
+    assert TokenBudget(1000 * cost).fill(items) == list(range(100))
+
+
 def test_shares_are_kept_first_and_what_is_left_is_given_to_whoever_needs_it() -> None:
     items = [(number, ("x" * 40,)) for number in range(10)]
     cost = tokens_of("x" * 40)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from zaxy.errors import ZaxyError
+from zaxy.eventloom import tail
 from zaxy.eventloom.admission import RESERVED_TYPES, admit, checked_entry
 from zaxy.eventloom.bulk import parse_quickly
 from zaxy.eventloom.canonical import encode
@@ -423,6 +424,33 @@ def test_opening_a_log_reads_only_its_tail(tmp_path: Path) -> None:
     disk = Metered()
     SessionLog(str(tmp_path), "work", disk).append([note()])
     assert disk.read_bytes < 200_000 < (tmp_path / "work.jsonl").stat().st_size
+
+
+def test_a_last_line_that_was_proven_is_proven_again_only_if_it_changed(
+    loom: Eventloom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proven: list[bytes] = []
+    monkeypatch.setattr(tail, "parse_line", lambda data: proven.append(data) or parse_line(data))
+    (first,) = loom.append("work", [note("a")])
+    assert [loom.end("work").seq for _ in range(2)] == [1, 1]
+    proven.clear()
+    (second,) = Eventloom(loom.folder).append("work", [note("b")])
+    proven.clear()
+    assert [loom.end("work").seq for _ in range(2)] == [2, 2]
+    assert proven == [second.data]
+    path = Path(loom.folder, "work.jsonl")
+    path.write_bytes(path.read_bytes().replace(b'"text":"b"', b'"text":"c"'))
+    with pytest.raises(ZaxyError, match="its last event is damaged"):
+        loom.end("work")
+    path.write_bytes(first.data + b"\n")
+    assert loom.end("work").seq == 1
+
+
+@pytest.mark.parametrize("size", (100, 4_000, 5_000, 70_000, 200_000))
+def test_the_last_line_is_found_however_long_it_is(tmp_path: Path, size: int) -> None:
+    Eventloom(str(tmp_path)).append("work", [note("x" * size), note("y" * size)])
+    end = Eventloom(str(tmp_path)).end("work")
+    assert end.line is not None and end.line.record["payload"]["text"] == "y" * size
 
 
 def test_a_list_of_redactions_that_would_make_an_endless_line_is_refused() -> None:

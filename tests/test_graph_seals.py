@@ -22,7 +22,7 @@ COUNT = 40
 NAMES = ("ada", "bob", "café", "dora", "émile")
 STARTS = [EntityRef(kind, name) for kind in ("actor", "task", "fact") for name in NAMES]
 FIELDS = {
-    "sessions": ("seq", "hash", "offset", "fed_by", "entities", "open_edges"),
+    "sessions": ("seq", "hash", "offset", "fed_by", "entities", "open_edges", "open_by_type"),
     "events": ("hash", "end_of_entities"),
     "things": ("name", "spelled"),
     "entities": ("type", "summary", "properties", "observed_at", "valid_from", "opened", "spelled", "earlier"),
@@ -85,7 +85,7 @@ def test_a_row_that_was_deleted_is_missed_by_the_read_of_its_event(graph: Sqlite
 
 
 def test_a_row_that_was_moved_to_another_session_is_not_believed(bench: Workbench, graph: SqliteGraph) -> None:
-    copied = "9, 'other', seq, hash, offset, fed_by, 0, 0, 0, 0, seal"
+    copied = "9, 'other', seq, hash, offset, fed_by, 0, 0, 0, 0, '{}', seal"
     edit(file_of(graph), f"INSERT INTO sessions SELECT {copied} FROM sessions")
     for table in ("events", "things", "entities"):
         edit(file_of(graph), f"UPDATE {table} SET session = 9")

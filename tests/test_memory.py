@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gc
 import json
 import shutil
 import sqlite3
@@ -52,6 +53,12 @@ def texts(answer: Answer) -> list[str]:
 
 
 # Writing and reading back
+
+
+def test_the_collector_rests_while_a_reply_is_made(memory: Memory) -> None:
+    fact(memory, "port", "the port is 8080")
+    assert memory.recall.reply(SESSION, lambda _: gc.isenabled()) is False
+    assert gc.isenabled()
 
 
 def test_what_was_appended_is_found_with_a_citation_that_resolves(memory: Memory) -> None:

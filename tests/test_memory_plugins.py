@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -10,7 +11,9 @@ from textwrap import indent
 import pytest
 
 import installed
+from conftest import Zaxy
 from zaxy.errors import Unavailable, ZaxyError
+from zaxy.follow.verification import NOT_BY_ROWS
 from zaxy.memory import Memory
 
 SESSION = "work"
@@ -196,6 +199,27 @@ def test_a_backend_that_fails_in_its_calls_leaves_the_words_and_a_warning(
     assert answer.results[0].seq == 1
     assert any("no graph today" in said for said in answer.warnings)
     assert any("superseded is not left out" in said for said in answer.notices)
+
+
+def test_a_backend_without_a_check_of_its_rows_is_named_as_such_by_followers_verify(
+    tmp_path: Path, install: Install, zaxy: Zaxy
+) -> None:
+    source = (
+        "from zaxy.graph.sqlite_graph import SqliteGraph\n\nclass Made:\n"
+        "    def __init__(self, context):\n        self.graph = SqliteGraph(context)\n\n"
+        "    def __getattr__(self, name):\n        if name == 'verify':\n            raise AttributeError(name)\n"
+        "        return getattr(self.graph, name)\n"
+    )
+    chosen = {"site": tmp_path / "site", "PROJECTION_BACKEND": install("projection_backends", source)}
+    assert zaxy("append", "note.taken", "--payload", '{"text": "the lamp is out"}', **chosen).returncode == 0
+    assert "the lamp is out" in zaxy("query", "lamp", **chosen).stdout
+    verified = zaxy("followers", "verify", "--json", **chosen)
+    assert (verified.returncode, verified.stderr) == (0, "")
+    rows = {row["follower"]: (row["problems"], row["note"]) for row in json.loads(verified.stdout)["followers"]}
+    assert rows["graph"] == ([], NOT_BY_ROWS)
+    assert rows["text"] == ([], "")
+    shown = zaxy("followers", "verify", **chosen).stdout.splitlines()
+    assert f"here-default  graph  {NOT_BY_ROWS}" in shown
 
 
 def test_a_graph_that_lags_behind_does_not_hide_what_the_words_find(

@@ -8,13 +8,14 @@ import re
 import select
 import signal
 import socket
+import sqlite3
 import stat
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,6 +27,7 @@ from installed import install_plugin
 from served import ERAS, LEGACY, MODERN, Server, arguments, environment
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.request_keys import answering
+from zaxy.follow.verification import NOT_BY_ROWS
 from zaxy.memory import Memory
 from zaxy.owner import owner as owning
 from zaxy.owner.handshake import Caller, caller_of
@@ -318,6 +320,26 @@ def test_commands_change_the_graph_through_the_owner(start: Start, folder: Path)
     assert (erased.returncode, erased.stderr) == (0, "")
     assert server.call("memory_query", query="4711-zulu")["results"] == []
     assert server.process.poll() is None
+    assert owner_pid(folder) == server.process.pid
+
+
+def test_followers_are_verified_through_the_owner(start: Start, folder: Path) -> None:
+    server = start()
+    server.call("memory_append", **fact("The boat lies in the harbour."))
+    wait_for(lambda: command(folder, "followers", "status").stdout.count("up to date") == 2)
+    well = command(folder, "followers", "verify")
+    assert (well.returncode, well.stderr) == (0, "")
+    assert "demo-default  text  every row is as it was written" in well.stdout.splitlines()
+    assert f"demo-default  graph  {NOT_BY_ROWS}" in well.stdout.splitlines(), "Kuzu cannot check its rows"
+    (index,) = (folder / ".eventloom" / "followers").rglob("demo-default.db")
+    with closing(sqlite3.connect(index)) as db, db:
+        assert db.execute("UPDATE passages SET time = '2019' WHERE id = 1").rowcount == 1
+    wrong = command(folder, "followers", "verify", "--json")
+    assert (wrong.returncode, wrong.stderr) == (1, "zaxy: run 'zaxy followers rebuild --session-id demo-default'\n")
+    problems = {row["follower"]: row["problems"] for row in json.loads(wrong.stdout)["followers"] if row["problems"]}
+    assert problems == {"text": ["the passage 1 does not hold its seal"]}
+    assert command(folder, "followers", "rebuild", "text").returncode == 0
+    assert command(folder, "followers", "verify").returncode == 0
     assert owner_pid(folder) == server.process.pid
 
 

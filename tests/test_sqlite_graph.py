@@ -99,6 +99,17 @@ def test_it_answers_as_the_plain_implementation_does(bench: Workbench, seed: int
             assert found == expected[asked], asked
 
 
+def test_several_kinds_are_asked_together_and_answered_as_each_alone(bench: Workbench) -> None:
+    kinds = [("actor",), ("task", "fact"), (), ("nothing",), ("fact",)]
+    with closing(bench.make(CASE)) as graph:
+        assert graph.current_of_each("graph", kinds, AsOf(), 3) == [[] for _ in kinds]
+        follow(graph, random_events(3, 60))
+        for as_of in (AsOf(), AsOf(known_at=30)):
+            found = graph.current_of_each("graph", kinds, as_of, 3)
+            assert found == [list(graph.current("graph", kind, as_of, 3)) for kind in kinds]
+            assert [bool(of_kind) for of_kind in found] == [True, True, False, False, True]
+
+
 def test_two_that_take_turns_write_what_one_would(bench: Workbench) -> None:
     """What one remembers of its last batch is wrong once the other has written."""
     events = random_events(11, 90)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
@@ -12,9 +12,11 @@ import pytest
 from indexed import SESSION, Index
 from zaxy.api.checks.followers import sample_event
 from zaxy.api.models import AsOf, Query
-from zaxy.text.blocks import BLOCK
+from zaxy.extract.times import utc_text
+from zaxy.text.blocks import BLOCK, LISTED, BlockSizes
 from zaxy.text.bm25 import weight
-from zaxy.text.candidates import LISTED
+from zaxy.text.candidates import CANDIDATES, POOL
+from zaxy.text.store import Lookup, TextStore
 
 VOCABULARY = [f"{first}{second}o" for first in "bdfgklmnprst" for second in ("ar", "el", "in", "ov", "um")]
 PASSAGES = 2 * BLOCK + 300
@@ -135,4 +137,174 @@ def test_verification_tells_which_block_is_not_marked_as_its_passages_are(tmp_pa
     with sqlite3.connect(index.folder / f"{SESSION}.db") as db:
         db.execute("DELETE FROM marks WHERE term = (SELECT min(term) FROM marks)")
     assert index.texts.verify(SESSION) == ["the marks of block 0 are not those of its passages"]
+    index.texts.close()
+
+
+SMALL = BlockSizes(block=64, marked=2, listed=64)
+MANY_BLOCKS = 2 * SMALL.span + 300
+"""Passages that fill two spans of small blocks, some more blocks, and not all of the last one."""
+
+
+@pytest.fixture(scope="module")
+def many_blocks(tmp_path_factory: pytest.TempPathFactory, state_folder: Path) -> Iterator[Index]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ZAXY_STATE_DIR", str(state_folder))
+        made = Index(tmp_path_factory.mktemp("many-blocks"), SMALL)
+        fill(made, [" ".join(words) for words in TEXTS[:MANY_BLOCKS]])
+    yield made
+    made.texts.close()
+
+
+def test_an_index_of_many_blocks_is_what_verification_expects(many_blocks: Index) -> None:
+    assert many_blocks.texts.verify(SESSION) == []
+
+
+@pytest.mark.parametrize("known", [SMALL.block, SMALL.span - 1, SMALL.span, SMALL.span + 70, MANY_BLOCKS])
+def test_the_bits_of_a_word_are_those_of_the_passages_that_have_it(many_blocks: Index, known: int) -> None:
+    word = VOCABULARY[7]
+    spans = many_blocks.texts._read(SESSION, lambda store: store.blocks.bits([word], known))[word]
+    found = {
+        number * SMALL.span + place + 1
+        for number, bits in enumerate(spans)
+        for place in range(8 * len(bits))
+        if bits[place >> 3] >> (place & 7) & 1
+    }
+    full = known // SMALL.block * SMALL.block
+    has = [word in words for words in TEXTS[:full]]
+    marked = [sum(has[start : start + SMALL.block]) >= SMALL.marked for start in range(0, full, SMALL.block)]
+    assert found == {place + 1 for place in range(full) if has[place] and marked[place // SMALL.block]}
+
+
+def test_of_many_blocks_the_passages_with_most_of_the_words_come_first(many_blocks: Index) -> None:
+    random = Random(8)
+    for _ in range(QUESTIONS):
+        question = random.sample(VOCABULARY, 4)
+        hits = many_blocks.texts.hits(Query(" ".join(question), SESSION, 10, AsOf(known_at=MANY_BLOCKS)))
+        shared = [len(set(question) & set(words)) for words in TEXTS[:MANY_BLOCKS]]
+        assert max(shared[hit.text.seq - 1] for hit in hits) == max(shared), question
+
+
+def test_an_old_passage_with_two_words_that_few_of_each_block_have_is_found(tmp_path: Path) -> None:
+    index = Index(tmp_path / "state", SMALL)
+    blocks = 2 * SMALL.listed
+    contents = [f"{word} remark" for _ in range(blocks) for word in ("harbour", "crane", *["lamp"] * (SMALL.block - 2))]
+    old = 10 * SMALL.block
+    contents[old : old + 2] = ["harbour crane remark", "lamp remark"]
+    fill(index, contents)
+    assert index.first("harbour crane") == old + 1
+    index.texts.close()
+
+
+def test_a_passage_that_repeats_the_word_comes_before_newer_ones_that_have_it_once(tmp_path: Path) -> None:
+    index = Index(tmp_path / "state")
+    contents = ["the lamp of the harbour was painted green and white"] * (CANDIDATES + 50)
+    contents[20] = "lamp lamp lamp, said the keeper, the lamp was painted"
+    fill(index, contents)
+    assert index.first("lamp") == 21
+    index.texts.close()
+
+
+def test_a_read_of_the_past_does_not_go_through_all_of_an_endless_episode(tmp_path: Path) -> None:
+    index = Index(tmp_path / "state")
+    events = []
+    for _ in range(3000):
+        index.seq += 1
+        said = {"role": "user", "content": f"lamp {index.seq}", "source": "chat"}
+        payload: dict[str, object] = {**said, "occurred_at": moment(index.seq)}
+        events.append(sample_event(SESSION, index.seq, event_type="transcript.turn", actor="Ada", payload=payload))
+    index.apply(*events)
+    steps = {known: _steps_of_a_read(index, known) for known in (20, 2990)}
+    assert steps[20] < 2 * steps[2990]
+    index.texts.close()
+
+
+def _steps_of_a_read(index: Index, known: int) -> int:
+    """What SQLite does, in tens of its instructions, to say how many words an episode had."""
+    steps = [0]
+
+    def count_words(store: TextStore) -> dict[int, int]:
+        reach = store.reach(known)
+        store._db.set_progress_handler(lambda: steps.__setitem__(0, steps[0] + 1), 10)
+        try:
+            return store.episodes([1], reach)
+        finally:
+            store._db.set_progress_handler(None, 0)
+
+    (words,) = index.texts._read(SESSION, count_words).values()
+    (last,) = index.texts._read(SESSION, lambda store: store.of_events([known]))
+    assert words == (last.place, last.words_of_episode)
+    return steps[0]
+
+
+def said_at(index: Index, moments: list[str]) -> None:
+    """Take turns of the same words, each said at a moment of its own."""
+    events = []
+    for moment in moments:
+        index.seq += 1
+        payload: dict[str, object] = {
+            "role": "user",
+            "content": f"harbour crane {index.seq}",
+            "source": f"chat/{index.seq}",
+            "occurred_at": moment,
+        }
+        events.append(sample_event(SESSION, index.seq, event_type="transcript.turn", actor="Ada", payload=payload))
+    index.apply(*events)
+
+
+def moment(number: int) -> str:
+    return (
+        f"2026-01-{1 + number // 86_400 % 28:02d}T{number // 3600 % 24:02d}:{number // 60 % 60:02d}:{number % 60:02d}Z"
+    )
+
+
+@pytest.mark.parametrize("mixed", [False, True], ids=["in order", "in no order"])
+@pytest.mark.parametrize("until", [0, 63, 64, 700, 1500, 2199])
+def test_a_read_of_a_moment_finds_the_newest_of_what_was_said_by_then(tmp_path: Path, mixed: bool, until: int) -> None:
+    index = Index(tmp_path / "state", SMALL)
+    numbers = list(range(2200))
+    if mixed:  # within a few blocks, as where several conversations are imported side by side
+        numbers = [
+            number
+            for start in range(0, 2200, 200)
+            for number in Random(start).sample(numbers[start : start + 200], 200)
+        ]
+    said_at(index, [moment(number) for number in numbers])
+    found = index.found("harbour crane", AsOf(valid_at=utc_text(moment(until))))
+    by_then = [seq for seq, number in enumerate(numbers, 1) if number <= until]
+    assert set(found) <= set(by_then)
+    assert len(found) >= min(len(by_then), 50)
+    assert index.texts.verify(SESSION) == []
+    index.texts.close()
+
+
+def test_a_read_of_a_moment_lists_no_more_than_a_read_of_now(
+    many_blocks: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed: list[int] = []
+    look_up = TextStore.look_up
+
+    def counted(self: TextStore, lookups: Sequence[Lookup], last: int) -> list[list[int]]:
+        found = look_up(self, lookups, last)
+        listed.extend(map(len, found))
+        return found
+
+    monkeypatch.setattr(TextStore, "look_up", counted)
+    many_blocks.found(" ".join(VOCABULARY[:5]), AsOf(valid_at="2100-01-01T00:00:00.000000Z"))
+    assert listed and max(listed) <= max(SMALL.listed, POOL)
+
+
+WRONG_BITS = "UPDATE bits SET bits = zeroblob(8) WHERE term = (SELECT min(term) FROM bits)"
+
+
+@pytest.mark.parametrize("edit", [WRONG_BITS, "UPDATE times SET latest = '2000'"])
+def test_verification_tells_when_bits_or_times_were_changed(tmp_path: Path, edit: str) -> None:
+    index = Index(tmp_path / "state", SMALL)
+    fill(index, [" ".join(words) for words in TEXTS[: SMALL.span + 1]])
+    with sqlite3.connect(index.folder / f"{SESSION}.db") as db:
+        db.execute(edit)
+    (problem,) = index.texts.verify(SESSION)
+    assert problem in (
+        "the bits of the blocks from 0 on are not those of their passages",
+        "the times of the blocks are not those of their passages",
+    )
     index.texts.close()

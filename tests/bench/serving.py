@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import time
+from argparse import ArgumentParser
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from functools import partial
@@ -186,20 +187,20 @@ def timed(work: Callable[[], object]) -> float:
     return (time.perf_counter() - began) * 1000
 
 
-def followed_twice(folder: Path, count: int) -> tuple[Path, Path]:
-    """Two workspaces of the same log, for asking in process and over the server. Only the first one is followed."""
-    here, there = folder / f"{count}-here", folder / f"{count}-there"
-    write_log(here, count)
-    with closing(Memory.open(here)) as memory:
+def followed(kept: Path, count: int) -> Path:
+    """A workspace whose log was followed, made where it is not there yet."""
+    place = kept / f"{count}"
+    if not place.exists():
+        write_log(place, count)
+    with closing(Memory.open(place)) as memory:
         if memory.query("anything", session=SESSION).warnings:
             raise RuntimeError("not all was followed")
-    shutil.copytree(here, there)
-    return here, there
+    return place
 
 
-async def ask(folder: Path, count: int, most: int) -> Measured:
+async def ask(folder: Path, kept: Path, *, count: int, most: int) -> Measured:
     """Over the server, of a bare one and in process, in turn."""
-    here, there = followed_twice(folder, count)
+    here, there = [shutil.copytree(followed(kept, count), folder / f"{count}-{name}") for name in ("here", "there")]
     texts = [f"what did they say about {' '.join(words)}" for words in questions(count)][:most]
     async with AsyncExitStack() as stack:
         memory = stack.enter_context(closing(Memory.open(here)))
@@ -353,13 +354,14 @@ async def appending(folder: Path, appends: int) -> Iterator[Row]:
 # The table
 
 
-def measure(sizes: Sizes) -> Iterator[Row]:
+def measure(sizes: Sizes, kept: str) -> Iterator[Row]:
     with TemporaryDirectory() as name:
         folder = Path(name)
         yield from starting(folder, sizes.starts)
         measured: dict[int, Measured] = {}
         for count in sizes.events:
-            measured[count] = anyio.run(ask, folder, count, sizes.questions)
+            asked = partial(ask, folder, Path(kept or folder / "kept"), count=count, most=sizes.questions)
+            measured[count] = anyio.run(asked)
             yield from asking(count, measured)
         yield from anyio.run(appending, folder, sizes.appends)
 
@@ -367,7 +369,15 @@ def measure(sizes: Sizes) -> Iterator[Row]:
 def main() -> None:
     if os.name != "posix":
         sys.exit("bench:mcp asks ps what a server holds, which only POSIX systems have")
-    print_table(measure(QUICK if "--quick" in sys.argv[1:] else MILLION if "--million" in sys.argv[1:] else FULL))
+    parser = ArgumentParser(prog="mcp", description=__doc__)
+    sizes = parser.add_mutually_exclusive_group()
+    sizes.add_argument(
+        "--quick", dest="sizes", action="store_const", const=QUICK, default=FULL, help="up to 10,000 events"
+    )
+    sizes.add_argument("--million", dest="sizes", action="store_const", const=MILLION, help="up to 1,000,000 events")
+    parser.add_argument("--keep", default="", metavar="FOLDER", help="make the workspaces there, once")
+    options = parser.parse_args()
+    print_table(measure(options.sizes, options.keep))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ TEXT = f"the {ASKED_FOR} gate code is {PLANTED}"
 MOMENTS = ("2019-01-01T00:00:00.000000Z", "2031-01-01T00:00:00.000000Z", "2026-03-04T05:06:07.000000Z", "")
 NUMBERS = (0, 1, -1, 2, 7, 40, 2**31, 2**62, -(2**62), 0.5)
 PAGE = 4096
-TRIES = 500
+TRIES = 5_000
+"""Cells that are looked at for one edit or a few: of some kinds there is one in a hundred cells."""
 FAVOURED = 20
 """A table of one row is met less often than one of many, but more rows than this do not make it more likely."""
 _MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T")
@@ -199,7 +200,7 @@ def overwrite_bytes(random: Random, workspace: Path, others: Path) -> str:
     for _ in range(random.randint(1, 40)):
         data[random.randrange(len(data))] = random.randrange(256)
     path.write_bytes(data)
-    return path.name
+    return f"{path.name} bytes"
 
 
 def cut_off(random: Random, workspace: Path, others: Path) -> str:

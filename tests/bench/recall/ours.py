@@ -13,8 +13,11 @@ from zaxy.eventloom.citation import Citation
 from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.record import Entry, Line
 from zaxy.memory import Memory
+from zaxy.text.blocks import BlockSizes
 
 BATCH = 500
+SMALL_BLOCKS = BlockSizes(block=64, marked=2, listed=64)
+"""A history of a few thousand events fills many of these, as a log of hundreds of thousands fills ours."""
 ROOM = 100_000
 """Tokens: no result is left out for its length."""
 
@@ -45,8 +48,9 @@ def write_log(folder: Path, session: str, events: Sequence[Happening]) -> None:
 class Ours:
     """`zaxy.memory.Memory` over the log of one session."""
 
-    def __init__(self, folder: Path, session: str) -> None:
+    def __init__(self, folder: Path, session: str, sizes: BlockSizes) -> None:
         self._memory = Memory.open(folder)
+        self._memory.recall.texts.sizes = sizes
         self._session = session
 
     def search(self, text: str, limit: int) -> list[int]:
@@ -63,11 +67,12 @@ class Ours:
 class Workbench:
     """Builds one memory after another, each in a folder of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, sizes: BlockSizes | None = None) -> None:
         self._folder = folder
+        self._sizes = sizes or BlockSizes()
         self._numbers = count()
 
     def over(self, session: str, events: Sequence[Happening]) -> Ours:
         folder = self._folder / str(next(self._numbers))
         write_log(folder, session, events)
-        return Ours(folder, session)
+        return Ours(folder, session, self._sizes)

@@ -18,7 +18,7 @@ from zaxy.eventloom.citation import parse_citation
 from zaxy.eventloom.drafts import admit_draft, own_draft
 from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.request_keys import coming_key, next_key
-from zaxy.extract.housekeeping import is_housekeeping
+from zaxy.extract.housekeeping import is_housekeeping, without_housekeeping
 from zaxy.extract.times import utc_text
 from zaxy.follow.loop import FOREVER
 from zaxy.retrieve.recall import Recall, warnings
@@ -395,7 +395,7 @@ class Memory:
         latest = self._latest(session)
         eventloom = {"status": state if end else "empty", "events": end}
         eventloom |= {"head": latest[-1].citation} if latest else {}
-        recent = [event for event in latest if not is_housekeeping(event)]
+        recent = without_housekeeping(latest)
         doubts = self.recall.doubts(session, [])
         found = starting.capabilities(session, current_task, eventloom=eventloom, recent=recent, warnings=doubts)
         return Capabilities.of({**found, "tokens_used": tokens_of(found), "truncated": False})

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from zaxy.api.models import Entity, EntityRow
 from zaxy.assemble import prompt
 from zaxy.assemble.conflicts import Disagreement, disagreements
-from zaxy.assemble.context import MAX_QUERY_CHARS, Gathered, brief, check_request, gather, passages
+from zaxy.assemble.context import MAX_QUERY_CHARS, Gathered, check_request, gather, in_brief, passages
 from zaxy.assemble.guidance import FEEDBACK_TOOL, guidance, pending_reminder, required_action
 from zaxy.assemble.purpose import Purpose, purpose_of, suppressed, unmet
 from zaxy.assemble.quality import Grounds, Quality, judge
 from zaxy.assemble.relevance import near, relevant, what_is_asked, words_of, would_answer
 from zaxy.assemble.skills import Skills, applicable_skills
 from zaxy.assemble.slots import SlotPlan, slot_plan
-from zaxy.assemble.token_budget import Candidate, TokenBudget, cost_of, fitted, tokens_of
+from zaxy.assemble.token_budget import Candidate, TokenBudget, fitted, tokens_of
 from zaxy.assemble.working_set import KINDS, NOTHING_OPEN, WorkingSet, open_rows
-from zaxy.eventloom.citation import parse_citation
-from zaxy.extract.texts import cut
+from zaxy.extract.texts import cut, cut_each
 from zaxy.retrieve.citations_in_text import real_citations_within
 from zaxy.retrieve.results import Result
 from zaxy.retrieve.snapshot import Snapshot
@@ -156,21 +155,24 @@ def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts
     counted = [one for one in gathered.results if one.citation not in left_out and one.entity_type not in NO_FACTS]
     words = words_of(counted)
     answering = _status(snapshot, gathered.query) if asked.status else relevant(asked, counted, words)
-    facts = _once(answering)[:max_facts]
+    originals = _once(answering)
+    facts = originals[:max_facts]
     cited = {fact.citation for fact in facts}
-    evidence = _once(one for one in counted if one.citation not in cited and near(asked, words[one.citation]))
+    rest = [one for one in counted if one.citation not in cited]
+    beside = near(asked, [words[one.citation] for one in rest])
+    evidence = _once([one for one, is_near in zip(rest, beside, strict=True) if is_near])
     if len(evidence) < MAX_EVIDENCE:
-        more = passages(snapshot, gathered, lambda text: near(asked, frozenset(text.words.split())))
+        more = passages(snapshot, gathered, lambda texts: near(asked, [set(text.words.split()) for text in texts]))
         left_out |= suppressed(purpose, more, snapshot.newest)
-        evidence = _once((*evidence, *(one for one in more if one.citation not in left_out)))
+        evidence = _once([*evidence, *(one for one in more if one.citation not in left_out)])
     return Findings(
         gathered,
         purpose,
         tuple(facts),
         tuple(evidence[:MAX_EVIDENCE]),
-        len(answering) - len(_once(answering)),
+        len(answering) - len(originals),
         left_out,
-        0 if asked.status else sum(would_answer(asked, text) for text in gathered.superseded),
+        0 if asked.status else sum(would_answer(asked, gathered.superseded)),
         tuple(disagreements(facts)),
         applicable_skills(gathered.query, snapshot),
         slot_plan(gathered.query),
@@ -183,14 +185,17 @@ def _status(snapshot: Snapshot, query: str) -> list[Result]:
     named = {kind for kind, words in STATUS_WORDS.items() if not asked.isdisjoint(words)} or set(STATUS_WORDS)
     wanted = [kind for kind in KINDS if kind.heading in named]
     each = max(STATUS_ROWS // len(wanted), 1)
-    rows = [row for kind in wanted for row in open_rows(snapshot.current, kind.entity_types, each)]
-    return [_of_row(snapshot, row, entity) for row, entity in snapshot.worded(rows)]
+    rows = open_rows(snapshot.current_of_each, [kind.entity_types for kind in wanted], each)
+    worded = snapshot.worded([row for of_kind in rows for row in of_kind])
+    texts = snapshot.shown([entity.summary for _, entity in worded])
+    cited = snapshot.cite([row for row, _ in worded])
+    return [_of_row(*parts, text, citation) for parts, text, citation in zip(worded, texts, cited, strict=True)]
 
 
-def _of_row(snapshot: Snapshot, row: EntityRow, entity: Entity) -> Result:
+def _of_row(row: EntityRow, entity: Entity, text: str, citation: str) -> Result:
     return Result(
-        content=snapshot.shown(entity.summary),
-        citation=snapshot.cite(row),
+        content=text,
+        citation=citation,
         seq=row.opened_seq,
         lane="exact",
         score=1.0,
@@ -206,11 +211,14 @@ def _of_row(snapshot: Snapshot, row: EntityRow, entity: Entity) -> Result:
     )
 
 
-def _once(results: Iterable[Result]) -> list[Result]:
+def _once(results: Sequence[Result]) -> list[Result]:
     """The results without later ones that have the same text."""
+    if len(results) < 2:
+        return list(results)
+    texts = tokens.folded_each([result.statement for result in results])
     found: dict[str, Result] = {}
-    for result in results:
-        found.setdefault(" ".join(tokens.folded(result.statement).split()), result)
+    for result, text in zip(results, texts, strict=True):
+        found.setdefault(" ".join(text.split()), result)
     return list(found.values())
 
 
@@ -224,22 +232,22 @@ def _reply(snapshot: Snapshot, found: Findings, assessment: Assessment, budget: 
     diagnostics: dict[str, Any] | None = frame["diagnostics"]
     asked = (found.gathered.query, found.purpose, assessment.quality, assessment.warnings)
     bare = prompt.render(*asked, advice=advice, diagnostics=diagnostics)
-    left = budget - tokens_of(frame) - tokens_of(bare) - HEADING_TOKENS
+    left = budget - tokens_of(frame, bare) - HEADING_TOKENS
     payloads = assessment.payloads
-    candidates = _fact_candidates(found.facts, payloads, MAX_FACT_CHARS)
-    if left < sum(cost_of(*parts) for _, parts in candidates[:1]):
-        candidates = _fact_candidates(found.facts, payloads, SHORT_FACT_CHARS)
+    candidates = _fact_candidates(found, payloads, MAX_FACT_CHARS)
+    if left < tokens_of(*(candidates[0][1] if candidates else ())):
+        candidates = _fact_candidates(found, payloads, SHORT_FACT_CHARS)
         frame, advice, diagnostics = _without_advice(frame), None, None
         asked = (cut(found.gathered.query, SHORT_QUERY_CHARS), *asked[1:])
-        left = budget - tokens_of(frame) - tokens_of(prompt.render(*asked)) - HEADING_TOKENS
+        left = budget - tokens_of(frame, prompt.render(*asked)) - HEADING_TOKENS
     room = TokenBudget(left)
     facts = room.fill(candidates, at_least=1)
     disputes = room.fill((one, (one.as_dict(), prompt.disagreement_line(one))) for one in found.disagreements)
     skill_parts = (found.skills.as_dict(), found.skills.analytics, prompt.skill_lines(found.skills))
     skills = found.skills if found.skills.is_known and room.takes(*skill_parts) else None
     working = WorkingSet.of(room.fill(found.gathered.working.ranked(WORKING_SET_ITEMS)))
-    evidence = room.fill((one, (_evidence(one),)) for one in found.evidence)
-    latest = [brief(event, snapshot.shown) for event in reversed(found.gathered.recent.events)]
+    evidence = room.fill((one, (one,)) for one in _evidence(found.evidence))
+    latest = in_brief(snapshot, found.gathered.recent.events[::-1])
     recent = room.fill((one, (one,)) for one in latest)[::-1]
     if skills is not None:
         frame["diagnostics"]["skills"] = skills.as_dict()
@@ -258,7 +266,7 @@ def _reply(snapshot: Snapshot, found: Findings, assessment: Assessment, budget: 
     )
     frame["current_facts"] = [fact for fact, _, _ in facts]
     frame["conflicts"] = [one.as_dict() for one in disputes]
-    frame["evidence"] = [_evidence(one) for one in evidence]
+    frame["evidence"] = evidence
     frame["provenance"] = [provenance for _, _, provenance in facts]
     frame["working_set"] = working.as_dict()
     frame["recent"] = recent
@@ -274,10 +282,15 @@ def _reply(snapshot: Snapshot, found: Findings, assessment: Assessment, budget: 
 
 
 def _fact_candidates(
-    facts: Sequence[Result], payloads: Sequence[dict[str, Any]], max_chars: int
+    found: Findings, payloads: Sequence[dict[str, Any]], max_chars: int
 ) -> list[Candidate[tuple[dict[str, Any], str, dict[str, Any]]]]:
     """Each fact with its line in the prompt and its provenance. The first ones cost their feedback payloads too."""
-    shown = [(_fact(fact, max_chars), prompt.fact_line(fact, max_chars), _provenance(fact)) for fact in facts]
+    session = found.gathered.session
+    statements = cut_each([fact.statement for fact in found.facts], max_chars)
+    shown = [
+        (_fact(fact, statement), prompt.fact_line(fact, statement), _provenance(session, fact))
+        for fact, statement in zip(found.facts, statements, strict=True)
+    ]
     return [(parts, (*parts, *payloads[rank : rank + 1])) for rank, parts in enumerate(shown)]
 
 
@@ -350,9 +363,9 @@ def _frame(snapshot: Snapshot, found: Findings, assessment: Assessment) -> dict[
     }
 
 
-def _fact(fact: Result, max_chars: int) -> dict[str, Any]:
+def _fact(fact: Result, statement: str) -> dict[str, Any]:
     shown = {
-        "content": cut(fact.statement, max_chars),
+        "content": statement,
         "citation": fact.citation,
         "source_lane": fact.source_lane,
         "entity_name": cut(fact.entity_name, 80),
@@ -364,15 +377,18 @@ def _fact(fact: Result, max_chars: int) -> dict[str, Any]:
     return {key: value for key, value in shown.items() if value}
 
 
-def _evidence(result: Result) -> dict[str, Any]:
-    return {
-        "content": cut(" ".join(result.statement.split()), MAX_EVIDENCE_CHARS),
-        "citation": result.citation,
-        "source_lane": result.source_lane,
-        "event_type": result.event_type,
-    }
+def _evidence(results: Sequence[Result]) -> list[dict[str, Any]]:
+    texts = cut_each([" ".join(result.statement.split()) for result in results], MAX_EVIDENCE_CHARS)
+    return [
+        {
+            "content": text,
+            "citation": result.citation,
+            "source_lane": result.source_lane,
+            "event_type": result.event_type,
+        }
+        for result, text in zip(results, texts, strict=True)
+    ]
 
 
-def _provenance(result: Result) -> dict[str, Any]:
-    cited = parse_citation(result.citation)
-    return {"session_id": cited.session, "seq": cited.seq, "hash": cited.hash}
+def _provenance(session: str, result: Result) -> dict[str, Any]:
+    return {"session_id": session, "seq": result.seq, "hash": result.citation.rpartition("#")[2]}

@@ -46,7 +46,7 @@ class Disagreement:
     @property
     def warning(self) -> str:
         both = f"{self.first.citation} and {self.second.citation}"
-        return f"two current facts disagree about {quoted(self.about, MAX_CLAIM_CHARS)}: {both}"
+        return f"two current facts disagree about {quoted(cut(self.about, MAX_CLAIM_CHARS))}: {both}"
 
 
 def disagreements(facts: Iterable[Result]) -> list[Disagreement]:

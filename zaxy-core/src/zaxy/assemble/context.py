@@ -12,8 +12,7 @@ from zaxy.assemble.quoting import name_in_line, quoted
 from zaxy.assemble.token_budget import Candidate, TokenBudget, fitted, tokens_of
 from zaxy.assemble.working_set import NOTHING_OPEN, OF_EACH, WorkingSet, working_set
 from zaxy.errors import InvalidRequest
-from zaxy.eventloom.citation import Citation
-from zaxy.extract.texts import cut, readable_text
+from zaxy.extract.texts import cut, cut_each, readable_texts
 from zaxy.retrieve.citations_in_text import real_citations_within
 from zaxy.retrieve.results import Answer, Result
 from zaxy.retrieve.retriever import MAX_RESULTS, UNBOUNDED, Fits, Question, Retriever, any_text
@@ -82,7 +81,7 @@ def gather(
     return Gathered(
         query,
         snapshot.session,
-        tuple(snapshot.presentable(found.values())),
+        tuple(snapshot.presentable(list(found.values()))),
         tuple(answer.superseded),
         snapshot.recent(recent, from_seq),
         working_set(snapshot, working),
@@ -108,17 +107,21 @@ def _ask(snapshot: Snapshot, query: str, limit: int, purpose: Purpose) -> Answer
     return answer
 
 
-def brief(event: Event, shown: Any = str) -> dict[str, Any]:
-    """A recent event in one line."""
-    text = shown(" ".join(readable_text(event.payload or {}).split()))
-    return {
-        "seq": event.seq,
-        "type": event.type,
-        "actor": event.actor,
-        "time": event.time[:19] + "Z",
-        "text": cut(text, MAX_RECENT_CHARS),
-        "citation": Citation(event.session, event.seq, event.hash).short,
-    }
+def in_brief(snapshot: Snapshot, events: Sequence[Event]) -> list[dict[str, Any]]:
+    """Events that the snapshot has read, each in one line."""
+    whole = readable_texts([event.payload or {} for event in events])
+    texts = cut_each(snapshot.shown([" ".join(text.split()) for text in whole]), MAX_RECENT_CHARS)
+    return [
+        {
+            "seq": event.seq,
+            "type": event.type,
+            "actor": event.actor,
+            "time": event.time[:19] + "Z",
+            "text": text,
+            "citation": citation,
+        }
+        for event, text, citation in zip(events, texts, snapshot.cite_events(events), strict=True)
+    ]
 
 
 def context(
@@ -156,7 +159,7 @@ def _reply(
         "truncated": False,
     }
     room = TokenBudget(budget - tokens_of(reply) - HEADING_TOKENS)
-    latest = [brief(event, snapshot.shown) for event in reversed(gathered.recent.events)]
+    latest = in_brief(snapshot, gathered.recent.events[::-1])
     open_items, verbatim, replay, graph = room.fill_in_turn(
         (gathered.working.ranked(), WORKING_SET_SHARE),
         ([_with_line(_item(one, "verbatim")) for one in verbatim_only], VERBATIM_SHARE),
@@ -193,11 +196,11 @@ def _with_line(item: dict[str, Any]) -> Candidate[dict[str, Any]]:
 
 
 def _line(item: dict[str, Any]) -> str:
-    return f"- {quoted(item['content'], MAX_CONTENT_CHARS)} [{item['citation']}]"
+    return f"- {quoted(item['content'])} [{item['citation']}]"
 
 
 def _replay_line(one: dict[str, Any]) -> str:
-    return f"- {one['type']} by {name_in_line(one['actor'])}: {quoted(one['text'], MAX_RECENT_CHARS)}"
+    return f"- {one['type']} by {name_in_line(one['actor'])}: {quoted(one['text'])}"
 
 
 def _prompt(

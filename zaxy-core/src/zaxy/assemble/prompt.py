@@ -12,6 +12,7 @@ from zaxy.assemble.quality import Quality
 from zaxy.assemble.quoting import name_in_line, quoted
 from zaxy.assemble.skills import NONE, Skills
 from zaxy.assemble.working_set import WorkingSet
+from zaxy.extract.texts import cut
 from zaxy.retrieve.results import Result
 
 MAX_QUERY_CHARS = 240
@@ -31,7 +32,7 @@ def render(
     skills: Skills | None = None,
 ) -> str:
     """All sections that are not empty. `facts` are finished lines."""
-    lines = ["# Memory Checkout", f"Question: {quoted(query, MAX_QUERY_CHARS)}", DATA]
+    lines = ["# Memory Checkout", f"Question: {quoted(cut(query, MAX_QUERY_CHARS))}", DATA]
     lines += ["", "## Quality", f"{quality.answerability}, confidence {quality.confidence:.2f}."]
     lines += [f"- {reason}" for reason in quality.reasons]
     if facts:
@@ -54,26 +55,27 @@ def render(
 def _guidance(advice: dict[str, Any], purpose: Purpose) -> list[str]:
     lines = [f"- {advice[what]}" for what in ("answer", "trust", "ignore")]
     if purpose.preset != GENERAL.preset or purpose.fields:
-        fields = "".join(f", {field} {quoted(value, 80)}" for field, value in purpose.fields)
+        fields = "".join(f", {field} {quoted(cut(value, 80))}" for field, value in purpose.fields)
         lines.append(f"- Purpose: {purpose.preset} ({purpose.evidence_policy}{fields}).")
     return lines + ([f"- Reminder: {advice['reminder']}"] if "reminder" in advice else [])
 
 
-def fact_line(fact: Result, max_chars: int) -> str:
+def fact_line(fact: Result, statement: str) -> str:
+    """`statement`: as much as is shown of what it says."""
     whose = f"{fact.entity_type or fact.event_type}{f' by {name_in_line(fact.actor)}' if fact.actor else ''}"
-    return f"- {quoted(fact.statement, max_chars)} ({whose}, {fact.valid_from[:10]}) [{fact.citation}]"
+    return f"- {quoted(statement)} ({whose}, {fact.valid_from[:10]}) [{fact.citation}]"
 
 
 def disagreement_line(one: Disagreement) -> str:
-    return f"- {quoted(one.about, 120)}: [{one.first.citation}] against [{one.second.citation}]"
+    return f"- {quoted(cut(one.about, 120))}: [{one.first.citation}] against [{one.second.citation}]"
 
 
 def skill_lines(skills: Skills) -> str:
     lines = ["## Applicable Skills"] if skills.applicable else []
     for skill in skills.applicable:
         version = name_in_line(skill.version)
-        lines.append(f"- {quoted(skill.skill_id, 80)} version {version}, {skill.status} [{skill.citation}]")
-        lines += [f"  {number}. {quoted(step, 160)}" for number, step in enumerate(skill.procedure, 1)]
+        lines.append(f"- {quoted(cut(skill.skill_id, 80))} version {version}, {skill.status} [{skill.citation}]")
+        lines += [f"  {number}. {quoted(step)}" for number, step in enumerate(skill.procedure, 1)]
     analytics = skills.analytics
     if analytics:
         scores = ", ".join(f"{name_in_line(name)} {score}" for name, score in analytics["scores"].items()) or "none"

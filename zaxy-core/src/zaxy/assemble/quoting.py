@@ -9,15 +9,15 @@ from zaxy.extract.texts import cut
 
 _UNSAFE = re.compile("[`\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 """Characters that JSON does not escape: further line ends, terminal controls, and changes of text direction."""
+_encoded = json.JSONEncoder(ensure_ascii=False).encode
 _PLAIN_NAME = re.compile(r"[\w.@:/+-]{1,64}")
 
 
-def quoted(text: str, max_chars: int) -> str:
+def quoted(text: str) -> str:
     """A text on one line between quotation marks: nothing in it can end the line, the marks or a block around it."""
-    line = json.dumps(cut(text, max_chars), ensure_ascii=False)
-    return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", line)
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", _encoded(text))
 
 
 def name_in_line(name: str) -> str:
     """A name within a line of ours. Anything but a plain word is quoted."""
-    return name if _PLAIN_NAME.fullmatch(name) else quoted(name, 80)
+    return name if _PLAIN_NAME.fullmatch(name) else quoted(cut(name, 80))

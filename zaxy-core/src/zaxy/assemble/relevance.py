@@ -8,7 +8,7 @@ on histories from which the answers were removed (docs/decisions/0012).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple, Protocol
@@ -65,12 +65,16 @@ Words = dict[str, frozenset[str]]
 """The stems of results, by their citations."""
 
 
+Place = tuple[object, int]
+"""A turn: the source that it is of, and its number there."""
+
+
 class Known(Protocol):
     """What memory knows about words."""
 
-    def weights(self, words: Sequence[str]) -> Weights: ...
-
-    def terms(self, pairs: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]: ...
+    def weights_and_terms(
+        self, words: Sequence[str], pairs: Iterable[tuple[str, str]]
+    ) -> tuple[Weights, Iterable[tuple[str, str]]]: ...
 
 
 class Asked(NamedTuple):
@@ -94,21 +98,21 @@ def what_is_asked(text: str, known: Known) -> Asked:
     about = [word for word in wanted.words if word not in STATUS and word not in ASKING]
     status = not about and not wanted.identifiers
     status = status and (any(word in STATUS for word in wanted.words) or bool(_STATUS.search(text)))
-    found = known.weights(wanted.words)
+    pairs = tuple([pair for pair in _pairs(text) if ASKING.isdisjoint(pair)])
+    found, terms = known.weights_and_terms(wanted.words, pairs)
     weighed = {
         word: found.known.get(word, UNSEEN * found.unseen) * (FRAME if word in ASKING and about else 1.0)
         for word in wanted.words
     }
-    pairs = tuple(pair for pair in _pairs(text) if ASKING.isdisjoint(pair))
-    named = (*_names(text), *map(frozenset, known.terms(pairs)))
+    named = (*_names(text), *map(frozenset, terms))
     unseen = frozenset(weighed.keys() - found.known.keys())
     return Asked(weighed, unseen, tuple(dict.fromkeys(named)), pairs, wanted.identifiers, wanted.phrases, status)
 
 
-def _pairs(text: str) -> Iterator[tuple[str, str]]:
+def _pairs(text: str) -> list[tuple[str, str]]:
     """The stems of words that stand side by side."""
     stems = tokens.first_stems(_WORDS_AND_MARKS.findall(text))
-    return ((one, other) for one, other in pairwise(stems) if one and other)
+    return [(one, other) for one, other in pairwise(stems) if one and other]
 
 
 def _names(text: str) -> Iterable[frozenset[str]]:
@@ -125,33 +129,39 @@ def _names(text: str) -> Iterable[frozenset[str]]:
             yield stems
 
 
-def words_of(results: Iterable[Result]) -> Words:
+def words_of(results: Sequence[Result]) -> Words:
     """What each result states, as stems."""
-    return {result.citation: _words(result) for result in results}
+    stems = tokens.words_of_each([_labelled_with_month(result) for result in results])
+    return {result.citation: frozenset(words) for result, words in zip(results, stems, strict=True)}
 
 
 def relevant(asked: Asked, found: Sequence[Result], words: Words) -> list[Result]:
     """The results that answer the question, in the same order."""
     if not asked.weights or asked.status:
         return []
-    said = {_place(result): words[result.citation] for result in found if _place(result) is not None}
-    return [result for result in found if _answers(asked, result, words[result.citation], _beside(result, said))]
+    places = [_place(result) for result in found]
+    said = {place: words[result.citation] for place, result in zip(places, found, strict=True) if place is not None}
+    return [
+        result
+        for place, result in zip(places, found, strict=True)
+        if _answers(asked, result, words[result.citation], _beside(place, said))
+    ]
 
 
-def would_answer(asked: Asked, text: Text) -> bool:
-    """Whether a passage that no longer holds is on the question, by the words that the index has of it."""
-    return _has_enough(asked, frozenset(text.words.split()))
+def would_answer(asked: Asked, texts: Iterable[Text]) -> list[bool]:
+    """Whether each passage, which no longer holds, is on the question, by the words that the index has of it."""
+    return [_has_enough(asked, frozenset(text.words.split())) for text in texts]
 
 
-def near(asked: Asked, own: frozenset[str]) -> bool:
-    """Whether a result with these words shares enough of the question to be shown as evidence."""
-    have = sum([weight for word, weight in asked.weights.items() if word in own])
-    return have >= NEAR * sum(asked.weights.values()) > 0
+def near(asked: Asked, words: Iterable[Collection[str]]) -> list[bool]:
+    """Whether a result with each of these sets of words shares enough of the question to be shown as evidence."""
+    enough = NEAR * sum(asked.weights.values())
+    shares = [sum([weight for word, weight in asked.weights.items() if word in own]) for own in words]
+    return [share >= enough > 0 for share in shares]
 
 
-def _beside(result: Result, said: dict[tuple[object, int] | None, frozenset[str]]) -> frozenset[str]:
+def _beside(place: Place | None, said: Mapping[Place, frozenset[str]]) -> frozenset[str]:
     """The words of the turns before and after."""
-    place = _place(result)
     if place is None:
         return frozenset()
     source, turn = place
@@ -189,11 +199,11 @@ def _is_of_another(asked: Asked, result: Result, own: frozenset[str], said: froz
     return not seconds.isdisjoint(missing)
 
 
-def _words(result: Result) -> frozenset[str]:
-    """The stems of what a result states, who says it, when, and about what. A question is not a statement."""
+def _labelled_with_month(result: Result) -> str:
+    """What a result states, who says it, when, and about what. A question is not a statement."""
     month = int(result.valid_from[5:7]) if result.valid_from[5:7].isdigit() else 0
     when = f"{tokens.MONTHS[month - 1]} {result.valid_from[:4]}" if 1 <= month <= 12 else ""
-    return frozenset(tokens.words(f"{_labelled(result)} {when}"))
+    return f"{_labelled(result)} {when}"
 
 
 def _labelled(result: Result) -> str:
@@ -209,6 +219,6 @@ def _stated(text: str, event_type: str) -> str:
     return parts_of_text(text, event_type).stated
 
 
-def _place(result: Result) -> tuple[object, int] | None:
+def _place(result: Result) -> Place | None:
     turn = result.metadata.get("turn_index")
     return (result.metadata.get("source"), turn) if type(turn) is int else None

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from zaxy.api.models import EntityRow
 from zaxy.assemble.working_set import status_of
-from zaxy.extract.texts import cut
+from zaxy.extract.texts import cut_each
 from zaxy.retrieve.log_words import seqs_of
 from zaxy.retrieve.snapshot import Snapshot
 from zaxy.text import tokens
@@ -62,7 +62,8 @@ def applicable_skills(question: str, snapshot: Snapshot) -> Skills:
     fitting = [(shared, row) for row in rows if (shared := len(asked & _words(row)))]
     usable = [found for found in fitting if status_of(found[1]) in USABLE]
     usable.sort(key=lambda found: (-found[0], BEST_FIRST.index(status_of(found[1])), -found[1].opened_seq))
-    applicable = tuple(_skill(snapshot, row) for row, _ in snapshot.worded([row for _, row in usable[:MAX_SKILLS]]))
+    worded = [row for row, _ in snapshot.worded([row for _, row in usable[:MAX_SKILLS]])]
+    applicable = tuple(_skill(snapshot, *cited) for cited in zip(worded, snapshot.cite(worded), strict=True))
     fitting.sort(key=lambda found: -found[0])
     ids = {skill.skill_id for skill in applicable} or {_skill_id(row) for _, row in fitting[:MAX_SKILLS]}
     if not ids:
@@ -72,9 +73,9 @@ def applicable_skills(question: str, snapshot: Snapshot) -> Skills:
     return Skills(applicable, _analytics(versions, outcomes, snapshot.cite))
 
 
-def _skill(snapshot: Snapshot, row: EntityRow) -> Skill:
-    steps = tuple(cut(str(step), MAX_STEP) for step in _procedure(snapshot, row)[:STEPS])
-    return Skill(_skill_id(row), _property(row, "version") or "1", status_of(row), steps, snapshot.cite(row))
+def _skill(snapshot: Snapshot, row: EntityRow, citation: str) -> Skill:
+    steps = tuple(cut_each(map(str, _procedure(snapshot, row)[:STEPS]), MAX_STEP))
+    return Skill(_skill_id(row), _property(row, "version") or "1", status_of(row), steps, citation)
 
 
 def _procedure(snapshot: Snapshot, row: EntityRow) -> list[object]:
@@ -87,7 +88,7 @@ def _procedure(snapshot: Snapshot, row: EntityRow) -> list[object]:
 
 
 def _analytics(
-    versions: Sequence[EntityRow], outcomes: Sequence[EntityRow], cite: Callable[[EntityRow], str]
+    versions: Sequence[EntityRow], outcomes: Sequence[EntityRow], cite: Callable[[Sequence[EntityRow]], list[str]]
 ) -> dict[str, Any] | None:
     contradicted = [row for row in versions if status_of(row) == "contradicted"]
     if not outcomes and not contradicted:
@@ -108,7 +109,7 @@ def _analytics(
             name for name, mean in means.items() if mean >= PROMOTED_BY and status.get(name) == "proposed"
         ),
         "rollback_candidates": sorted({name for name, mean in means.items() if mean < ROLLED_BACK_BY} | disputed),
-        "citations": [cite(row) for row in (*contradicted, *outcomes)][:MAX_SKILLS],
+        "citations": cite([*contradicted, *outcomes])[:MAX_SKILLS],
     }
 
 

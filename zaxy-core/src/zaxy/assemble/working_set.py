@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from zaxy.api.models import EntityRow
 from zaxy.assemble.quoting import quoted
 from zaxy.assemble.token_budget import Candidate
-from zaxy.extract.texts import cut
+from zaxy.extract.texts import cut_each
 from zaxy.retrieve.snapshot import Snapshot
 
 OF_EACH = 5
@@ -33,12 +33,13 @@ KINDS = (
 )
 ANCHORED = ("goals", "decisions", "tasks", "blockers")
 
-Current = Callable[[Sequence[str], int], Sequence[EntityRow]]
-"""The rows of given types that hold at the moment asked for, newest first, up to a number."""
+CurrentOfEach = Callable[[Sequence[Sequence[str]], int], Sequence[Sequence[EntityRow]]]
+"""Of each kind the rows of its types that hold at the moment asked for, newest first, up to a number."""
 
 
 class Item(NamedTuple):
     text: str
+    """At most `MAX_TEXT_CHARS` of it."""
     entity_type: str
     citation: str
     since: str
@@ -85,7 +86,7 @@ class WorkingSet(NamedTuple):
 
 
 def _line(kind: str, item: Item) -> str:
-    return f"- {kind[:-1]}: {quoted(item.text, MAX_TEXT_CHARS)} [{item.citation}]"
+    return f"- {kind[:-1]}: {quoted(item.text)} [{item.citation}]"
 
 
 NOTHING_OPEN = WorkingSet.of(())
@@ -93,34 +94,33 @@ NOTHING_OPEN = WorkingSet.of(())
 
 def working_set(snapshot: Snapshot, each: int = OF_EACH) -> WorkingSet:
     """The newest open rows of every kind, in the words of the log."""
-    rows = {kind.heading: open_rows(snapshot.current, kind.entity_types, each) for kind in KINDS}
-    worded = {id(row): entity for row, entity in snapshot.worded([row for of in rows.values() for row in of])}
-    return WorkingSet(
-        {
-            heading: [_item(snapshot, row, worded[id(row)].summary) for row in of if id(row) in worded]
-            for heading, of in rows.items()
-        }
+    rows = open_rows(snapshot.current_of_each, [kind.entity_types for kind in KINDS], each)
+    headings = {id(row): kind.heading for kind, of_kind in zip(KINDS, rows, strict=True) for row in of_kind}
+    worded = snapshot.worded([row for of_kind in rows for row in of_kind])
+    texts = cut_each(snapshot.shown([entity.summary for _, entity in worded]), MAX_TEXT_CHARS)
+    cited = snapshot.cite([row for row, _ in worded])
+    return WorkingSet.of(
+        (headings[id(row)], Item(text, row.entity.entity_type, citation, row.valid_from, status_of(row)))
+        for (row, _), text, citation in zip(worded, texts, cited, strict=True)
     )
 
 
-def _item(snapshot: Snapshot, row: EntityRow, text: str) -> Item:
-    shown = cut(snapshot.shown(text), MAX_TEXT_CHARS)
-    return Item(shown, row.entity.entity_type, snapshot.cite(row), row.valid_from, status_of(row))
-
-
-def open_rows(current: Current, entity_types: Sequence[str], wanted: int = OF_EACH) -> list[EntityRow]:
-    """The newest rows that are not finished."""
-    count = LOOKBACK
-    while True:
-        rows = current(entity_types, count)
-        found = [row for row in rows if is_open(row)]
-        if len(found) >= wanted or len(rows) < count or count >= MAX_LOOKBACK:
-            return found[:wanted]
-        count *= LOOKED_FARTHER
-
-
-def is_open(row: EntityRow) -> bool:
-    return status_of(row) not in DONE
+def open_rows(
+    current: CurrentOfEach, kinds: Sequence[Sequence[str]], wanted: int, lookback: int = LOOKBACK
+) -> list[list[EntityRow]]:
+    """The newest rows of each kind that are not finished."""
+    rows = current(kinds, lookback)
+    found = [[row for row in of_kind if status_of(row) not in DONE][:wanted] for of_kind in rows]
+    short = [
+        number
+        for number, of_kind in enumerate(rows)
+        if len(found[number]) < wanted and len(of_kind) >= lookback and lookback < MAX_LOOKBACK
+    ]
+    if short:
+        farther = open_rows(current, [kinds[number] for number in short], wanted, lookback * LOOKED_FARTHER)
+        for number, of_kind in zip(short, farther, strict=True):
+            found[number] = of_kind
+    return found
 
 
 def status_of(row: EntityRow) -> str:

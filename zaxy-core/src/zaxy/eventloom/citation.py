@@ -6,6 +6,10 @@ from zaxy.errors import InvalidRequest, shown
 from zaxy.security.session_ids import check_session_id
 from zaxy.tuples import NamedTuple
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 SCHEME = "eventloom://"
 SHORT = 12
 FULL = 64
@@ -27,6 +31,12 @@ class Citation(NamedTuple):
     def names(self, hash_: str) -> bool:
         """Whether the cited event is the one with that hash."""
         return hash_.startswith(self.hash)
+
+
+def citations(session: str, events: Iterable[tuple[int, str]], *, digits: int = FULL) -> list[str]:
+    """The citations of a session's events, which are given by seq and hash; `digits`: how much of each hash."""
+    start = f"{SCHEME}{session}/events/"
+    return [f"{start}{seq}#{hash_[:digits]}" for seq, hash_ in events]
 
 
 def parse_citation(text: str) -> Citation:

@@ -36,7 +36,8 @@ class FileLog:
     def lines(self, seqs: Sequence[int]) -> dict[int, bytes]:
         """The lines of these numbers. Those that share a known place are read together."""
         found = self._at(self._places(seqs))
-        wrong = [seq for seq in seqs if not _may_be(seq, found.get(seq, b""))]
+        # Sorted keys put an event's number before its session.
+        wrong = [seq for seq in seqs if b'"seq":%d,"thread":' % seq not in found.get(seq, b"")]
         return {**found, **self._at(self._seek(wrong))} if wrong else found
 
     def _at(self, places: dict[int, tuple[int, int]]) -> dict[int, bytes]:
@@ -46,7 +47,7 @@ class FileLog:
             groups.setdefault(place, []).append(seq)
         for (known, offset), wanted in groups.items():
             lines = self._reader.first_lines(offset, max(wanted) - known + 1)
-            found.update((seq, lines[seq - known]) for seq in wanted if 0 <= seq - known < len(lines))
+            found |= {seq: lines[seq - known] for seq in wanted if 0 <= seq - known < len(lines)}
         return found
 
     def lines_after(self, seq: int, limit: int) -> list[bytes]:
@@ -59,8 +60,3 @@ class FileLog:
 
     def close(self) -> None:
         self._reader.close()
-
-
-def _may_be(seq: int, line: bytes) -> bool:
-    """Whether a line may be the event of that number: sorted keys put its number before its session."""
-    return b'"seq":%d,"thread":' % seq in line

@@ -48,7 +48,8 @@ class SessionLog:
         self._identity: tuple[int, int] | None = None
         self._pid = os.getpid()
         self._tail = EMPTY
-        self._synced: str | None = None
+        self._synced: Line | None = None
+        """The last line that is known to be durable."""
         self._plan = WritePlan(EMPTY)
         self._waiting: list[Append] = []
         self._last_group, self._last_took = 1, 0.0
@@ -122,7 +123,7 @@ class SessionLog:
                 if data:
                     self._write(data)
                     self._tail = self._plan.tail(self._tail.size + len(data))
-                    self._synced = self._tail.hash
+                    self._synced = self._tail.line
         except (ZaxyError, OSError) as error:
             failure = error if isinstance(error, ZaxyError) else explained(error, self.session, self.folder)
             for waiting in group:
@@ -198,7 +199,7 @@ class SessionLog:
             self._follow_file()
             size = self._disk.size(self._opened)
             if size != self._tail.size:
-                self._tail = checked_tail(self._disk, self._opened, size, self.session)
+                self._tail = checked_tail(self._disk, self._opened, size, session=self.session)
                 self.cut_torn()
                 # Another process wrote this, and may have died before its sync. A loss of power could then keep what
                 # we write next, and leave a hole before it.
@@ -207,7 +208,7 @@ class SessionLog:
             self._drop()  # what was not checked or not synced is read again
             raise
         self._plan = WritePlan(self._tail)
-        self._synced = self._tail.hash
+        self._synced = self._tail.line
 
     def _sync_others(self) -> None:
         """Make durable what others wrote. It cannot be undone, and a later sync may succeed without it."""
@@ -292,7 +293,7 @@ class SessionLog:
             with self.lock.exclusive(LOCK_TIMEOUT):
                 self._drop()
                 self._follow_file()
-                self._tail = checked_tail(self._disk, self._opened, self._disk.size(self._opened), self.session)
+                self._tail = checked_tail(self._disk, self._opened, self._disk.size(self._opened), session=self.session)
                 cut = self.cut_torn()
                 self._sync_others()
                 if self.marked("poisoned"):
@@ -336,7 +337,7 @@ class SessionLog:
             synced=self._synced,
         )
         if not even_if_damaged:
-            self._synced = reader.tail.hash
+            self._synced = reader.tail.line
         return reader
 
     def reader_under_lock(self) -> Reader:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from zaxy.eventloom.disk import Disk
     from zaxy.eventloom.lock import SessionLock
+    from zaxy.eventloom.record import Line
 
 LOCK_TIMEOUT = 30.0
 SMALL_CHUNK = 1 << 13
@@ -38,11 +39,11 @@ class Reader:
         disk: Disk,
         timeout: float = LOCK_TIMEOUT,
         even_if_damaged: bool = False,
-        synced: str | None = None,
+        synced: Line | None = None,
     ) -> None:
         """`lock` is None if the caller holds it. `even_if_damaged`: damage does not stop the caller, who looks for it.
 
-        `synced`: the hash of an event up to which the log is known to be durable.
+        `synced`: a proven line up to which the log is known to be durable.
         """
         self.session = session
         self._even_if_damaged = even_if_damaged
@@ -72,10 +73,10 @@ class Reader:
                 self.tail = unchecked_tail(self._disk, self._fd, size)
                 return
             refuse_foreign(self._disk, self._fd, self.session)
-            self.tail = checked_tail(self._disk, self._fd, size, self.session)
+            self.tail = checked_tail(self._disk, self._fd, size, session=self.session, known=self._synced)
             # A writer may have died between its write and its sync. What we rely on from here on must not vanish.
             # A second sync costs as much as the first (4 ms here), so what is known to be durable is not synced again.
-            if self.tail.hash != self._synced:
+            if self.tail.line != self._synced:
                 self._disk.sync(self._fd)
         except BaseException:
             self.close()
@@ -101,14 +102,16 @@ class Reader:
 
     def first_lines(self, start: int, count: int) -> list[bytes]:
         """The next lines from an offset, up to a number, read in as few pieces as they need."""
-        data, size = b"", SMALL_CHUNK
-        while start + len(data) < self.size and self._fd is not None and data.count(b"\n") < count:
-            chunk = self._disk.read(self._fd, min(size, self.size - start - len(data)), start + len(data))
+        data, size, end = b"", SMALL_CHUNK, self.size
+        lines = [data]
+        while start + len(data) < end and self._fd is not None and len(lines) <= count:
+            chunk = self._disk.read(self._fd, min(size, end - start - len(data)), start + len(data))
             if not chunk:
                 break
             data += chunk
             size *= 2
-        return data.split(b"\n", count)[:-1]
+            lines = data.split(b"\n", count)
+        return lines[:-1]
 
     def line_at(self, offset: int) -> bytes | None:
         """The raw line that begins at an offset, or None if no line begins there.
@@ -169,9 +172,9 @@ def line_at(disk: Disk, fd: int, offset: int) -> bytes | None:
     return None
 
 
-def checked_tail(disk: Disk, fd: int, size: int, session: str) -> Tail:
+def checked_tail(disk: Disk, fd: int, size: int, *, session: str, known: Line | None = None) -> Tail:
     with damage_explained(session, "its last event"):
-        return read_tail(disk, fd, size)
+        return read_tail(disk, fd, size, known)
 
 
 @contextmanager

@@ -9,7 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from zaxy.eventloom.disk import Disk
 
-CHUNK_BYTES = 1 << 16
+FIRST_CHUNK_BYTES, CHUNK_BYTES = 1 << 12, 1 << 16
+"""The last line mostly lies within the first."""
 
 
 class Tail(NamedTuple):
@@ -34,12 +35,16 @@ class Tail(NamedTuple):
 EMPTY = Tail(None, 0, 0, 0)
 
 
-def read_tail(disk: Disk, fd: int, size: int) -> Tail:
-    """The end of the last complete batch. A last line that is terminated but wrong is damage."""
+def read_tail(disk: Disk, fd: int, size: int, known: Line | None = None) -> Tail:
+    """The end of the last complete batch. A last line that is terminated but wrong is damage.
+
+    `known`: a line that was proven before; the same bytes are not proven again.
+    """
     end = _last_line_end(disk, fd, size)
     while end > 0:
         start = _line_start(disk, fd, end)
-        line = parse_line(disk.read(fd, end - 1 - start, start))
+        data = disk.read(fd, end - 1 - start, start)
+        line = known if known and known.data == data else parse_line(data)
         batch = line.record.get("batch")
         if batch is None or batch["index"] == batch["count"] - 1:
             return Tail(line, start, end, size - end)
@@ -75,13 +80,13 @@ def unchecked_tail(disk: Disk, fd: int, size: int) -> Tail:
 
 def _last_line_end(disk: Disk, fd: int, size: int) -> int:
     """The offset after the last line end within `size`; 0 if there is none."""
-    position = size
+    position, chunk = size, FIRST_CHUNK_BYTES
     while position > 0:
-        begin = max(0, position - CHUNK_BYTES)
+        begin = max(0, position - chunk)
         found = disk.read(fd, position - begin, begin).rfind(b"\n")
         if found >= 0:
             return begin + found + 1
-        position = begin
+        position, chunk = begin, CHUNK_BYTES
     return 0
 
 

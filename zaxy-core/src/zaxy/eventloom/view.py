@@ -55,8 +55,9 @@ class LogView:
 
     def events(self, seqs: Iterable[int]) -> dict[int, Event]:
         """The events of these numbers that the log holds."""
-        wanted = [seq for seq in dict.fromkeys(seqs) if 0 < seq <= self.end]
-        missing = sorted(seq for seq in wanted if seq not in self._proven)
+        end = self.end
+        wanted = [seq for seq in dict.fromkeys(seqs) if 0 < seq <= end]
+        missing = sorted([seq for seq in wanted if seq not in self._proven])
         if missing:
             for seq, line in self._stored.lines(missing).items():
                 self._proven[seq] = self._event(seq, line)

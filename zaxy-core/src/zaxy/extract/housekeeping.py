@@ -6,6 +6,8 @@ from zaxy.eventloom.admission import IMPORTED_PREFIX, OWN_ACTOR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from zaxy.api.models import Event
 
 HOOK_ACTOR = "zaxy-hook"
@@ -41,3 +43,7 @@ def is_housekeeping(event: Event) -> bool:
     if event.type not in TYPES:
         return False
     return event.actor == OWN_ACTOR or (event.type == HEARTBEAT and event.actor == HOOK_ACTOR)
+
+
+def without_housekeeping(events: Iterable[Event]) -> list[Event]:
+    return [event for event in events if not is_housekeeping(event)]

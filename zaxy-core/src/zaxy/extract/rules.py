@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from zaxy.api.models import Edge, Entity, EntityRef, Event, Extraction, JsonObject
 from zaxy.eventloom.admission import IMPORTED_FROM
 from zaxy.extract import (
@@ -62,6 +64,11 @@ def extract(event: Event) -> Extraction:
     if event.type == INVALIDATED and (ends := invalidated(event, payload)):
         return Extraction(closings=tuple(ends))
     return _rows(event, payload, RULES.get(event.type, UNKNOWN))
+
+
+def extract_each(events: Iterable[Event]) -> list[Extraction]:
+    """The rows of each event."""
+    return list(map(extract, events))
 
 
 def _rows(event: Event, payload: JsonObject, rule: Rule) -> Extraction:

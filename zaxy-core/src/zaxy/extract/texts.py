@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 MAX_NAME_CHARS = 160
 MAX_SUMMARY_CHARS = 2000
@@ -69,6 +69,10 @@ def cut(text: str, max_chars: int) -> str:
     return text if len(text) <= max_chars else text[: max_chars - 1].rstrip() + "…"
 
 
+def cut_each(texts: Iterable[str], max_chars: int) -> list[str]:
+    return [cut(text, max_chars) for text in texts]
+
+
 def one_line(value: object, max_chars: int) -> str:
     """A JSON value on one line: an object as `key: value; key: value`."""
     if not isinstance(value, Mapping):
@@ -82,6 +86,10 @@ def readable_text(payload: Mapping[str, object]) -> str:
     Top-level texts are whole. Nested values follow their path, `a.b: value`, the first thousand of them.
     """
     return "\n".join(_lines(payload))
+
+
+def readable_texts(payloads: Iterable[Mapping[str, object]]) -> list[str]:
+    return list(map(readable_text, payloads))
 
 
 def _lines(payload: Mapping[str, object]) -> list[str]:

@@ -53,14 +53,14 @@ class Extractors:
         self, events: Sequence[Event], ended: Mapping[int, tuple[Closing, ...]] | None = None
     ) -> tuple[ExtractedEvent, ...]:
         """The rows of events. `ended` is what erased ones had closed: that stays closed, from their own place on."""
-        return tuple(ExtractedEvent(event, self._all(event, ended or {})) for event in events)
+        built_in = zip(events, rules.extract_each(events), strict=True)
+        return tuple([ExtractedEvent(event, self._all(event, rows, ended or {})) for event, rows in built_in])
 
-    def _all(self, event: Event, ended: Mapping[int, tuple[Closing, ...]]) -> Extraction:
+    def _all(self, event: Event, built_in: Extraction, ended: Mapping[int, tuple[Closing, ...]]) -> Extraction:
         if event.payload is None:
             return Extraction(closings=ended.get(event.seq, ()))
         if event.type == rules.ERASED:
             return rules.NOTHING
-        built_in = rules.extract(event)
         if not self._plugins or is_housekeeping(event):
             return built_in
         entities, edges = list(built_in.entities), list(built_in.edges)

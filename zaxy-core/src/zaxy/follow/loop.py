@@ -120,6 +120,8 @@ class Loop:
         """
         if any(state.problem or state.cursor is None or state.cursor.seq != state.seq for state in states):
             return False
+        if all(state.seq == log.end for state in states):
+            return False  # nothing is new at all
         known = self._resolver.cursor(session) if self._resolver else None
         first = min([state.seq for state in states] + ([known.seq if known else 0] if self._resolver else []))
         if not 0 < log.end - first <= MAX_MARKS:

@@ -90,6 +90,16 @@ class DatedGraph:
     def current(self, session: str, entity_types: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
         return self._backend.current(session, entity_types, self._dated(session, as_of), limit)
 
+    def current_of_each(
+        self, session: str, kinds: Sequence[Sequence[str]], as_of: AsOf, limit: int
+    ) -> list[list[EntityRow]]:
+        """What is current of several kinds, each given by its types; asked together where the backend can do that."""
+        dated = self._dated(session, as_of)
+        together = getattr(self._backend, "current_of_each", None)
+        if together is not None:
+            return list(together(session, kinds, dated, limit))
+        return [list(self._backend.current(session, kind, dated, limit)) for kind in kinds]
+
     def neighbours(
         self, session: str, start: Sequence[EntityRef], *, relations: Sequence[str], depth: int, as_of: AsOf, limit: int
     ) -> Sequence[EdgeRow]:

@@ -14,18 +14,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
 from zaxy.api.models import Closing, Cursor, Edge, Entity, EntityRef, Event, ExtractedEvent, Extraction
 from zaxy.api.names import folded_name, folded_names
 from zaxy.errors import Conflict
-from zaxy.eventloom.disposable_database import DisposableDatabase, SealedConnection
+from zaxy.eventloom.disposable_database import MISSING, DisposableDatabase, SealedConnection, Unsealed
 from zaxy.extract.rules import LIVING_TYPES
 from zaxy.graph.seal_check import name_problems, without_session
 from zaxy.graph.sessions import SessionRows
 
+T = TypeVar("T")
 Alias = tuple[str, str, int]
 """A type, a folded name of a thing of that type, and the kind of that name."""
 FORMAT = 2
@@ -70,6 +71,10 @@ KNOWN_NAMES = (
     "WHERE EXISTS (SELECT 1 FROM aliases AS c WHERE c.session = :session AND c.alias = n.value)"
 )
 """Of many names few are known: the others cost one look-up each."""
+MAX_READ_WHOLE = 64
+"""Rows of a session that are all read, whatever is asked for: one that was edited to be passed by is so noticed."""
+ALL_NAMES = f"SELECT {ALIAS} FROM aliases AS a WHERE a.session = ? ORDER BY a.seq"
+ALL_LATE = "SELECT session, seq, time, seal FROM late WHERE session = ?"
 KINDS = orjson.dumps([(kind, of) for kind in sorted(LIVING_TYPES) for of in (ID, TITLE)]).decode()
 TEACH = "INSERT OR REPLACE INTO aliases VALUES (?, ?, ?, ?, ?, ?, ?)"
 LATE = "SELECT session, seq, time, seal FROM late WHERE session = ? AND seq BETWEEN ? AND ?"
@@ -183,7 +188,10 @@ class Identities:
                 "Ask for the cursor again, and go on from there.",
             )
         late = {seq: time for _, seq, time, _ in (_checked(db, row) for row in db.execute(LATE, (own, *_ends(events))))}
-        news = LearningNames(db, own, self._remembered(db, session, taken))
+        known = self._remembered(db, session, taken)
+        if found and not known:  # what is learned from a name that was hidden would stay in the graph
+            _few(db, found)
+        news = LearningNames(db, own, known)
         new_late = []
         resolved: list[ExtractedEvent] = []
         for extracted in events:
@@ -238,8 +246,11 @@ class Identities:
 
         def ask(db: SealedConnection) -> str:
             own = self._sessions.row(db, event.session)
-            late = db.execute(LATE, (own[0], event.seq, event.seq)).fetchone() if own else None
-            return str(_checked(db, late)[2]) if late else event.time
+            if not own or not own[7]:
+                return event.time
+            asked = (LATE, (own[0], event.seq, event.seq)) if own[7] > MAX_READ_WHOLE else (ALL_LATE, own[:1])
+            late = _all_of(own[7], db.unsealed(db.execute(*asked)))
+            return next((str(time) for _, seq, time in late if seq == event.seq), event.time)
 
         return self._file.read(ask)
 
@@ -272,12 +283,26 @@ class Identities:
 
         def ask(db: SealedConnection) -> KnownNames:
             own = self._sessions.row(db, session)
-            values = {"session": own[0], "seq": seq, "aliases": aliases, "kinds": KINDS} if own else {}
-            rows = db.execute(KNOWN_NAMES, values) if own else ()
-            checked = db.unsealed(rows)
-            return KnownNames({(kind, alias, of): name for _, alias, kind, of, _, name in checked})
+            if not own or not own[6]:
+                return KnownNames({})
+            values = {"session": own[0], "seq": seq, "aliases": aliases, "kinds": KINDS}
+            rows = _few(db, own) if own[6] <= MAX_READ_WHOLE else db.unsealed(db.execute(KNOWN_NAMES, values))
+            known = [row for row in rows if row[4] < seq and row[3] != HAS_ID]
+            return KnownNames({(kind, alias, of): name for _, alias, kind, of, _, name in known})
 
         return self._file.read(ask) if names else KnownNames({})
+
+
+def _few(db: SealedConnection, own: Any) -> list[Any]:
+    """The aliases of a session, oldest first, if it has few: none of them may be missing."""
+    return _all_of(own[6], db.unsealed(db.execute(ALL_NAMES, own[:1]))) if own[6] <= MAX_READ_WHOLE else []
+
+
+def _all_of(count: int, rows: list[T]) -> list[T]:
+    """The rows, which are all that a session has if they are few."""
+    if count <= MAX_READ_WHOLE and len(rows) != count:
+        raise Unsealed(MISSING)
+    return rows
 
 
 def _checked(db: SealedConnection, row: Any) -> Any:

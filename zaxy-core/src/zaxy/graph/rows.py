@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import orjson
 
 from zaxy.api.models import AsOf, Edge, EdgeRow, Entity, EntityRef, EntityRow
-from zaxy.api.versions import Version, as_known, earlier_ends, holding
-from zaxy.eventloom.disposable_database import SealedConnection, Unsealed
-from zaxy.graph.statements import AFTER_ALL_EVENTS
+from zaxy.api.versions import Version, as_known, earlier_ends, holding, holds
+from zaxy.eventloom.disposable_database import MISSING, SealedConnection, Unsealed
+from zaxy.graph.statements import AFTER_ALL_EVENTS, MAX_VERSIONS
 
 AFTER_ALL_TIMES = "~"
 
@@ -49,27 +49,33 @@ def check_edge(db: SealedConnection, row: Any) -> None:
     db.unsealed((row[:21], row[21:26]))
 
 
-def entity_rows(db: SealedConnection, rows: Iterable[Any], moment: Moment) -> list[EntityRow]:
-    """Those of the fetched rows that hold at the moment, as it was known then."""
-    found = []
-    known = [row for row in sorted(rows, key=entity_order) if row[10] <= moment.known]
-    db.unsealed([part for row in known for part in (row[:13], row[13:18])])
-    ends = [_known_end(row, moment.known) for row in known]
+def entity_rows(
+    db: SealedConnection, rows: Iterable[Any], moment: Moment, *, limit: int = AFTER_ALL_EVENTS
+) -> list[EntityRow]:
+    """Those of the fetched rows that hold at the moment, as it was known then. Seals are checked of all of them: what
+    an edit has moved to another moment is noticed before it is left out."""
+    fetched = list(rows)
+    db.unsealed([part for row in fetched for part in (row[:13], row[13:18])])
+    fetched.sort(key=entity_order)
+    known = [row for row in fetched if row[10] <= moment.known]
+    ends = [
+        row[14:16] if row[15] is None or row[15] <= moment.known else _end_before(row[14:17], moment.known)
+        for row in known
+    ]
     held = holding([(row[9], valid_to) for row, (valid_to, _) in zip(known, ends, strict=True)], moment.at)
-    for row, (valid_to, closed), holds in zip(known, ends, held, strict=True):
-        if holds:
-            name, kind, summary, properties, observed, since, opened, hash_ = row[4:12]
-            entity = Entity(name, kind, summary, orjson.loads(properties), observed)
-            found.append(EntityRow(entity, since, valid_to, opened, closed, hash_))
-    return found
+    return [_entity_row(row, end) for row, end, is_held in zip(known, ends, held, strict=True) if is_held][:limit]
 
 
-def _known_end(row: Any, known: int) -> tuple[str, int | None]:
-    """When an entity's row ends, as it was known after an event, and the event that brought that end."""
-    valid_to, closed, earlier = row[14:17]
-    if closed is None or closed <= known:
-        return valid_to, closed
-    return as_known(valid_to, closed, earlier_ends(earlier), known)
+def _entity_row(row: Any, end: Any) -> EntityRow:
+    name, kind, summary, properties, observed, since, opened, hash_ = row[4:12]
+    return EntityRow(
+        Entity(name, kind, summary, orjson.loads(properties), observed), since, end[0], opened, end[1], hash_
+    )
+
+
+def _end_before(end: Any, known: int) -> tuple[str, int | None]:
+    """When a row ends whose end has moved since an event, as it was known after that, and what brought that end."""
+    return as_known(end[0], end[1], earlier_ends(end[2]), known)
 
 
 def edge_order(row: Any) -> tuple[object, ...]:
@@ -77,9 +83,20 @@ def edge_order(row: Any) -> tuple[object, ...]:
     return (-row[18], row[10], row[4], row[5], row[7], row[8])
 
 
-def edge_row(db: SealedConnection, row: Any, moment: Moment, *, depth: int) -> EdgeRow:
+def checked_edges(db: SealedConnection, rows: Iterable[Any]) -> list[Any]:
+    """Edges that hold their seals; one that does not is refused."""
+    fetched = list(rows)
+    db.unsealed([part for row in fetched for part in (row[:21], row[21:26])])
+    return fetched
+
+
+def edge_holds(row: Any, moment: Moment) -> bool:
+    ends, _ = row[22:24] if row[23] is None or row[23] <= moment.known else _end_before(row[22:25], moment.known)
+    return row[18] <= moment.known and holds(row[17], ends, moment.at)
+
+
+def edge_row(row: Any, moment: Moment, *, depth: int) -> EdgeRow:
     """An edge that was chosen because it holds at the moment, as it was known then."""
-    check_edge(db, row)
     source, target = EntityRef(row[4], row[6]), EntityRef(row[7], row[9])
     edge = Edge(source, target, row[10], row[11], bool(row[12]), row[13], row[14], row[15], row[16])
     ends, closed = as_known(row[22], row[23], earlier_ends(row[24]), moment.known)
@@ -87,15 +104,30 @@ def edge_row(db: SealedConnection, row: Any, moment: Moment, *, depth: int) -> E
 
 
 def entities_of_events(db: SealedConnection, rows: Iterable[Any]) -> Iterator[Any]:
-    """The entities of events, each fetched with its event, which says how many of them there must be."""
+    """The entities of events, each fetched with its event, which says how many of them there must be.
+
+    The row of its thing is checked too: it may have been edited so that its name does not find it.
+    """
     events = [list(together) for _, together in groupby(rows, key=itemgetter(19))]
-    db.unsealed([of_event[0][18:26] for of_event in events])
+    things = [row[26:35] for of_event in events for row in of_event if row[1] is not None]
+    db.unsealed([*[of_event[0][18:26] for of_event in events], *things])
     for of_event in events:
         expected = of_event[0][22] - of_event[0][21]
         if len(of_event) != max(expected, 1):
             raise Unsealed("rows of an event are missing")
         if expected:
             yield from of_event
+
+
+def versions_of_things(db: SealedConnection, rows: Iterable[Any]) -> Iterator[Any]:
+    """The versions of things, each fetched with its thing, which says how many of them there must be."""
+    things = [list(together) for _, together in groupby(rows, key=itemgetter(18))]
+    db.unsealed([of_thing[0][18:27] for of_thing in things])
+    for of_thing in things:
+        found = [row for row in of_thing if row[1] is not None]
+        if len(found) < min(of_thing[0][24], MAX_VERSIONS):
+            raise Unsealed(MISSING)
+        yield from found
 
 
 # Versions, as those who write need them

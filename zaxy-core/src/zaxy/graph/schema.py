@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 
-FORMAT = 3
+FORMAT = 4
 SCHEMA = """
 CREATE TABLE sessions (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
     seq INTEGER NOT NULL DEFAULT 0, hash TEXT, offset INTEGER, fed_by TEXT,
     entities INTEGER NOT NULL DEFAULT 0, edges INTEGER NOT NULL DEFAULT 0,
-    open_entities INTEGER NOT NULL DEFAULT 0, open_edges INTEGER NOT NULL DEFAULT 0, seal INTEGER NOT NULL DEFAULT 0
+    open_entities INTEGER NOT NULL DEFAULT 0, open_edges INTEGER NOT NULL DEFAULT 0,
+    open_by_type TEXT NOT NULL DEFAULT '{}', seal INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE events (
     session INTEGER NOT NULL, seq INTEGER NOT NULL, hash TEXT NOT NULL,
@@ -20,7 +21,7 @@ CREATE TABLE events (
 ) WITHOUT ROWID;
 CREATE TABLE things (
     id INTEGER PRIMARY KEY, session INTEGER NOT NULL, key INTEGER NOT NULL, type TEXT NOT NULL, name TEXT NOT NULL,
-    spelled TEXT, seal INTEGER NOT NULL
+    spelled TEXT, versions INTEGER NOT NULL, edges INTEGER NOT NULL, seal INTEGER NOT NULL
 );
 CREATE INDEX things_by_key ON things (key);
 CREATE TABLE entities (
@@ -60,6 +61,10 @@ around a node, what holds now is what has no end, and the few rows whose end is 
 Every row has a seal over what a read believes of it. Those of entities and edges cover the names of their things and
 the hash of their event too, so that one seal is enough for all that is shown. Their ends have seals of their own: a row
 that ends need not be read again.
+
+A row that was edited so that a query passes it by has nobody to check its seal. So lists have sealed lengths: a thing
+says how many versions and how many edges it has, and a session how many entities of each type have no end. A list that
+is short is read whole, and what is missing in it is noticed.
 
 An edge is found by its younger end first: mostly that is the event's own entity, and the index then grows at its end.
 """

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
+
+import orjson
 
 from zaxy.eventloom.disposable_database import SealedConnection, Unsealed
 from zaxy.graph.rows import check_edge, check_entity
@@ -28,6 +31,7 @@ OF_SESSION = "SELECT {} FROM {} WHERE session = ?"
 def graph_problems(db: SealedConnection, session: Any) -> list[str]:
     """What is wrong with the graph of a session, given its row in the file."""
     own, taken, counts = session[0], session[1], session[5:9]
+    open_by_type: Counter[str] = Counter()
     problems: list[str] = []
     in_events = [0, 0]
     for row in db.execute(OF_SESSION.format(EVENT, "events AS v"), (own,)):
@@ -35,7 +39,7 @@ def graph_problems(db: SealedConnection, session: Any) -> list[str]:
         problems += [f"event {row[1]} is later than the last that was followed"] if row[1] > taken else []
         in_events = [in_events[0] + row[4] - row[3], in_events[1] + row[6] - row[5]]
     for row in db.execute(OF_SESSION.format(THING, "things AS t"), (own,)):
-        problems += _unsealed(f"thing {row[0]}", partial(db.check, row[:6], row[6]))
+        problems += _unsealed(f"thing {row[0]}", partial(db.check, row[:8], row[8]))
     for place, (kind, kinds, query, check, end) in enumerate(KINDS):
         rows = db.execute(query, (own,)).fetchall()
         for row in rows:
@@ -47,7 +51,12 @@ def graph_problems(db: SealedConnection, session: Any) -> list[str]:
             problems.append(f"there should be {expected} {kinds}: {named}")
         elif without_end != open_rows:
             problems.append(f"{open_rows} {kinds} should be without an end, and {without_end} are")
+        if kind == "entity":
+            open_by_type.update(row[5] for row in rows if row[end] == "")
+    if open_by_type != orjson.loads(session[9]):
+        problems.append("the entities without an end are not those that the session has of each type")
     problems += _unused_things(db, own)
+    problems += _wrong_counts(db, own)
     return _listed(problems)
 
 
@@ -60,6 +69,19 @@ def _unused_things(db: SealedConnection, session: int) -> Iterator[str]:
     (gone,) = db.execute(query, {"own": session}).fetchone()
     if gone:
         yield f"{gone} things are missing that rows are about"
+
+
+def _wrong_counts(db: SealedConnection, session: int) -> Iterator[str]:
+    """Things that have other versions or edges than they say."""
+    query = (
+        "SELECT t.id, t.versions, t.edges, (SELECT count(*) FROM entities WHERE thing = t.id), (SELECT count(*) FROM "
+        "edges WHERE source = t.id) + (SELECT count(*) FROM edges WHERE target = t.id AND source <> t.id) "
+        "FROM things AS t WHERE t.session = ?"
+    )
+    for thing, versions, edges, versions_there, edges_there in db.execute(query, (session,)):
+        if (versions, edges) != (versions_there, edges_there):
+            there = f"and there are {versions_there} and {edges_there}"
+            yield f"there should be {versions} versions and {edges} edges of thing {thing}, {there}"
 
 
 def name_problems(db: SealedConnection, session: Any) -> list[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from typing import Any, TypeVar
@@ -16,7 +17,8 @@ from zaxy.api.names import folded_names
 from zaxy.api.provider import ProviderContext
 from zaxy.errors import Conflict
 from zaxy.eventloom.disposable_database import DisposableDatabase, SealedConnection
-from zaxy.graph.rows import Moment, entities_of_events, entity_order, entity_rows, moment_of
+from zaxy.graph.current_rows import CurrentRows
+from zaxy.graph.rows import Moment, entities_of_events, entity_rows, moment_of, versions_of_things
 from zaxy.graph.schema import FORMAT, SCHEMA, name_key
 from zaxy.graph.seal_check import graph_problems, without_session
 from zaxy.graph.sessions import SessionRows
@@ -27,10 +29,7 @@ from zaxy.graph.statements import (
     NAMED_NOW,
     NAMED_THEN,
     OF_EVENTS,
-    OF_TYPES,
     SESSION,
-    parts,
-    together,
 )
 from zaxy.graph.walk import Walk
 from zaxy.graph.writer import GraphWriter
@@ -41,7 +40,7 @@ REMEMBERED = 60_000
 NEW_SESSION = "INSERT INTO sessions (name) VALUES (?)"
 MOVE = (
     "UPDATE sessions SET seq = ?, hash = ?, offset = ?, fed_by = ?, entities = ?, edges = ?, open_entities = ?, "
-    "open_edges = ?, seal = ? WHERE id = ?"
+    "open_edges = ?, open_by_type = ?, seal = ? WHERE id = ?"
 )
 
 
@@ -88,7 +87,8 @@ class SqliteGraph:
             writer.take(extracted)
         counts = map(sum, zip(found[5:9] if found else (0, 0, 0, 0), writer.finish(), strict=True))
         if cursor.seq > taken or not found:
-            moved = (cursor.seq, cursor.hash, cursor.offset, cursor.fed_by, *counts)
+            open_by_type = _added(found[9] if found else "{}", writer.open_by_type)
+            moved = (cursor.seq, cursor.hash, cursor.offset, cursor.fed_by, *counts, open_by_type)
             db.execute(MOVE, (*moved, db.seal((session, *moved, batch.session)), session))
 
     def _writer(self, db: SealedConnection, name: str, session: int, *, is_new: bool) -> GraphWriter:
@@ -156,7 +156,7 @@ class SqliteGraph:
         def ask(db: SealedConnection, moment: Moment) -> list[EntityRow]:
             query = NAMED_NOW if moment.known == AFTER_ALL_EVENTS else NAMED_THEN
             keys = orjson.dumps([name_key(moment.session, name) for name in wanted]).decode()
-            rows = db.execute(query, {**moment.values, "keys": keys})
+            rows = versions_of_things(db, db.execute(query, {**moment.values, "keys": keys}))
             return entity_rows(db, (row for row in rows if row[3] in wanted), moment)
 
         return self._ask(session, as_of, ask)[: max(limit, 0)] if wanted else []
@@ -170,14 +170,22 @@ class SqliteGraph:
         return self._ask(session, as_of, ask) if seqs else []
 
     def current(self, session: str, entity_types: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
-        def ask(db: SealedConnection, moment: Moment) -> list[EntityRow]:
-            where = parts(moment.known, moment.at, "entities_by_type", "entities_by_end")
-            wanted = orjson.dumps(list(dict.fromkeys(entity_types))).decode()
-            values = {**moment.values, "types": wanted, "limit": limit}
-            rows = db.execute(together(OF_TYPES.format(*part) for part in where), values).fetchall()
-            return entity_rows(db, sorted(rows, key=entity_order)[:limit], moment)
+        return self.current_of_each(session, [entity_types], as_of, limit)[0]
 
-        return self._ask(session, as_of, ask) if limit > 0 and entity_types else []
+    def current_of_each(
+        self, session: str, kinds: Sequence[Sequence[str]], as_of: AsOf, limit: int
+    ) -> list[list[EntityRow]]:
+        """What is current of several kinds, each given by its types."""
+
+        def ask(db: SealedConnection, moment: Moment) -> list[list[EntityRow]]:
+            return [of_kind(db, moment, kind) for kind in kinds]
+
+        def of_kind(db: SealedConnection, moment: Moment, entity_types: Sequence[str]) -> list[EntityRow]:
+            wanted = list(dict.fromkeys(entity_types))
+            open_by_type = orjson.loads(self._sessions.row(db, session)[9])
+            return CurrentRows(db, moment, limit=limit).of_types({kind: open_by_type.get(kind, 0) for kind in wanted})
+
+        return (self._ask(session, as_of, ask) if limit > 0 and any(kinds) else []) or [[] for _ in kinds]
 
     def neighbours(
         self, session: str, start: Sequence[EntityRef], *, relations: Sequence[str], depth: int, as_of: AsOf, limit: int
@@ -199,6 +207,13 @@ class SqliteGraph:
             return ask(db, moment_of(as_of, found[0], found[1])) if found else []
 
         return self._file.read(answer)
+
+
+def _added(counts: str, more: Mapping[str, int]) -> str:
+    """Counts by type, kept as JSON, and what came to them; types that have come to nothing are left out."""
+    total = Counter(orjson.loads(counts))
+    total.update(more)
+    return orjson.dumps({kind: count for kind, count in total.items() if count}, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def _lines_by_event(rows: Iterable[Any]) -> Iterator[bytes]:

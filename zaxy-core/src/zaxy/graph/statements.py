@@ -7,7 +7,7 @@ from collections.abc import Iterable
 AFTER_ALL_EVENTS = 2**62
 
 SESSION = (
-    "SELECT id, seq, hash, offset, fed_by, entities, edges, open_entities, open_edges, name, seal "
+    "SELECT id, seq, hash, offset, fed_by, entities, edges, open_entities, open_edges, open_by_type, name, seal "
     "FROM sessions WHERE name = ?"
 )
 
@@ -34,35 +34,43 @@ EDGE = (
 )
 READ_ENTITY, READ_EDGE = (row.format("v.session", "v.hash") for row in (ENTITY, EDGE))
 EVENT = "v.session, v.seq, v.hash, v.first_entity, v.end_of_entities, v.first_edge, v.end_of_edges, v.seal"
-THING = "t.id, t.session, t.key, t.type, t.name, t.spelled, t.seal"
+THING = "t.id, t.session, t.key, t.type, t.name, t.spelled, t.versions, t.edges, t.seal"
 OPENED_BY = "LEFT JOIN events AS v ON v.session = :session AND v.seq = r.opened"
 """Where the event or the thing of a row is gone the row is fetched all the same, and does not hold its seal."""
 
-THINGS = (
-    f"SELECT {THING} FROM json_each(:keys) CROSS JOIN things AS t ON t.key = json_each.value AND t.session = :session"
-)
+# The key is of one session, so that the session needs no condition, which would pass by what was edited.
+THINGS = f"SELECT {THING} FROM json_each(:keys) CROSS JOIN things AS t ON t.key = json_each.value"
+THINGS_BY_ID = f"SELECT {THING} FROM json_each(:nodes) CROSS JOIN things AS t ON t.id = json_each.value"
 
+MAX_VERSIONS = 16
+"""Of a thing, that are all read, whether they hold or not: one that was edited to be passed by is so noticed."""
 # With all that is known only the last version that begins by a moment can hold at it. Of what was known earlier it may
 # be one before that, so that one is looked for among them.
 LAST_BY = "SELECT id FROM entities AS e WHERE thing = t.id AND {} ORDER BY valid_from DESC, id DESC LIMIT 1"
+LAST_VERSIONS = f"SELECT id FROM entities WHERE thing = t.id ORDER BY valid_from DESC LIMIT {MAX_VERSIONS}"
 NAMED = (
-    f"{READ_ENTITY} FROM json_each(:keys) CROSS JOIN things AS t ON t.key = json_each.value AND t.session = :session "
-    f"CROSS JOIN entities AS r ON r.id = ({LAST_BY}) {OPENED_BY}"
+    f"{READ_ENTITY}, {THING} FROM json_each(:keys) CROSS JOIN things AS t ON t.key = json_each.value "
+    f"LEFT JOIN entities AS r ON r.id IN (SELECT * FROM ({LAST_VERSIONS}) UNION SELECT * FROM ({LAST_BY})) {OPENED_BY}"
 )
 NAMED_NOW, NAMED_THEN = NAMED.format(f"valid_from <= :at AND {NOT_VOID}"), NAMED.format(HELD)
 OF_EVENTS = (
-    f"{READ_ENTITY}, {EVENT} FROM json_each(:seqs) "
+    f"{READ_ENTITY}, {EVENT}, {THING} FROM json_each(:seqs) "
     "CROSS JOIN events AS v ON v.session = :session AND v.seq = json_each.value "
     "LEFT JOIN entities AS r ON r.id >= v.first_entity AND r.id < v.end_of_entities "
     "LEFT JOIN things AS t ON t.id = r.thing"
 )
 OF_TYPES = (
     f"{READ_ENTITY} FROM json_each(:types) CROSS JOIN entities AS r ON r.id IN ("
-    "SELECT e.id FROM entities AS e INDEXED BY {} CROSS JOIN things AS t ON t.id = e.thing "
-    f"WHERE e.session = :session AND e.type = json_each.value AND {{}} AND {HELD} "
+    "SELECT e.id FROM entities AS e INDEXED BY {} LEFT JOIN things AS t ON t.id = e.thing "
+    "WHERE e.session = :session AND e.type = json_each.value AND {} "
     f"ORDER BY e.opened DESC, t.name LIMIT :limit) LEFT JOIN things AS t ON t.id = r.thing {OPENED_BY}"
 )
 WITHOUT_END, WITH_END = "(e.valid_to = '') = 1", "(e.valid_to = '') = 0"
+ENDS_OF_TYPES = (
+    "SELECT r.id, r.valid_to, r.closed, r.earlier, r.end_seal FROM json_each(:types) CROSS JOIN entities AS r "
+    "ON r.id IN (SELECT e.id FROM entities AS e INDEXED BY entities_by_type WHERE e.session = :session "
+    f"AND e.type = json_each.value AND {WITH_END} AND e.opened >= :newer ORDER BY e.opened DESC LIMIT :limit)"
+)
 TO_END = "e.valid_to <> '' AND e.valid_to > :at"
 """With all that is known, of the rows with an end only those hold whose end is still to come."""
 
@@ -89,6 +97,11 @@ EXACTLY = (
 )
 """The order of edges that one event opened costs two look-ups for each, and matters only at the end of what is asked
 for."""
+ALL_AROUND = (
+    f"{READ_EDGE}, json_each.value FROM json_each(:nodes) CROSS JOIN edges AS r ON r.id IN ("
+    "SELECT id FROM edges WHERE source = json_each.value UNION SELECT id FROM edges WHERE target = json_each.value) "
+    f"LEFT JOIN things AS s ON s.id = r.source LEFT JOIN things AS t ON t.id = r.target {OPENED_BY}"
+)
 EDGES = (
     f"{READ_EDGE} FROM json_each(:ids) CROSS JOIN edges AS r ON r.id = json_each.value "
     f"LEFT JOIN things AS s ON s.id = r.source LEFT JOIN things AS t ON t.id = r.target {OPENED_BY}"

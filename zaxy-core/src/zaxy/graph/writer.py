@@ -5,6 +5,7 @@ Which rows open and end is decided by `zaxy.api.versions`: here they are fetched
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -51,16 +52,19 @@ ONE, ALL = 1, -1
 
 # In this order: a row is there before it is ended.
 NEW_EVENT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-NEW_THING = "INSERT INTO things VALUES (?, ?, ?, ?, ?, ?, ?)"
+NEW_THING = "INSERT INTO things VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+COUNT_THING = "UPDATE things SET versions = ?, edges = ?, seal = ? WHERE id = ?"
 NEW_ENTITY = "INSERT INTO entities VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)"
 NEW_EDGE = "INSERT INTO edges VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)"
 END_ENTITY = "UPDATE entities SET valid_to = ?, closed = ?, earlier = ?, end_seal = ? WHERE id = ?"
 END_EDGE = "UPDATE edges SET valid_to = ?, closed = ?, earlier = ?, end_seal = ? WHERE id = ?"
-WRITES = (NEW_EVENT, NEW_THING, NEW_ENTITY, NEW_EDGE, END_ENTITY, END_EDGE)
+WRITES = (NEW_EVENT, NEW_THING, COUNT_THING, NEW_ENTITY, NEW_EDGE, END_ENTITY, END_EDGE)
 
 
 Seen = tuple[int, str | None, str]
 """A thing's id, its name where that is spelled otherwise than at first, and its folded name."""
+VERSIONS, EDGES_AT = 6, 7
+"""Where in the row of a thing it is counted what it has."""
 
 
 class Lines:
@@ -83,8 +87,8 @@ class Lines:
         self.version = version
         self.hash = ""
         """Of the event that is being taken."""
-        self.without_end = 0
-        """How many more rows have no end than before the batch."""
+        self.without_end: Counter[str] = Counter()
+        """How many more rows have no end than before the batch, by the type of entity."""
         self._last_of, self._by, self._later = (f"{versions} {which}" for which in (LAST, BY, LATER))
 
     def fetch_last(self, db: SealedConnection, key: Any) -> Version | None:
@@ -116,6 +120,12 @@ class GraphWriter:
         self._things: dict[tuple[str, str], tuple[int, str]] = {}
         self._entities = Lines(ENTITIES_OF_THING, END_ENTITY, place=lambda thing: (thing,), version=entity_version)
         self._edges = Lines(EDGES_OF_ENDS, END_EDGE, place=_place, version=edge_version)
+        self._rows: dict[int, list[Any]] = {}
+        """By id the rows of the things that were met, without their seals."""
+        self._changed: dict[int, None] = {}
+        """Things whose rows are not yet written as they are."""
+        self._unwritten: set[int] = set()
+        """Those of them that are not in the file at all."""
         self._new_things: set[int] = set()
         """Things that were not there before, so that of their rows none is there that is not remembered."""
         self._writes: dict[str, list[tuple[object, ...]]] = {of: [] for of in WRITES}
@@ -126,7 +136,7 @@ class GraphWriter:
 
     def begin(self) -> None:
         self._last_thing, self._last_entity, self._last_edge = (of or 0 for of in self._db.execute(LAST_IDS).fetchone())
-        self._entities.without_end = self._edges.without_end = 0
+        self._entities.without_end, self._edges.without_end = Counter(), Counter()
         self._before = (self._last_entity, self._last_edge)
 
     def take(self, extracted: ExtractedEvent) -> None:
@@ -148,9 +158,27 @@ class GraphWriter:
         """How many entities and edges there are more than before, and how many of those without an end."""
         self._flush()
         entities, edges = self._last_entity - self._before[0], self._last_edge - self._before[1]
-        return entities, edges, self._entities.without_end, self._edges.without_end
+        return entities, edges, self._entities.without_end.total(), self._edges.without_end.total()
+
+    @property
+    def open_by_type(self) -> Counter[str]:
+        """How many more entities of each type are without an end than before."""
+        return self._entities.without_end
+
+    def _count(self, thing: int, what: int) -> None:
+        self._rows[thing][what] += 1
+        self._changed[thing] = None
 
     def _flush(self) -> None:
+        for thing in self._changed:
+            row = self._rows[thing]
+            seal = self._db.seal(row)
+            if thing in self._unwritten:
+                self._writes[NEW_THING].append((*row, seal))
+            else:
+                self._writes[COUNT_THING].append((*row[VERSIONS:], seal, thing))
+        self._changed.clear()
+        self._unwritten.clear()
         for statement, rows in self._writes.items():
             if rows:
                 self._db.executemany(statement, rows)
@@ -162,7 +190,7 @@ class GraphWriter:
             if known:
                 around = self._around(self._entities, known[0], event.time, ALL)
                 for version in end_versions(around, closing, event):
-                    self._end(self._entities, known[0], version)
+                    self._end(self._entities, known[0], version, kind=closing.entity.entity_type)
             return
         self._flush()
         found = self._db.execute(AN_EVENT, (self._session, closing.seq)).fetchone()
@@ -171,7 +199,7 @@ class GraphWriter:
         self._db.check(found[:7], found[7])
         for row in self._db.execute(ENTITIES_OF_EVENT, ("", *found[3:5])).fetchall():
             for version in end_versions((entity_version(self._db, row),), closing, event):
-                self._end(self._entities, row[2], version)
+                self._end(self._entities, row[2], version, kind=row[5])
         for row in self._db.execute(EDGES_OF_EVENT, ("", *found[5:7])).fetchall():
             for version in end_versions((edge_version(self._db, row),), closing, event):
                 self._end(self._edges, (row[2], row[3], row[10]), version)
@@ -184,17 +212,18 @@ class GraphWriter:
         around = () if is_new else self._around(self._entities, thing, beginning(entity, event), ONE)
         opened, ended = open_version(around, entity, event, row)
         for version in ended:
-            self._end(self._entities, thing, version)
+            self._end(self._entities, thing, version, kind=entity.entity_type)
         if opened is None:
             return
         self._last_entity = row
+        self._count(thing, VERSIONS)
         since, ends, closed = opened.valid_from, opened.valid_to, opened.closed_seq
         content = (*opened.content, entity.observed_at, since)
         names = (self._session, row, thing, name, entity.name, entity.entity_type)
         seals = (self._db.seal((*names, *content, event.seq, event.hash)), self._db.seal((row, ends, closed, None)))
         place = (row, self._session, thing, entity.entity_type, spelled)
         self._writes[NEW_ENTITY].append((*place, *content, ends, event.seq, closed, *seals))
-        self._open(self._entities, thing, opened)
+        self._open(self._entities, thing, opened, kind=entity.entity_type)
 
     def _take_edge(self, event: Event, edge: Edge) -> None:
         source, source_spelled, source_name = self._thing(edge.source)
@@ -209,6 +238,8 @@ class GraphWriter:
         if opened is None:
             return
         self._last_edge = row
+        for thing in {source, target}:
+            self._count(thing, EDGES_AT)
         since, ends, closed = opened.valid_from, opened.valid_to, opened.closed_seq
         confidence, inferred, method, evidence, given_to = opened.content
         (source_type, source_shown), (target_type, target_shown) = edge.source, edge.target
@@ -237,20 +268,20 @@ class GraphWriter:
         self._flush()
         return tuple(lines.around(self._db, key, moment, later))
 
-    def _open(self, lines: Lines, key: object, version: Version) -> None:
+    def _open(self, lines: Lines, key: object, version: Version, *, kind: str = "") -> None:
         last = lines.last.get(key)
         if not version.valid_to:
-            lines.without_end += 1
+            lines.without_end[kind] += 1
         elif version.is_void:
             return
         if last is None or comes_last(last, version.valid_from):
             lines.last[key] = version
             lines.unsure.discard(key)
 
-    def _end(self, lines: Lines, key: object, version: Version) -> None:
+    def _end(self, lines: Lines, key: object, version: Version, *, kind: str = "") -> None:
         end = (version.valid_to, version.closed_seq, earlier_text(version))
         self._writes[lines.end].append((*end, self._db.seal((version.number, *end)), version.number))
-        lines.without_end -= not version.moved
+        lines.without_end[kind] -= not version.moved
         last = lines.last.get(key)
         if last is not None and last.number == version.number:
             lines.last[key] = version
@@ -269,9 +300,10 @@ class GraphWriter:
             self._last_thing += 1
             known = self._things[(kind, matched)] = (self._last_thing, name)
             self._new_things.add(self._last_thing)
+            self._unwritten.add(self._last_thing)
+            self._changed[self._last_thing] = None
             spelled = None if name == matched else name
-            row = (self._last_thing, self._session, self._key, kind, matched, spelled)
-            self._writes[NEW_THING].append((*row, self._db.seal(row)))
+            self._rows[self._last_thing] = [self._last_thing, self._session, self._key, kind, matched, spelled, 0, 0]
         seen = self._refs[ref] = (known[0], None if name == known[1] else name, matched)
         return seen
 
@@ -285,7 +317,8 @@ class GraphWriter:
         found = None if self._knows_all else self._db.execute(A_THING, values).fetchone()
         if found is None:
             return None
-        self._db.check(found[:6], found[6])
+        self._db.check(found[:8], found[8])
+        self._rows[found[0]] = list(found[:8])
         known = self._things[key] = (found[0], found[4] if found[5] is None else found[5])
         return known
 

@@ -30,16 +30,20 @@ def real_citations_within(value: Any, resolves: Resolves) -> Any:
     """
     if isinstance(value, str):
         return only_real_citations(value, resolves) if "://" in value else value
-    if isinstance(value, dict):
-        return {
-            only_real_citations(key, resolves) if "://" in key else key: of
-            if key == ORIGIN and isinstance(of, str) and _CITATION.fullmatch(of)
-            else real_citations_within(of, resolves)
-            for key, of in value.items()
-        }
     if isinstance(value, list | tuple):
         return [real_citations_within(one, resolves) for one in value]
-    return value
+    if not isinstance(value, dict):
+        return value
+    found = {}
+    for key, of in value.items():
+        name = only_real_citations(key, resolves) if "://" in key else key
+        if not isinstance(of, str):
+            found[name] = real_citations_within(of, resolves) if isinstance(of, dict | list | tuple) else of
+        elif "://" not in of or (key == ORIGIN and _CITATION.fullmatch(of)):
+            found[name] = of
+        else:
+            found[name] = only_real_citations(of, resolves)
+    return found
 
 
 def _checked(citation: str, resolves: Resolves) -> str:

@@ -51,11 +51,14 @@ class Proposal:
         return max(lanes, key=lambda part: part[2] * part[3])[0]
 
 
-def of_words(hits: Sequence[Hit], profile: Profile) -> dict[int, Proposal]:
-    """The events of the passages that words found. Words of turns and documents are `verbatim`, others `keyword`."""
+def of_words(hits: Sequence[Hit], profile: Profile, count: int | None = None) -> dict[int, Proposal]:
+    """The events of the passages that words found, or the first `count` of them. Words of turns and documents are
+    `verbatim`, others `keyword`."""
     best = (hits[0].score if hits else 1.0) or 1.0
     proposals: dict[int, Proposal] = {}
     for hit in hits:  # best first, so that an event keeps its best passage
+        if len(proposals) == count:
+            break
         if hit.text.seq not in proposals:
             lane, weight = ("keyword", profile.keyword) if hit.text.kind == "event" else ("verbatim", profile.verbatim)
             proposals[hit.text.seq] = Proposal(hit.text, hit, (lane, hit.score, hit.score / best, weight))
@@ -98,7 +101,7 @@ def copies_last(held: Iterable[tuple[Proposal, T]], profile: Profile) -> Iterato
     sets: list[frozenset[str]] = []
     for proposal, row in held:
         words = frozenset(proposal.text.words.split())
-        if any(_alike(words, other, profile.near_copy) for other in sets):
+        if _is_copy(words, sets, profile.near_copy):
             copies.append((proposal, row))
         else:
             sets.append(words)
@@ -106,9 +109,13 @@ def copies_last(held: Iterable[tuple[Proposal, T]], profile: Profile) -> Iterato
     yield from copies
 
 
-def _alike(one: frozenset[str], other: frozenset[str], share: float) -> bool:
-    smaller, larger = sorted((len(one), len(other)))
-    if smaller < share * larger:
-        return False
-    common = len(one & other)
-    return common >= share * (smaller + larger - common)
+def _is_copy(words: frozenset[str], others: Iterable[frozenset[str]], share: float) -> bool:
+    """Whether it has nearly the same words as one of the others."""
+    size = len(words)
+    for other in others:
+        smaller, larger = (size, len(other)) if size < len(other) else (len(other), size)
+        if smaller >= share * larger:
+            common = len(words & other)
+            if common >= share * (smaller + larger - common):
+                return True
+    return False

@@ -7,14 +7,16 @@ into memory's mouth.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from zaxy.api.models import Entity, EntityRef, EntityRow, Event, ExtractedEvent, Extraction
 from zaxy.api.names import folded_name
 from zaxy.errors import ZaxyError
+from zaxy.eventloom.citation import citations
 from zaxy.eventloom.view import LogView
 from zaxy.extract.rules import ENTITY_TYPES
-from zaxy.text.passages import Passage, passages
+from zaxy.text.passages import Passage, passages_of_each
 from zaxy.text.schema import Text
 
 TEXT, GRAPH = "text", "graph"
@@ -37,34 +39,38 @@ class IntactEvents:
     """The events of a log that are intact. What is wrong with the others is kept in `problems`."""
 
     def __init__(self, log: LogView) -> None:
+        self.session = log.session
         self._log = log
+        self._read: dict[int, Event] = {}
         self.damaged: set[int] = set()
         self.problems: list[str] = []
 
     def __call__(self, seqs: Iterable[int]) -> dict[int, Event]:
         """Those of the events that the log holds and that are intact, in the order given."""
-        wanted = [seq for seq in seqs if seq not in self.damaged]
-        try:
-            return self._log.events(wanted)
-        except ZaxyError:
-            return {seq: event for seq in wanted for event in self._intact(seq)}
+        wanted = list(seqs)
+        if missing := [seq for seq in wanted if seq not in self._read and seq not in self.damaged]:
+            self._read |= self._intact(missing)
+        return {seq: self._read[seq] for seq in wanted if seq in self._read}
 
-    def _intact(self, seq: int) -> list[Event]:
+    def _intact(self, seqs: Sequence[int]) -> dict[int, Event]:
         try:
-            return list(self._log.events((seq,)).values())
+            return self._log.events(seqs)
         except ZaxyError as error:
-            self.damaged.add(seq)
+            if len(seqs) > 1:
+                return {seq: event for one in seqs for seq, event in self._intact((one,)).items()}
+            self.damaged.update(seqs)
             if error.message not in self.problems:
                 self.problems.append(error.message)
-            return []
+            return {}
 
 
 class Said(NamedTuple):
-    """A passage of an event, and the entity that the event is about."""
+    """A passage of an event, the entity that the event is about, and its citation."""
 
     event: Event
     passage: Passage
-    entity: EntityRef | None
+    entity: Entity | None
+    citation: str
 
 
 class LogWords:
@@ -87,28 +93,28 @@ class LogWords:
         """What the passages say, by their ids in the text index. One that was erased a moment ago says nothing."""
         events = self._events([text.seq for text in texts])
         self._take_rows(events)
+        same = [(text, self._same(TEXT, text.seq, text.hash, events)) for text in texts]
+        read = [(text, event) for text, event in same if event is not None and event.payload is not None]
+        parts = passages_of_each([(event, self._rows[event.seq]) for _, event in read])
+        cited = citations(self._events.session, [(event.seq, event.hash) for _, event in read])
         found: dict[int, Said] = {}
-        for text in texts:
-            event = self._same(TEXT, text.seq, text.hash, events)
-            if event is not None and event.payload is not None:
-                rows = self._rows[event.seq]
-                parts = passages(event, rows)
-                if text.part >= len(parts):
-                    raise FollowerDisagrees(TEXT)
-                about = rows.entities[0] if rows.entities else None
-                entity = EntityRef(about.entity_type, about.name) if about else None
-                found[text.id] = Said(event, parts[text.part], entity)
+        for (text, event), of_event, citation in zip(read, parts, cited, strict=True):
+            if text.part >= len(of_event):
+                raise FollowerDisagrees(TEXT)
+            entities = self._rows[event.seq].entities
+            found[text.id] = Said(event, of_event[text.part], entities[0] if entities else None, citation)
         return found
 
     def entities(self, rows: Sequence[EntityRow]) -> list[Entity | None]:
         """What each row says, in the words of the events that it came from; None for what is gone or damaged."""
-        events = self._events(dict.fromkeys(seq for row in rows for seq in seqs_of(row)))
+        seqs = [seqs_of(row) for row in rows]
+        events = self._events(dict.fromkeys(chain.from_iterable(seqs)))
         self._take_rows(events)
-        return [self._entity(row, events) for row in rows]
+        return [self._entity(row, of_row[-1], events) for row, of_row in zip(rows, seqs, strict=True)]
 
-    def _entity(self, row: EntityRow, events: Mapping[int, Event]) -> Entity | None:
+    def _entity(self, row: EntityRow, worded_seq: int, events: Mapping[int, Event]) -> Entity | None:
         opened = self._same(GRAPH, row.opened_seq, row.event_hash, events)
-        worded = events.get(seqs_of(row)[-1])
+        worded = events.get(worded_seq)
         if opened is None or worded is None or opened.payload is None or worded.payload is None:
             return None
         own = self._of_event(opened, row.entity)
@@ -154,7 +160,8 @@ class LogWords:
     def _take_rows(self, events: Mapping[int, Event]) -> None:
         """Extract what was not extracted before; an erased event says nothing."""
         fresh = [event for seq, event in events.items() if seq not in self._rows and event.payload is not None]
-        self._rows.update((extracted.event.seq, extracted.rows) for extracted in self._extract(fresh))
+        if fresh:
+            self._rows |= {extracted.event.seq: extracted.rows for extracted in self._extract(fresh)}
 
 
 def seqs_of(row: EntityRow) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.log import utc_now
 from zaxy.eventloom.opening import open_event_log
 from zaxy.follow.bound import BoundBackend, BoundFollower
+from zaxy.follow.collector import resting_collector
 from zaxy.follow.extraction import Extractors
 from zaxy.follow.loop import Loop
 from zaxy.follow.pace import Pace
@@ -70,7 +71,8 @@ class Recall:
         loop = self.loop if with_graph else self._text_loop
         for attempt in range(ATTEMPTS):
             try:
-                with self._snapshot(session, loop, doubts=doubts, target=target) as (snapshot, states):
+                with resting_collector(), self._snapshot(session, loop, doubts=doubts, target=target) as held:
+                    snapshot, states = held
                     answer = make(snapshot)
                     after = loop.cursors(session)
                 if attempt == ATTEMPTS - 1 or all(

@@ -85,12 +85,12 @@ class Found(NamedTuple):
     notices: list[str]
 
 
-Fits = Callable[[Text], bool]
-"""Whether a passage may be shown, by what the index has of it."""
+Fits = Callable[[Sequence[Text]], Sequence[bool]]
+"""Whether each of the passages may be shown, by what the index has of it."""
 
 
-def any_text(text: Text) -> bool:
-    return True
+def any_text(texts: Sequence[Text]) -> list[bool]:
+    return [True] * len(texts)
 
 
 class Retriever:
@@ -158,17 +158,22 @@ class Retriever:
 
     def verbatim_besides(self, question: Question, known: Container[int], *, among: int, fits: Fits) -> list[Result]:
         """The first passages of events that the caller does not know yet; `among` is a count of the best."""
-        best = islice(self._passages(question, self._snapshot.hits)[1], among)
-        fresh = (proposal for proposal in best if proposal.seq not in known and fits(proposal.text))
-        return list(self._results(question, [(one, None) for one in islice(fresh, question.limit)]))
+        found = self._passages(question, self._snapshot.hits, count=among)[1]
+        fresh = [one for one in found if one.seq not in known]
+        fitting = fits([proposal.text for proposal in fresh])
+        chosen = [(one, None) for one, is_fit in zip(fresh, fitting, strict=True) if is_fit][: question.limit]
+        return list(self._results(question, chosen))
 
-    def _passages(self, question: Question, find: Callable[[Query], list[Hit]]) -> tuple[Position, Iterable[Proposal]]:
+    def _passages(
+        self, question: Question, find: Callable[[Query], list[Hit]], *, count: int | None = None
+    ) -> tuple[Position, Iterable[Proposal]]:
+        """Where the page begins, and the first `count` events of all pages; all of them if no count is given."""
         head = self._snapshot.head
         position = position_of(question.cursor, question.asked) if question.cursor else Position(0, head)
         as_of = AsOf(question.as_of.valid_at, min(position.known_at, head))
         hits = find(Query(question.text, self._session, as_of=as_of))
         profile = profile_named(question.profile)
-        return position, of_words(hits, profile._replace(keyword=1.0, verbatim=1.0)).values()
+        return position, of_words(hits, profile._replace(keyword=1.0, verbatim=1.0), count).values()
 
     def _page(
         self,
@@ -293,7 +298,7 @@ def _fits(item: object, as_of: AsOf) -> bool:
 
 
 def _result(profile: str, proposal: Proposal, said: Said, *, row: EntityRow | None, entity: Entity | None) -> Result:
-    hit, (event, passage, about) = proposal.hit, said
+    hit, (event, passage, about, citation) = proposal.hit, said
     parts = {}
     if hit is not None:
         parts = {"words": hit.words, "nearby": hit.nearby, "episode": hit.episode, "speaker": hit.speaker}
@@ -302,7 +307,7 @@ def _result(profile: str, proposal: Proposal, said: Said, *, row: EntityRow | No
         }
     return Result(
         content=passage.text,
-        citation=event.citation,
+        citation=citation,
         seq=event.seq,
         lane=proposal.lane,
         score=proposal.score,

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from zaxy.api.models import AsOf, Entity, EntityRef, EntityRow, Event, ExtractedEvent, Query
 from zaxy.errors import ZaxyError
-from zaxy.eventloom.citation import FULL, SHORT, Citation, parse_citation
+from zaxy.eventloom.citation import FULL, SHORT, citations, parse_citation
 from zaxy.eventloom.log import utc_now
 from zaxy.eventloom.view import LogView
-from zaxy.extract.housekeeping import is_housekeeping
+from zaxy.extract.housekeeping import without_housekeeping
 from zaxy.follow.loop import FollowerState
 from zaxy.graph.dated import DatedGraph
 from zaxy.plugins.host import BoundProvider
@@ -70,6 +70,7 @@ class Snapshot:
         self.words = LogWords(self._intact, extract, renamed=self._renamed, frozen=frozen)
         self._target = target
         self._hits: dict[Query, list[Hit]] = {}
+        self._newest: dict[int, str] = {}
         self._resolved: dict[str, bool] = {}
 
     @property
@@ -132,55 +133,63 @@ class Snapshot:
         return self.texts.reinforcement(self.session, texts, known)
 
     def newest_by(self, known: int) -> str:
-        return self.texts.newest(self.session, known)
+        """The time of the last event that says anything, of those up to `known`."""
+        if known not in self._newest:
+            self._newest[known] = self.texts.newest(self.session, known)
+        return self._newest[known]
 
-    @cached_property
+    @property
     def newest(self) -> str:
         """The time of the last event that says anything."""
         return self.newest_by(self.head)
 
-    def weights(self, words: Sequence[str]) -> Weights:
-        return self.texts.weights(self.session, words, self.head)
-
-    def terms(self, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-        return self.texts.terms(self.session, pairs, self.head)
+    def weights_and_terms(
+        self, words: Sequence[str], pairs: Iterable[tuple[str, str]]
+    ) -> tuple[Weights, list[tuple[str, str]]]:
+        """How much each of the words says, and those of the pairs of words that are known to stand side by side."""
+        return self.texts.weights_and_terms(self.session, words, pairs, known=self.head)
 
     # Rows
 
     def current(self, entity_types: Sequence[str], limit: int) -> list[EntityRow]:
         """The rows of these types that hold, newest first; none where the graph cannot say."""
-        if self.graph is None:
-            return []
-        try:
-            return list(self.graph.current(self.session, entity_types, self._current, limit))
-        except ZaxyError as error:
-            self.notices.append(f"the graph does not take part: {error.message}")
-            return []
+        return self.current_of_each([entity_types], limit)[0]
+
+    def current_of_each(self, kinds: Sequence[Sequence[str]], limit: int) -> list[list[EntityRow]]:
+        """The same for several kinds, each given by its types."""
+        if self.graph is not None:
+            try:
+                return self.graph.current_of_each(self.session, kinds, self._current, limit)
+            except ZaxyError as error:
+                self.notices.append(f"the graph does not take part: {error.message}")
+        return [[] for _ in kinds]
 
     def worded(self, rows: Sequence[EntityRow]) -> list[tuple[EntityRow, Entity]]:
         """The rows with what the log says of them; a row whose event the log does not hold is left out."""
         said = self.words.entities(rows)
         return [(row, entity) for row, entity in zip(rows, said, strict=True) if entity is not None]
 
-    def cite(self, row: EntityRow) -> str:
-        """The short citation of a row's event, which was proven when the row was worded."""
-        return self._given(Citation(self.session, row.opened_seq, row.event_hash).short)
+    def cite(self, rows: Iterable[EntityRow]) -> list[str]:
+        """The short citations of rows' events, which were proven when the rows were worded."""
+        return self._cited([(row.opened_seq, row.event_hash) for row in rows])
 
-    def presentable(self, results: Iterable[Result]) -> list[Result]:
+    def cite_events(self, events: Iterable[Event]) -> list[str]:
+        """The short citations of events that were read here, and so proven."""
+        return self._cited([(event.seq, event.hash) for event in events])
+
+    def _cited(self, events: Iterable[tuple[int, str]]) -> list[str]:
+        cited = citations(self.session, events, digits=SHORT)
+        self._resolved |= dict.fromkeys(cited, True)
+        return cited
+
+    def presentable(self, results: Sequence[Result]) -> list[Result]:
         """Results as a reply shows them: with short citations, and without citations that name no event."""
-        return [
-            replace(
-                result,
-                content=self.shown(result.content),
-                summary=self.shown(result.summary),
-                citation=self._given(result.citation[: SHORT - FULL]),  # its event was proven for its words
-            )
-            for result in results
-        ]
-
-    def _given(self, citation: str) -> str:
-        self._resolved[citation] = True
-        return citation
+        cited = [result.citation[: SHORT - FULL] for result in results]
+        self._resolved |= dict.fromkeys(cited, True)  # their events were proven for their words
+        contents = self.shown([result.content for result in results])
+        summaries = self.shown([result.summary for result in results])
+        shown = zip(results, contents, summaries, cited, strict=True)
+        return [replace(one, content=text, summary=said, citation=place) for one, text, said, place in shown]
 
     # The log
 
@@ -195,8 +204,7 @@ class Snapshot:
         return Recent(self._content_events(latest[count - 1 :: -1]), len(latest) > count)
 
     def _content_events(self, seqs: Iterable[int]) -> list[Event]:
-        found = self.events(seqs)
-        return [event for event in found if event.payload is not None and not is_housekeeping(event)]
+        return without_housekeeping([event for event in self.events(seqs) if event.payload is not None])
 
     def events(self, seqs: Iterable[int]) -> list[Event]:
         """Events from the log, in the order given. If it is damaged: those that are intact, and a warning."""
@@ -204,9 +212,9 @@ class Snapshot:
 
     # Citations
 
-    def shown(self, text: str) -> str:
-        """The text without citations that name no event."""
-        return only_real_citations(text, self.resolves)
+    def shown(self, texts: Iterable[str]) -> list[str]:
+        """The texts without citations that name no event."""
+        return [only_real_citations(text, self.resolves) if "://" in text else text for text in texts]
 
     def resolves(self, citation: str) -> bool:
         """Whether the log holds the cited event intact, at or before `head`."""

@@ -10,6 +10,8 @@ from zaxy.eventloom.citation import SCHEME, short_citation
 from zaxy.serve.served_tool import Call
 
 MAX_SUMMARY_CHARS = 120
+PLAIN = frozenset((int, float, bool, type(None)))
+"""Kinds of values that cite nothing; most are of these."""
 QUOTED = ("content", "prompt", "payload", "summary")
 
 
@@ -27,7 +29,7 @@ def cited_for(call: Call, answer: dict[str, Any]) -> dict[str, Any]:
 
 def with_short_citations(answer: Mapping[str, Any]) -> dict[str, Any]:
     """The same answer with short citations wherever it cites; what memory quotes is left as it was said."""
-    return {key: value if key in QUOTED else _shortened(value) for key, value in answer.items()}
+    return {key: value if key in QUOTED or type(value) in PLAIN else _shortened(value) for key, value in answer.items()}
 
 
 def _shortened(value: Any) -> Any:

@@ -2,15 +2,16 @@
 how many passages have had each of those words by then.
 
 A mark never changes. So how common a word is need not be counted again, and passages that share common words with a
-question are found by putting bits together, where reading lists takes longer the longer the log is.
+question are found by putting bits together, where reading lists takes longer the longer the log is. The bits of several
+blocks are joined in one row: a long log is then read in few rows.
 """
 
 from __future__ import annotations
 
 import json
+from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, combinations
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from zaxy.eventloom.disposable_database import SealedConnection
@@ -20,13 +21,33 @@ BLOCK = 4096
 """Passages of a block."""
 MARKED = 16
 """A word that fewer passages of a block have is not marked there: its list is short."""
-MAX_TOGETHER = 5
-"""Common words that are looked for together: each doubles the ways to combine them."""
-BYTES = BLOCK // 8
-_BIT = tuple(1 << number for number in range(8))
+SPAN = 16
+"""Blocks whose bits are joined."""
+JOINED = 4
+"""The bits of a word that fewer blocks of a span have are left as they are: joined, most of them would be empty."""
+MAX_MIXED = 8
+"""Blocks with passages from before a moment and from after it that are looked into; of others all are taken."""
+LISTED = 1000
+"""Passages that the words' lists may name. Words are listed from the rarest on, as long as all of a list fits."""
 
-Word = tuple[float, bytes]
-"""The weight of a word and, as bits from the lowest on, which passages have it."""
+
+class BlockSizes(NamedTuple):
+    """The sizes by which an index is made and read. Tests and the recall bench make small ones."""
+
+    block: int = BLOCK
+    """A multiple of eight."""
+    marked: int = MARKED
+    listed: int = LISTED
+
+    @property
+    def bytes(self) -> int:
+        """Of the bits of a block."""
+        return self.block // 8
+
+    @property
+    def span(self) -> int:
+        """Passages of the blocks whose bits are joined."""
+        return self.block * SPAN
 
 
 class Mark(NamedTuple):
@@ -38,51 +59,148 @@ class Mark(NamedTuple):
     """The last passage of the block."""
 
 
-def mark_block(db: SealedConnection, block: int) -> None:
-    """Mark the common words of a block that is full."""
-    query = "SELECT words FROM passages WHERE id > ? AND id <= ? ORDER BY id"
-    places = places_of(words for (words,) in db.execute(query, (block * BLOCK, (block + 1) * BLOCK)))
-    common = dict(sorted([(term, found) for term, found in places.items() if len(found) >= MARKED]))
-    before = counts(db, list(common), block * BLOCK)
-    rows = [(term, block, before.get(term, 0) + len(found), bits_of(found)) for term, found in common.items()]
-    seal = db.seal
-    db.executemany("INSERT INTO marks VALUES (?, ?, ?, ?, ?)", [(*row, seal(row[:3])) for row in rows])
+class Before(NamedTuple):
+    """What happened by a moment."""
+
+    last: int
+    """No passage behind this one did."""
+    bits: bytes
+    """Which passages did. Of those within the moment's own second some may not have."""
+
+    def has(self, passage: int) -> bool:
+        return bool(self.bits[(passage - 1) >> 3] >> ((passage - 1) & 7) & 1)
 
 
-def last_marks(db: SealedConnection, terms: Sequence[str], last: int) -> dict[str, Mark]:
-    """Of each term its last mark among the blocks that end by the passage `last`, where it has one."""
-    query = (
-        "SELECT term, max(block), by_now, seal FROM marks"
-        " WHERE term IN (SELECT value FROM json_each(?)) AND block < ? GROUP BY term"
-    )
-    marks = {}
-    for row in db.execute(query, (json.dumps(terms), last // BLOCK)):
-        db.check(row[:3], row[3])
-        marks[row[0]] = Mark(row[2], (row[1] + 1) * BLOCK)
-    return marks
+class Blocks:
+    """The marks of one session's index."""
+
+    def __init__(self, db: SealedConnection, sizes: BlockSizes) -> None:
+        self._db, self._sizes = db, sizes
+
+    # Following
+
+    def mark(self, block: int) -> None:
+        """Mark the common words of a block that is full."""
+        db, size = self._db, self._sizes.block
+        query = "SELECT words, time FROM passages WHERE id > ? AND id <= ? ORDER BY id"
+        words, times = zip(*db.execute(query, (block * size, (block + 1) * size)), strict=True)
+        db.execute("UPDATE times SET seconds = ? WHERE block = ?", (seconds_of(times), block))
+        places = places_of(words)
+        common = {term: found for term, found in sorted(places.items()) if len(found) >= self._sizes.marked}
+        before = self.counts(list(common), block * size)
+        marks = [(term, block, before.get(term, 0) + len(found)) for term, found in common.items()]
+        db.executemany("INSERT INTO marks VALUES (?, ?, ?, ?)", [(*mark, db.seal(mark)) for mark in marks])
+        bits = [(term, block, bits_of(found, self._sizes.bytes)) for term, found in common.items()]
+        db.executemany("INSERT INTO bits VALUES (?, ?, ?)", bits)
+        if (block + 1) % SPAN == 0:
+            self._join(block + 1 - SPAN)
+
+    def take_times(self, block: int, times: Sequence[str]) -> None:
+        """Take note of when more passages of a block happened."""
+        found = self._db.execute("SELECT earliest, latest FROM times WHERE block = ?", (block,)).fetchone()
+        known = [*times, *(found or ())]
+        self._db.execute("REPLACE INTO times VALUES (?, ?, ?, '')", (block, min(known), max(known)))
+
+    def _join(self, first: int) -> None:
+        """Put the bits of a span of blocks together."""
+        last = first + SPAN - 1
+        rows = self._db.execute("SELECT term, block, bits FROM bits WHERE block >= ? AND block <= ?", (first, last))
+        found: dict[str, dict[int, bytes]] = defaultdict(dict)
+        for term, block, bits in rows:
+            found[term][block] = bits
+        size = self._sizes.bytes
+        joined = {term: joined_bits(found[term], first, size) for term in sorted(found) if is_joined(found[term])}
+        terms = json.dumps(list(joined))
+        within = "term IN (SELECT value FROM json_each(?)) AND block >= ? AND block <= ?"
+        self._db.execute(f"DELETE FROM bits WHERE {within}", (terms, first, last))
+        self._db.executemany(
+            "INSERT INTO bits VALUES (?, ?, ?)", [(term, first, bits) for term, bits in joined.items()]
+        )
+
+    # Reading
+
+    def last_marks(self, terms: Sequence[str], last: int) -> dict[str, Mark]:
+        """Of each term its last mark among the blocks that end by the passage `last`, where it has one."""
+        size = self._sizes.block
+        if not terms or last < size:
+            return {}
+        query = (
+            "SELECT term, block, by_now, seal FROM json_each(?) AS asked CROSS JOIN marks"
+            " ON term = asked.value AND block = (SELECT max(block) FROM marks WHERE term = asked.value AND block < ?)"
+        )
+        rows = self._db.unsealed(self._db.execute(query, (json.dumps(terms), last // size)))
+        return {term: Mark(passages, (block + 1) * size) for term, block, passages in rows}
+
+    def counts(self, terms: Sequence[str], last: int) -> dict[str, int]:
+        """How many of the passages up to `last` have each of the terms, where any has. Behind a mark only newer
+        passages are looked at."""
+        marks = self.last_marks(terms, last)
+        found = {term: marks[term].passages if term in marks else 0 for term in terms}
+        ends = {term: marks[term].end if term in marks else 0 for term in terms}
+        for term, more in self._counted([(term, end) for term, end in ends.items() if end < last], last):
+            found[term] += more
+        return {term: count for term, count in found.items() if count}
+
+    def _counted(self, asked: Sequence[tuple[str, int]], last: int) -> Iterator[tuple[str, int]]:
+        """How many passages have each term, of those behind the one that stands with it and up to `last`."""
+        if not asked:
+            return
+        query = (
+            "SELECT count(*) FROM fts WHERE fts MATCH 'words:\"' || json_extract(value, '$[0]') || '\"'"
+            " AND rowid > json_extract(value, '$[1]') AND rowid <= ?"
+        )
+        behind = json.dumps([(term, end << 8 | MAX_LENGTH) for term, end in asked])
+        counted = self._db.execute(f"SELECT ({query}) FROM json_each(?)", (last << 8 | MAX_LENGTH, behind))
+        yield from ((term, count) for (term, _), (count,) in zip(asked, counted, strict=True))
+
+    def bits(self, terms: Sequence[str], last: int) -> dict[str, list[bytes]]:
+        """Of common words the passages of full blocks that have them, each a bit, span by span; from the lowest on."""
+        size, full = self._sizes.bytes, last // self._sizes.block
+        found: dict[str, list[bytes]] = {}
+        single: dict[tuple[str, int], dict[int, bytes]] = defaultdict(dict)
+        query = "SELECT term, block, bits FROM bits WHERE term IN (SELECT value FROM json_each(?)) AND block < ?"
+        for term, block, bits in self._db.execute(query, (json.dumps(terms), full)):
+            spans = found.setdefault(term, [b""] * -(-full // SPAN))
+            if len(bits) > size:
+                spans[block // SPAN] = bits[: (full - block) * size]
+            else:
+                single[term, block // SPAN][block] = bits
+        for (term, span), parts in single.items():
+            found[term][span] = joined_bits(parts, span * SPAN, size)
+        return found
+
+    def said_by(self, moment: str, last: int) -> Before:
+        """Which of the passages up to `last` happened by a moment, each a bit."""
+        size = self._sizes.block
+        query = "SELECT block, earliest, latest FROM times WHERE block <= ? AND earliest <= ? ORDER BY block DESC"
+        bits, end, mixed = bytearray((last // size + 1) * self._sizes.bytes), 0, 0
+        for block, _, latest in self._db.execute(query, (last // size, moment)).fetchall():
+            end = end or min((block + 1) * size, last)
+            whole = latest <= moment or mixed == MAX_MIXED
+            mixed += not whole
+            own = b"\xff" * self._sizes.bytes if whole else self._said_by(moment, block)
+            bits[block * len(own) : (block + 1) * len(own)] = own
+        return Before(end, bytes(bits))
+
+    def _said_by(self, moment: str, block: int) -> bytes:
+        """The same within a block."""
+        (kept,) = self._db.execute("SELECT seconds FROM times WHERE block = ?", (block,)).fetchone()
+        size = self._sizes.block
+        if not kept:  # it is not full yet
+            query = "SELECT id - 1 - ? FROM passages WHERE id > ? AND id <= ? AND time <= ?"
+            found = self._db.execute(query, (block * size, block * size, (block + 1) * size, moment))
+            return bits_of((place for (place,) in found), self._sizes.bytes)
+        limit, seconds = second_of(moment), array("q", kept)
+        return bits_of((place for place, second in enumerate(seconds) if second <= limit), self._sizes.bytes)
 
 
-def counts(db: SealedConnection, terms: Sequence[str], last: int) -> dict[str, int]:
-    """How many of the passages up to `last` have each of the terms. Behind a mark only newer passages are looked at."""
-    marks = last_marks(db, terms, last) if terms and last >= BLOCK else {}
-    found = {term: marks[term].passages if term in marks else 0 for term in terms}
-    ends = {term: marks[term].end if term in marks else 0 for term in terms}
-    for term, more in _counted(db, [(term, end) for term, end in ends.items() if end < last], last):
-        found[term] += more
-    return {term: count for term, count in found.items() if count}
+def seconds_of(times: Iterable[str]) -> bytes:
+    return array("q", map(second_of, times)).tobytes()
 
 
-def _counted(db: SealedConnection, asked: Sequence[tuple[str, int]], last: int) -> Iterator[tuple[str, int]]:
-    """How many passages have each term, of those behind the one that stands with it and up to `last`."""
-    if not asked:
-        return
-    query = (
-        "SELECT count(*) FROM fts WHERE fts MATCH 'words:\"' || json_extract(value, '$[0]') || '\"'"
-        " AND rowid > json_extract(value, '$[1]') AND rowid <= ?"
-    )
-    behind = json.dumps([(term, end << 8 | MAX_LENGTH) for term, end in asked])
-    counted = db.execute(f"SELECT ({query}) FROM json_each(?)", (last << 8 | MAX_LENGTH, behind))
-    yield from ((term, count) for (term, _), (count,) in zip(asked, counted, strict=True))
+def second_of(time: str) -> int:
+    """The digits of a moment, without those of less than a second: of two the later has the higher, or the same."""
+    return int(time[:19].encode().translate(None, b"-:T").ljust(14, b"0"))
 
 
 def places_of(texts: Iterable[str]) -> dict[str, list[int]]:
@@ -94,60 +212,19 @@ def places_of(texts: Iterable[str]) -> dict[str, list[int]]:
     return places
 
 
-def bits_of(places: Iterable[int]) -> bytes:
-    bits = bytearray(BYTES)
+def bits_of(places: Iterable[int], size: int) -> bytes:
+    bits = bytearray(size)
     for place in places:
-        bits[place >> 3] |= _BIT[place & 7]
+        bits[place >> 3] |= 1 << (place & 7)
     return bytes(bits)
 
 
-def weights_of(passages: Iterable[int], words: Sequence[Word]) -> Iterator[float]:
-    """What the words weigh that each passage has; nothing behind the last full block."""
-    marked = 8 * len(words[0][1]) if words else 0
-    for passage in passages:
-        if passage > marked:
-            yield 0.0
-            continue
-        byte, bit = (passage - 1) >> 3, _BIT[(passage - 1) & 7]
-        yield sum([weight for weight, bits in words if bits[byte] & bit])
+def is_joined(blocks: Mapping[int, bytes]) -> bool:
+    """Whether the bits that a word has in a span's blocks are put together."""
+    return len(blocks) >= JOINED
 
 
-def together(words: Sequence[Word], count: int) -> Iterator[tuple[int, float]]:
-    """The passages that have the most of the words, no more than `count`, each with the weights that it has; of equals,
-    the newest."""
-    taken, left = 0, count
-    for weight, passages in _combined([(weight, int.from_bytes(bits, "little")) for weight, bits in words]):
-        fresh = passages & ~taken
-        taken |= fresh
-        for passage in newest(fresh, left):
-            left -= 1
-            yield passage, weight
-        if not left:
-            return
-
-
-def _combined(words: Sequence[tuple[float, int]]) -> Iterator[tuple[float, int]]:
-    """The passages that have all of some of the words, for each choice of words, the heaviest choice first."""
-    choices = chain.from_iterable(combinations(words, size) for size in range(1, len(words) + 1))
-    weighed = sorted([(sum([weight for weight, _ in choice]), choice) for choice in choices], reverse=True)
-    for total, choice in weighed:
-        passages = choice[0][1]
-        for _, bits in choice[1:]:
-            passages &= bits
-        yield total, passages
-
-
-def newest(passages: int, count: int) -> Iterator[int]:
-    """The highest bits that are set, no more than `count`; the lowest bit is passage 1."""
-    # A window that holds about as many as are wanted; where they are uneven the next one is wider.
-    width = max(64, passages.bit_length() * count // max(passages.bit_count(), 1))
-    while passages and count:
-        low = max(passages.bit_length() - width, 0)
-        digits = f"{passages >> low:b}"
-        at = digits.find("1")
-        while at >= 0 and count:
-            yield low + len(digits) - at
-            count -= 1
-            at = digits.find("1", at + 1)
-        passages &= (1 << low) - 1
-        width *= 2
+def joined_bits(blocks: Mapping[int, bytes], first: int, size: int) -> bytes:
+    """The bits of a word in a span that begins with the block `first`."""
+    empty = bytes(size)
+    return b"".join([blocks.get(block, empty) for block in range(first, first + SPAN)])

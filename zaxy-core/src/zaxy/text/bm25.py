@@ -8,6 +8,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 K1, B = 0.9, 0.4
+PICK_K1, PICK_B = 1.2, 0.75
+"""What candidates are picked by: a long text, which has a little of everything, must not push out the short ones."""
 
 
 class Term(NamedTuple):
@@ -29,17 +31,39 @@ def weight(count: int, passages: int) -> float:
     return math.log(1 + (passages - count + 0.5) / (count + 0.5))
 
 
-def score(times: Iterable[tuple[int, int]], length: float, weights: Sequence[float]) -> float:
-    """Of a text in which words occur, each given by its number and how often it does; `length` is relative to the
-    average one."""
-    fullness = K1 * (1 - B + B * length)
+def scores(texts: Iterable[tuple[Iterable[tuple[int, int]], float]], weights: Sequence[float]) -> list[float]:
+    """Of texts, each given by the words that occur in it and its length relative to the average one. A word is given
+    by its number and how often it occurs.
+
+    One loop for all of them: there are hundreds, and a call for each would take as long as the sums.
+    """
+    found = []
+    for times, length in texts:
+        fullness = K1 * (1 - B + B * length)
+        total = 0.0
+        for number, count in times:
+            total += weights[number] * count / (count + fullness)
+        found.append((K1 + 1) * total)
+    return found
+
+
+def pick_score(text: str, length: float, terms: Sequence[Term], *, among: Iterable[int]) -> float:
+    """What a text is worth as a candidate, by the terms of the given numbers; `length` is relative to the average
+    one."""
+    fullness = PICK_K1 * (1 - PICK_B + PICK_B * length)
     total = 0.0
-    for number, count in times:
-        total += weights[number] * count / (count + fullness)
-    return (K1 + 1) * total
+    for number in among:
+        _, spaced, weight = terms[number]
+        if count := text.count(spaced):
+            total += weight * count / (count + fullness)
+    return total
 
 
 @lru_cache(64)
-def factors(max_length: int, average: float) -> list[float]:
-    """By length: what a word adds that occurs once, as a factor of its weight."""
-    return [(K1 + 1) / (1 + K1 * (1 - B + B * length / average)) for length in range(max_length + 1)]
+def pick_factors(max_length: int, average: float) -> list[float]:
+    """By length: what a word that occurs once adds to the worth of a candidate, as a factor of its weight.
+
+    No length stands for one that is not known, which is taken for the average one.
+    """
+    lengths = [average, *range(1, max_length + 1)]
+    return [1 / (1 + PICK_K1 * (1 - PICK_B + PICK_B * length / average)) for length in lengths]

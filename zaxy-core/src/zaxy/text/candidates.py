@@ -1,29 +1,31 @@
 """Which passages are looked at closely: a bounded number, however many have some of the words.
 
-All passages of the rare words are taken, and of the common words those that have the most of them. A coarse score
-orders them: the weights of the words that each has, by its length. Ranking then counts exactly.
+The lists of the rare words are read, and of the common words the passages that have the most of them are found by their
+marks. A coarse score orders them: the weights of the words that each has, by its length. Of the best the words are
+read, and those that repeat what was asked for in few words are picked. Ranking then counts exactly.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 from zaxy.text import bm25
-from zaxy.text.blocks import BLOCK, MAX_TOGETHER, together, weights_of
+from zaxy.text.blocks import Before
 from zaxy.text.bm25 import Term
+from zaxy.text.combining import MAX_TOGETHER, together, words_of
 from zaxy.text.schema import MAX_LENGTH
 from zaxy.text.store import Lookup, Reach, TextStore
 from zaxy.text.tokens import Wanted, match_any, match_phrase
 
+POOL = 250
+"""Passages of the highest coarse scores, whose words are read."""
 CANDIDATES = 150
-LISTED = 1000
-"""Passages that the words' lists may name. Words are listed from the rarest on, as long as all of a list fits."""
-LOOKED_AT = 250
-"""Listed passages, the best so far, that are asked for the common words too."""
-SURE = 20
-"""Common words find nothing where this many passages score higher than one that has all of them and no other."""
+"""Passages of the pool that are picked, and as many for the identifiers and for each phrase."""
+MAX_PAIRED = 3
+"""Words that are neither listed whole nor marked everywhere, of which passages with two are looked for."""
 MAX_LOOKUPS = 64
 """Words, and identifiers, and phrases of a question that are looked up; of the words the rarest."""
 MAX_NAMED = 1000
@@ -43,93 +45,138 @@ class Candidates(NamedTuple):
 
 def candidates(store: TextStore, wanted: Wanted, reach: Reach, *, by: str = "") -> Candidates:
     """What may answer; with `by` only what happened by that moment."""
-    words = _Words(store, wanted.words, reach, by)
+    before = store.blocks.said_by(by, reach.last) if by else None
+    words = _Words(store, wanted.words, reach, before)
     names = wanted.identifiers[:MAX_LOOKUPS]
     phrases = [phrase for phrase in map(match_phrase, wanted.phrases[:MAX_LOOKUPS]) if phrase]
-    lookups = [
-        *words.lookups,
-        *[Lookup(match_any([name], "names"), limit=MAX_NAMED) for name in names],
-        *[Lookup(phrase, limit=MAX_NAMED) for phrase in phrases],
-    ]
-    found = store.look_up(lookups, reach.last, by)
+    named_by = [*[match_any([name], "names") for name in names], *phrases]
+    lookups = [*words.lookups, *[Lookup(expression, 0, MAX_NAMED) for expression in named_by]]
+    found = store.look_up(lookups, before.last if before else reach.last)
     first, last = len(words.lookups), len(words.lookups) + len(names)
+    unsure = [name for name, rows in zip(names, found[first:last], strict=True) if len(rows) == MAX_NAMED]
     words.take(found[:first])
+    found = _by_then(found, before)
     named = Counter([row >> 8 for rows in found[first:last] for row in rows])
-    chosen = words.best()
+    chosen = _picked(store, words, by)
     for others in (_highest(named, CANDIDATES), *[[row >> 8 for row in rows[:CANDIDATES]] for rows in found[last:]]):
         for passage in others:
             chosen.setdefault(passage, range(len(words.terms)))
-    unsure = [name for name, rows in zip(names, found[first:last], strict=True) if len(rows) == MAX_NAMED]
     return Candidates(chosen, words.terms, named, [*unsure, *wanted.identifiers[MAX_LOOKUPS:]])
+
+
+def _by_then(found: list[list[int]], before: Before | None) -> list[list[int]]:
+    """The rows of what happened by a moment, if one is given."""
+    return [[row for row in rows if before.has(row >> 8)] for rows in found] if before else found
+
+
+def _picked(store: TextStore, words: _Words, by: str) -> dict[int, Sequence[int]]:
+    """The passages of the pool that say most of what was asked for, each with the numbers of the terms that it may
+    have."""
+    pool, average = words.best(), words.average
+    if len(pool) <= CANDIDATES and not by:
+        return pool
+    scores: dict[int, float] = {}
+    for passage, length, time, text in store.words(pool):
+        if not by or time <= by:
+            scores[passage] = bm25.pick_score(text, length / average, words.terms, among=pool[passage])
+    return {passage: pool[passage] for passage in _highest(scores, CANDIDATES)}
 
 
 class _Words:
     """The words of a question: how they are looked up, and what that finds."""
 
-    def __init__(self, store: TextStore, asked: Sequence[str], reach: Reach, by: str) -> None:
-        self._store, self._asked, self._reach, self._by = store, asked, reach, by
-        self._marks = marks = store.last_marks(asked, reach.last)
+    def __init__(self, store: TextStore, asked: Sequence[str], reach: Reach, before: Before | None) -> None:
+        self._store, self._asked, self._reach, self._before = store, asked, reach, before
+        self._room = store.sizes.listed
+        self._marks = marks = store.blocks.last_marks(asked, reach.last)
         self._rarest = sorted(asked, key=lambda word: marks[word].passages if word in marks else 0)[:MAX_LOOKUPS]
-        self._listed = len(self._rarest) if by else self._fitting()
-        self.lookups = [self._lookup(word) for word in self._rarest[: self._listed]]
-        # Of what is common the blocks know who has it, up to its last mark.
-        self.lookups += [Lookup(match_any([word], "words"), marks[word].end) for word in self._rarest[self._listed :]]
+        self._listed = self._fitting()
+        self.lookups = [
+            # Of what is common the marks say who has it, up to the last of them.
+            Lookup(match_any([word], "words"), 0 if number < self._listed else marks[word].end, self._room)
+            for number, word in enumerate(self._rarest)
+        ]
+        self.average = reach.words / reach.last
+        self._factors = bm25.pick_factors(MAX_LENGTH, self.average)
         self.terms: list[Term] = []
+        self._weights: list[float] = []
+        """Of the words, the rarest first."""
         self._has: dict[int, int] = {}
-        """By row of the index: the words by which it was found, each a bit."""
+        """By row of the index: the words that it is known to have, each a bit. The length of a row may not be known."""
+        self._scores: dict[int, float] = {}
+        """By row: what the words weigh that it is known to have, by its length."""
+        self._sums = _Sums(())
         self._whole: set[str] = set()
         """The words of which every passage was found that has them."""
-        self._scores: dict[int, float] = {}
 
     def _fitting(self) -> int:
         """How many of the words, from the rarest on, can be listed whole."""
-        room = LISTED
+        room = self._room
         for number, word in enumerate(self._rarest):
             room -= self._marks[word].passages if word in self._marks else 0
             if room < 0:
                 return number
         return len(self._rarest)
 
-    def _lookup(self, word: str) -> Lookup:
-        """The whole list; of a word that is common nowhere, and yet in very many passages of a long log, the newest."""
-        return Lookup(match_any([word], "words"), limit=0 if self._by or word in self._marks else BLOCK)
-
-    def take(self, found: Sequence[Sequence[int]]) -> None:
-        listed = zip(self._rarest[: self._listed], self.lookups, found, strict=False)
-        self._whole = {word for word, lookup, rows in listed if not lookup.limit or len(rows) < lookup.limit}
-        counts = {} if self._by else self._counted(found)
-        counts |= self._store.counts([word for word in self._asked if word not in counts], self._reach.last)
+    def take(self, found: list[list[int]]) -> None:
+        uncut = [word for word, rows in zip(self._rarest, found, strict=True) if len(rows) < self._room]
+        self._whole = set(uncut).intersection(self._rarest[: self._listed])
+        counts = self._counted(found, uncut) if self._before is None else {}
+        counts |= self._store.blocks.counts([word for word in self._asked if word not in counts], self._reach.last)
         self.terms = bm25.terms_of(self._asked, counts, self._reach.last)
         weights = {term.term: term.weight for term in self.terms}
-        self._has = _words_by_row(found)
-        sums = _Sums([weights.get(word, 0.0) for word in self._rarest])
-        factors = bm25.factors(MAX_LENGTH, self._reach.words / self._reach.last)
+        self._weights = [weights.get(word, 0.0) for word in self._rarest]
+        self._has = _words_by_row(_by_then(found, self._before))
+        sums, factors = _Sums(self._weights), self._factors
         self._scores = {row: sums[has] * factors[row & MAX_LENGTH] for row, has in self._has.items()}
-        self._add_common([(weights[word], word) for word in self._rarest[self._listed :]])
+        self._sums = sums
+        others = [number for number, word in enumerate(self._rarest) if word not in self._whole]
+        if others and not self._is_enough(others[:MAX_TOGETHER]):
+            self._add_pairs([number for number in others if self._is_between(counts.get(self._rarest[number], 0))])
+            self._add_common(others[:MAX_TOGETHER])
 
-    def _counted(self, found: Sequence[Sequence[int]]) -> dict[str, int]:
+    def _counted(self, found: Sequence[Sequence[int]], uncut: Sequence[str]) -> dict[str, int]:
         """How many passages have each word, where what was found tells it."""
-        counts = {word: len(rows) for word, rows in zip(self._rarest, found, strict=True) if word in self._whole}
-        for word, rows in zip(self._rarest[self._listed :], found[self._listed :], strict=True):
-            counts[word] = len(rows) + self._marks[word].passages
-        return counts
+        rows = dict(zip(self._rarest, map(len, found), strict=True))
+        return {word: rows[word] + (0 if word in self._whole else self._marks[word].passages) for word in uncut}
 
-    def _add_common(self, common: Sequence[tuple[float, str]]) -> None:
-        """Let the common words of full blocks count: for the best so far, and for passages that have the most."""
-        scores, common = self._scores, common[:MAX_TOGETHER]
-        total = sum([weight for weight, _ in common])
-        if not common or (len(scores) > SURE and sorted(scores.values())[-SURE] >= total):
-            return
-        marks = self._store.marks([word for _, word in common], self._reach.last)
-        marked = [(weight, marks[word]) for weight, word in common if word in marks]
-        rows = {row >> 8: row for row in scores}
-        looked_at = dict.fromkeys(_highest(scores, LOOKED_AT))
-        for row, weight in zip(looked_at, weights_of([row >> 8 for row in looked_at], marked), strict=True):
-            scores[row] += weight
-        for passage, weight in together(marked, CANDIDATES):
-            row = rows.get(passage, passage << 8)
-            if row not in looked_at:
-                scores[row] = scores.get(row, 0.0) + weight
+    def _is_enough(self, others: Sequence[int]) -> bool:
+        """Whether a passage with all the other words, and no word of the lists, would not be picked."""
+        with_all = sum([self._weights[number] for number in others]) * self._factors[0]
+        return len(self._scores) > CANDIDATES and sorted(self._scores.values())[-CANDIDATES] >= with_all
+
+    def _is_between(self, count: int) -> bool:
+        """Whether a word is likely not marked in some blocks, by how many passages have it."""
+        sizes = self._store.sizes
+        return count < 2 * sizes.marked * (self._reach.last // sizes.block)
+
+    def _add_pairs(self, between: Sequence[int]) -> None:
+        """Find the passages that have two of the given words."""
+        pairs = list(combinations(between[:MAX_PAIRED], 2))
+        lookups = [
+            Lookup(f'words:"{self._rarest[one]}" AND words:"{self._rarest[other]}"', 0, POOL) for one, other in pairs
+        ]
+        found = self._store.look_up(lookups, self._before.last if self._before else self._reach.last)
+        for (one, other), rows in zip(pairs, _by_then(found, self._before), strict=True):
+            for row in rows:
+                self._note(row, 1 << one | 1 << other)
+
+    def _add_common(self, common: Sequence[int]) -> None:
+        """Let the marks of full blocks count: for the best so far, and for passages that have the most of the words."""
+        bits = self._store.blocks.bits([self._rarest[number] for number in common], self._reach.last)
+        marked = [(number, bits[self._rarest[number]]) for number in common if self._rarest[number] in bits]
+        weighed = [(self._weights[number], spans) for number, spans in marked]
+        span, among = self._store.sizes.span, self._before.bits if self._before else None
+        found = together(weighed, POOL, span=span, among=among)
+        by_bit = [(1 << number, spans) for number, spans in marked]
+        rows = {row >> 8: row for row in self._has}
+        for row in {*_highest(self._scores, POOL), *[rows.get(passage, passage << 8) for passage in found]}:
+            self._note(row, words_of(row >> 8, by_bit, span))
+
+    def _note(self, row: int, words: int) -> None:
+        """Take note of more words that a row has."""
+        self._has[row] = known = self._has.get(row, 0) | words
+        self._scores[row] = self._sums[known] * self._factors[row & MAX_LENGTH]
 
     def best(self) -> dict[int, Sequence[int]]:
         """The passages of the highest scores, each with the numbers of the terms that it may have."""
@@ -138,8 +185,8 @@ class _Words:
         others = [number for word, number in numbers.items() if word not in self._whole]
         found_by: dict[int, Sequence[int]] = {}
         best = {}
-        for row in _highest(self._scores, CANDIDATES):
-            words = self._has.get(row, 0)
+        for row in _highest(self._scores, POOL):
+            words = self._has[row]
             if words not in found_by:
                 found_by[words] = [number for bit, number in listed if words & bit and number is not None] + others
             best[row >> 8] = found_by[words]

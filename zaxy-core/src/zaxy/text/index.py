@@ -17,6 +17,7 @@ from zaxy.api.models import Batch, Candidate, Cursor, Query
 from zaxy.api.provider import ProviderContext
 from zaxy.eventloom.disposable_database import DisposableDatabase
 from zaxy.text import tokens
+from zaxy.text.blocks import BlockSizes
 from zaxy.text.ranking import Hit, Weights, quoted_questions, rank, weights
 from zaxy.text.schema import FORMAT, SCHEMA, Content, Text
 from zaxy.text.store import TextStore
@@ -31,6 +32,8 @@ LAST = 2**62
 class TextIndex:
     """The built-in lane `verbatim`, and the words behind the lane `keyword`."""
 
+    sizes = BlockSizes()
+
     def __init__(self, context: ProviderContext) -> None:
         self._folder = str(context.state_dir)
         self._workspace = context.workspace_id
@@ -40,21 +43,23 @@ class TextIndex:
         self._pid = os.getpid()
 
     def cursor(self, session: str) -> Cursor | None:
-        return self._use(session, lambda file: file.peek(lambda db: TextStore(db).cursor()))
+        return self._use(session, lambda file: file.peek(lambda db: TextStore(db, self.sizes).cursor()))
 
     def apply(self, batch: Batch, cursor: Cursor) -> None:
-        self._use(batch.session, lambda file: file.write(lambda db: TextStore(db).apply(batch.events, cursor)))
+        self._use(
+            batch.session, lambda file: file.write(lambda db: TextStore(db, self.sizes).apply(batch.events, cursor))
+        )
 
     def digest(self, session: str) -> str:
         return self._read(session, lambda store: store.digest())
 
     def verify(self, session: str) -> list[str]:
         """What somebody else has changed in a session's index, a sentence each."""
-        return self._use(session, lambda file: file.examine(lambda db: list(problems(db))))
+        return self._use(session, lambda file: file.examine(lambda db: list(problems(db, self.sizes))))
 
     def wipe(self, session: str) -> None:
         def wipe(file: DisposableDatabase) -> None:
-            file.write(lambda db: TextStore(db).wipe())
+            file.write(lambda db: TextStore(db, self.sizes).wipe())
             file.scrub()
 
         self._use(session, wipe)
@@ -113,14 +118,17 @@ class TextIndex:
         """How much each word says, by how few of the passages of the first `known` events have it."""
         return self._read(session, lambda store: weights(store, asked, known))
 
-    def terms(self, session: str, pairs: Iterable[tuple[str, str]], known: int) -> list[tuple[str, str]]:
-        """Those of the pairs of words that stand side by side somewhere: what they name is known."""
+    def weights_and_terms(
+        self, session: str, asked: Sequence[str], pairs: Iterable[tuple[str, str]], *, known: int
+    ) -> tuple[Weights, list[tuple[str, str]]]:
+        """The weights of words, and those of the pairs of words that stand side by side somewhere: what they name is
+        known."""
 
-        def together(store: TextStore) -> list[tuple[str, str]]:
+        def ask(store: TextStore) -> tuple[Weights, list[tuple[str, str]]]:
             last = store.reach(known).last
-            return [pair for pair in pairs if store.together(pair, last)]
+            return weights(store, asked, known), [pair for pair in pairs if store.together(pair, last)]
 
-        return self._read(session, together)
+        return self._read(session, ask)
 
     def reinforcement(self, session: str, texts: Iterable[Text], known: int) -> dict[int, float]:
         """How much good was said of events, or of what they tell of, among the first `known` events."""
@@ -138,7 +146,7 @@ class TextIndex:
 
     def _read(self, session: str, ask: Callable[[TextStore], T]) -> T:
         """Ask of one state of a session's file, whatever others write meanwhile."""
-        return self._use(session, lambda file: file.read(lambda db: ask(TextStore(db))))
+        return self._use(session, lambda file: file.read(lambda db: ask(TextStore(db, self.sizes))))
 
     def _use(self, session: str, use: Callable[[DisposableDatabase], T]) -> T:
         if self._pid != os.getpid():
@@ -153,6 +161,6 @@ class TextIndex:
                 self._files.pop(next(iter(self._files))).close()
             path, what = os.path.join(self._folder, f"{session}.db"), f"the text index of {session}"
             self._files[session] = DisposableDatabase(
-                path, what, schema=SCHEMA, version=FORMAT, bound_to=self._workspace, warn=self._warn
+                path, what, schema=SCHEMA, version=(FORMAT, *self.sizes), bound_to=self._workspace, warn=self._warn
             )
         return self._files[session]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from zaxy.api.models import Event, Extraction, JsonObject
@@ -111,6 +111,11 @@ def passages(event: Event, rows: Extraction) -> list[Passage]:
         if part.strip():
             found.append(Passage(part.strip("\n"), kind, speaker, source, time, heading, metadata))
     return found
+
+
+def passages_of_each(events: Iterable[tuple[Event, Extraction]]) -> list[list[Passage]]:
+    """The passages of each event, which is given with its rows."""
+    return [passages(event, rows) for event, rows in events]
 
 
 def _text(payload: JsonObject, *keys: str) -> str:

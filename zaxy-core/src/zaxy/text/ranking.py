@@ -8,6 +8,7 @@ the sum. What each is worth is measured by the recall bench.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from zaxy.text import bm25
@@ -15,7 +16,7 @@ from zaxy.text.asides import text_of
 from zaxy.text.bm25 import terms_of
 from zaxy.text.candidates import Candidates, candidates
 from zaxy.text.schema import PLACE_BITS, Text
-from zaxy.text.store import Reach, TextStore
+from zaxy.text.store import EpisodeSize, Reach, TextStore
 from zaxy.text.tokens import Wanted, folded, identifiers, stems_of
 
 NEIGHBOUR, NEXT_NEIGHBOUR = 0.4, 0.16
@@ -41,6 +42,10 @@ class Hit(NamedTuple):
     speaker: float
     month: float
     named: float
+
+
+_as_hit = partial(tuple.__new__, Hit)
+"""What `Hit._make` does, without a call for each."""
 
 
 class Weights(NamedTuple):
@@ -69,13 +74,15 @@ def rank(store: TextStore, wanted: Wanted, last_seq: int, by: str = "") -> list[
     answers = asides.answers(_weights_of_words(wanted, chosen, reach), _highest_weight(times, weights))
     if not found and not answers:
         return []
-    own = _own(found.values(), times=times, weights=weights, average=reach.words / reach.last)
+    own = _own(found, times=times, weights=weights, average=reach.words / reach.last)
     named = _named(store, found, wanted, chosen) if wanted.identifiers or wanted.phrases else {}
     at = {text.episode << PLACE_BITS | text.place: own[key] for key, text in found.items()}
-    beside = _places_beside(found, own) | answers.keys()
-    for text in store.at(beside - at.keys(), reach.last):
+    found |= {text.id: text for text in store.at_if_there(answers.keys() - at.keys(), reach.last)} if answers else {}
+    sizes = store.episodes({text.episode for text in found.values()}, reach)
+    there = {text.episode << PLACE_BITS | text.place for text in found.values()}
+    for text in store.at(_places_beside(found, own, sizes=sizes) - there):
         found[text.id] = text
-    episodes = _episodes(store, found.values(), times=times, weights=weights, reach=reach)
+    episodes = _episodes(found.values(), times=times, weights=weights, sizes=sizes)
     return _best(found, wanted, own=own, at=at, named=named, episodes=episodes, answers=answers)
 
 
@@ -104,7 +111,7 @@ def _weights_of_words(wanted: Wanted, chosen: Candidates, reach: Reach) -> dict[
 def weights(store: TextStore, asked: Sequence[str], last_seq: int) -> Weights:
     """The inverse document frequency of words; nothing after the event `last_seq` counts."""
     reach = store.reach(last_seq)
-    known = {term.term: term.weight for term in terms_of(asked, store.counts(asked, reach.last), reach.last)}
+    known = {term.term: term.weight for term in terms_of(asked, store.blocks.counts(asked, reach.last), reach.last)}
     return Weights(known, bm25.weight(0, reach.last))
 
 
@@ -122,22 +129,27 @@ def _highest_weight(times: Mapping[int, list[tuple[int, int]]], weights: Sequenc
 def _times(texts: Iterable[Text], chosen: Candidates) -> dict[int, list[tuple[int, int]]]:
     """How often each of the terms occurs in each text, where it does."""
     spaced = [term.spaced for term in chosen.terms]
-    times = {}
+    times: dict[int, list[tuple[int, int]]] = {}
     for text in texts:
+        of_text = times[text.id] = []
         words = text.words
-        times[text.id] = [
-            (number, count) for number in chosen.passages[text.id] if (count := words.count(spaced[number]))
-        ]
+        for number in chosen.passages[text.id]:
+            if count := words.count(spaced[number]):
+                of_text.append((number, count))
     return times
 
 
 def _own(
-    texts: Iterable[Text], *, times: Mapping[int, list[tuple[int, int]]], weights: Sequence[float], average: float
+    texts: Mapping[int, Text], *, times: Mapping[int, list[tuple[int, int]]], weights: Sequence[float], average: float
 ) -> dict[int, float]:
     """How well the words of each text fit, 1 for the best."""
-    scores = {text.id: bm25.score(times[text.id], text.length / average, weights) for text in texts}
-    best = max(scores.values(), default=0.0) or 1.0
-    return {key: score / best for key, score in scores.items()}
+    return _shares(texts, bm25.scores([(times[key], text.length / average) for key, text in texts.items()], weights))
+
+
+def _shares(keys: Iterable[int], scores: Sequence[float]) -> dict[int, float]:
+    """Each score as a share of the best."""
+    best = max(scores, default=0.0) or 1.0
+    return {key: score / best for key, score in zip(keys, scores, strict=True)}
 
 
 def _named(store: TextStore, found: Iterable[int], wanted: Wanted, chosen: Candidates) -> dict[int, float]:
@@ -153,20 +165,26 @@ def _named(store: TextStore, found: Iterable[int], wanted: Wanted, chosen: Candi
     return {key: count / asked for key, count in sure.items()}
 
 
-def _places_beside(texts: Mapping[int, Text], scores: Mapping[int, float]) -> set[int]:
-    """The two places before and the two after each of the best."""
+def _places_beside(
+    texts: Mapping[int, Text], scores: Mapping[int, float], *, sizes: Mapping[int, EpisodeSize]
+) -> set[int]:
+    """The two places before and the two after each of the best, as far as their episodes have them."""
     best = sorted(zip(scores.values(), scores, strict=True), reverse=True)[:WIDENED]
-    places = [texts[key].episode << PLACE_BITS | texts[key].place for _, key in best]
-    return {place + step for place in places for step in (-2, -1, 1, 2)}
+    places = [(texts[key].episode, texts[key].place) for _, key in best]
+    return {
+        episode << PLACE_BITS | place + step
+        for episode, place in places
+        for step in (-2, -1, 1, 2)
+        if 0 < place + step <= sizes[episode][0]
+    }
 
 
 def _episodes(
-    store: TextStore,
     texts: Iterable[Text],
     *,
     times: Mapping[int, list[tuple[int, int]]],
     weights: Sequence[float],
-    reach: Reach,
+    sizes: Mapping[int, EpisodeSize],
 ) -> dict[int, float]:
     """How well each episode as a whole fits, 1 for the best: its found passages taken for one text."""
     together: dict[int, dict[int, int]] = {}
@@ -174,15 +192,11 @@ def _episodes(
         of_episode = together.setdefault(text.episode, {})
         for number, count in times.get(text.id, ()):
             of_episode[number] = of_episode.get(number, 0) + count
-    if not together:
+    if not sizes:
         return {}
-    words = store.episodes(together, reach)
-    average = sum(words.values()) / len(words)
-    scores = {
-        episode: bm25.score(counts.items(), words[episode] / average, weights) for episode, counts in together.items()
-    }
-    best = max(scores.values()) or 1.0
-    return {episode: score / best for episode, score in scores.items()}
+    average = sum([words for _, words in sizes.values()]) / len(sizes)
+    whole = [(counts.items(), sizes[episode][1] / average) for episode, counts in together.items()]
+    return _shares(together, bm25.scores(whole, weights))
 
 
 def _best(
@@ -198,24 +212,19 @@ def _best(
     """The sums, the highest first; `at` has the words' score of each place, `answers` what questions add to it."""
     asked = frozenset(wanted.words)
     names = {text.speaker for text in found.values()} | {text.actor for text in found.values()}
-    speakers = {name: not asked.isdisjoint(stems_of(name)) for name in names}
+    speakers = {name for name in names if not asked.isdisjoint(stems_of(name))}
+    near = at.get
     scored = []
     for key, text in found.items():
         words = own.get(key, 0.0)
         place = text.episode << PLACE_BITS | text.place
-        nearby = _nearby(at, place) + answers.get(place, 0.0)
+        nearby = answers.get(place, 0.0) + NEIGHBOUR * (near(place - 1, 0.0) + near(place + 1, 0.0))
+        nearby += NEXT_NEIGHBOUR * (near(place - 2, 0.0) + near(place + 2, 0.0))
         episode = EPISODE * episodes[text.episode]
-        speaker = SPEAKER * (speakers[text.speaker] or speakers[text.actor])
+        speaker = SPEAKER if text.speaker in speakers or text.actor in speakers else 0.0
         month = MONTH * any(name in text.time[:7] for name in wanted.months) if wanted.months else 0.0
         name = NAMED * named[key] if key in named else 0.0
         if score := words + (nearby + episode + speaker + month + name):
             scored.append((score, key, words, nearby, episode, speaker, month, name))
     scored.sort(reverse=True)
-    return [Hit(found[row[1]], row[0], *row[2:]) for row in scored[:MAX_ANSWERS]]
-
-
-def _nearby(at: Mapping[int, float], place: int) -> float:
-    """What a passage gains from those beside it in its episode."""
-    score = at.get
-    beside = score(place - 1, 0.0) + score(place + 1, 0.0)
-    return NEIGHBOUR * beside + NEXT_NEIGHBOUR * (score(place - 2, 0.0) + score(place + 2, 0.0))
+    return list(map(_as_hit, [(found[row[1]], row[0], *row[2:]) for row in scored[:MAX_ANSWERS]]))

@@ -16,7 +16,7 @@ from zaxy.eventloom.disposable_database import SealedConnection
 from zaxy.extract.names import entity_key
 from zaxy.text import tokens
 from zaxy.text.asides import NewAsides
-from zaxy.text.blocks import BLOCK, mark_block
+from zaxy.text.blocks import Blocks, BlockSizes
 from zaxy.text.passages import Parts, Passage, parts_of, passages
 from zaxy.text.schema import MAX_LENGTH, TEXT_COLUMNS, Text
 
@@ -27,8 +27,9 @@ EPISODE_GAP = timedelta(hours=1)
 class NewRows:
     """The rows of one transaction, gathered and then written together."""
 
-    def __init__(self, db: SealedConnection) -> None:
+    def __init__(self, db: SealedConnection, sizes: BlockSizes) -> None:
         self._db = db
+        self._sizes = sizes
         self._seal = db.seal
         self._passages: list[tuple[Any, ...]] = []
         self._fts: list[tuple[int, str, str]] = []
@@ -36,6 +37,8 @@ class NewRows:
         """By source: id, source, passages, words and last time of the episode that goes on."""
         self._ended: list[list[Any]] = []
         self._reinforced: list[tuple[Any, ...]] = []
+        self._times: dict[int, list[str]] = {}
+        """By block: when its new passages happened."""
         self._asides = NewAsides(db)
         self._id, self._words = self._last_passage()
         (self._episode,) = db.execute("SELECT ifnull(max(id), 0) FROM episodes").fetchone()
@@ -53,9 +56,10 @@ class NewRows:
         event, rows = extracted.event, extracted.rows
         first = rows.entities[0] if rows.entities else None
         entity = entity_key(EntityRef(first.entity_type, first.name)) if first else ""
-        for part, passage in enumerate(passages(event, rows)):
-            said = parts_of(event, passage.text)
-            if said.stated:
+        own = [(passage, parts_of(event, passage.text)) for passage in passages(event, rows)]
+        tells = any(said.stated for _, said in own)
+        for part, (passage, said) in enumerate(own):
+            if said.stated or (tells and not part):  # an event that tells anything is known by its first passage
                 self._add(event, part, passage, entity=entity, said=said)
             else:
                 self._add_aside(event, part, passage, entity=entity, said=said)
@@ -77,6 +81,7 @@ class NewRows:
         episode[2] += 1
         episode[3] += length
         episode[4] = time
+        self._times.setdefault(self._id // self._sizes.block, []).append(time)
         self._id += 1
         self._words += length
         place = (episode[0], episode[2], length, self._words, episode[3])
@@ -122,8 +127,8 @@ class NewRows:
         row = (seq, target, entity, weight)
         self._reinforced.append((*row, self._seal(row)))
 
-    def write(self) -> None:
-        """Write all, and mark the blocks that are full now."""
+    def write(self) -> int:
+        """Write all, and mark the blocks that are full now; how many rows of feedback came."""
         db, seal = self._db, self._seal
         episodes = [(*row, seal(row)) for row in (*self._ended, *self._episodes.values())]
         db.executemany(f"INSERT INTO passages VALUES ({', '.join('?' * 20)})", self._passages)
@@ -131,9 +136,13 @@ class NewRows:
         db.executemany("REPLACE INTO episodes VALUES (?, ?, ?, ?, ?, ?)", episodes)
         db.executemany("INSERT INTO reinforced VALUES (?, ?, ?, ?, ?)", self._reinforced)
         self._asides.write()
-        before = self._id - len(self._passages)
-        for block in range(before // BLOCK, self._id // BLOCK):
-            mark_block(db, block)
+        before, size = self._id - len(self._passages), self._sizes.block
+        blocks = Blocks(db, self._sizes)
+        for block, times in self._times.items():
+            blocks.take_times(block, times)
+        for block in range(before // size, self._id // size):
+            blocks.mark(block)
+        return len(self._reinforced)
 
 
 @lru_cache(4096)

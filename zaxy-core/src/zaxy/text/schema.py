@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from zaxy.text import tokens
 
-FORMAT = f"3, asides 1, tokens {tokens.FORMAT}"
+FORMAT = f"5, tokens {tokens.FORMAT}"
 WORD_LISTS = "CREATE VIRTUAL TABLE fts USING fts5 (words, names, content = '', tokenize = 'ascii')"
 ASIDE_LISTS = "CREATE VIRTUAL TABLE fts_asked USING fts5 (words, content = '', tokenize = 'ascii')"
 SCHEMA = f"""
-CREATE TABLE about (cursor TEXT, seal INTEGER);
+CREATE TABLE about (cursor TEXT, feedback INTEGER, seal INTEGER);
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY, seq INTEGER, part INTEGER, hash TEXT, episode INTEGER, place INTEGER, length INTEGER,
     words_by_now INTEGER, words_of_episode INTEGER, kind TEXT, actor TEXT, speaker TEXT, time TEXT, entity TEXT,
@@ -24,8 +24,11 @@ CREATE TABLE reinforced (seq INTEGER PRIMARY KEY, target INTEGER, entity TEXT, w
 CREATE INDEX by_target ON reinforced (target);
 CREATE INDEX by_entity ON reinforced (entity);
 CREATE TABLE marks (
-    term TEXT, block INTEGER, by_now INTEGER, bits BLOB, seal INTEGER, PRIMARY KEY (term, block)
+    term TEXT, block INTEGER, by_now INTEGER, seal INTEGER, PRIMARY KEY (term, block)
 ) WITHOUT ROWID;
+CREATE TABLE bits (term TEXT, block INTEGER, bits BLOB, PRIMARY KEY (term, block)) WITHOUT ROWID;
+CREATE INDEX by_block ON bits (block);
+CREATE TABLE times (block INTEGER PRIMARY KEY, earliest TEXT, latest TEXT, seconds BLOB);
 CREATE TABLE asides (
     id INTEGER PRIMARY KEY, seq INTEGER, part INTEGER, hash TEXT, episode INTEGER, place INTEGER, passage INTEGER,
     kind TEXT, actor TEXT, speaker TEXT, time TEXT, entity TEXT, words TEXT, text TEXT, seal INTEGER
@@ -108,6 +111,8 @@ COLUMNS = {
     "episodes": "id, source, passages, words, last",
     "reinforced": "seq, target, entity, weight",
     "asides": ", ".join(Aside._fields),
-    "marks": "term, block, by_now, bits",
+    "marks": "term, block, by_now",
+    "bits": "term, block, bits",
+    "times": "block, earliest, latest, seconds",
 }
 """The tables, ordered by what their first columns hold, with all that the log says of them: not the seals."""

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache, partial
 from hashlib import sha256
 from typing import Any, NamedTuple, TypeVar
 
+import orjson
+
 from zaxy.api.models import Cursor, ExtractedEvent
 from zaxy.eventloom.disposable_database import MISSING, SealedConnection, Unsealed
 from zaxy.extract.housekeeping import is_housekeeping
-from zaxy.text import asides, blocks
-from zaxy.text.blocks import BLOCK, BYTES, Mark
+from zaxy.text import asides
+from zaxy.text.blocks import Blocks, BlockSizes
 from zaxy.text.rows import NewRows
 from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, PLACE_BITS, TEXT_COLUMNS, Content, Text
 
 T = TypeVar("T")
+MAX_FEEDBACK = 64
+"""Rows of feedback that are all read, whatever they are about: one that was edited to be passed by is so noticed."""
+EpisodeSize = tuple[int, int]
+"""How many passages an episode has, and how many words."""
+OF_TEXT = "target = ? OR entity = ?"
 
 
 class Reach(NamedTuple):
@@ -33,12 +40,24 @@ class Lookup(NamedTuple):
     """What to look for in the index."""
 
     expression: str
-    after: int = 0
+    after: int
     """Only behind this passage."""
-    limit: int = 0
-    """If it is not 0, the newest as many."""
+    limit: int
+    """The newest as many."""
 
 
+AT_ITS_PLACE = "ON passages.episode = search.episode AND passages.place = search.low"
+LAST_PLACES = """
+WITH RECURSIVE search (episode, low, high) AS (
+    SELECT episode, iif(passages.id <= :last, place, 1), place FROM json_each(:asked) CROSS JOIN passages
+    ON episode = value AND place = (SELECT max(place) FROM passages WHERE episode = value)
+    UNION ALL
+    SELECT search.episode, iif(id <= :last, place, low), iif(id <= :last, high, place - 1)
+    FROM search CROSS JOIN passages
+    ON passages.episode = search.episode AND place = (low + high + 1) / 2 WHERE low < high
+)"""
+"""Of each episode the last place that is not behind a passage. It is halved again and again: an episode may be endless,
+and its places are in the order of its passages."""
 _as_text = partial(tuple.__new__, Text)
 """What `Text._make` does, without a call for each."""
 
@@ -46,33 +65,40 @@ _as_text = partial(tuple.__new__, Text)
 class TextStore:
     """The questions and changes of one transaction."""
 
-    def __init__(self, db: SealedConnection) -> None:
+    def __init__(self, db: SealedConnection, sizes: BlockSizes) -> None:
         self._db = db
+        self.sizes = sizes
+        self.blocks = Blocks(db, sizes)
 
     # Following
 
     def cursor(self) -> Cursor | None:
-        found = self._db.execute("SELECT cursor, seal FROM about").fetchone()
+        found = self._about()
+        return Cursor(*json.loads(found[0])) if found else None
+
+    def _about(self) -> tuple[str, int] | None:
+        """How far the log was followed, and how many rows of feedback that has brought."""
+        found = self._db.execute("SELECT cursor, feedback, seal FROM about").fetchone()
         if found is None:
             if self._db.execute("SELECT 1 FROM passages LIMIT 1").fetchone():
                 raise Unsealed(MISSING)
             return None
-        self._db.check(found[:1], found[1])
-        return Cursor(*json.loads(found[0]))
+        self._db.check(found[:2], found[2])
+        return found[0], found[1]
 
     def apply(self, events: Sequence[ExtractedEvent], cursor: Cursor) -> None:
-        before = self.cursor()
-        taken = before.seq if before else 0
+        kept, feedback = self._about() or ("", 0)
+        taken = Cursor(*json.loads(kept)).seq if kept else 0
         if cursor.seq <= taken:
             return
-        new = NewRows(self._db)
+        new = NewRows(self._db, self.sizes)
         for extracted in events:
             if extracted.event.seq > taken and not is_housekeeping(extracted.event):
                 new.take(extracted)
-        new.write()
-        kept = json.dumps([cursor.seq, cursor.hash, cursor.offset, cursor.fed_by])
+        feedback += new.write()
+        about = (json.dumps([cursor.seq, cursor.hash, cursor.offset, cursor.fed_by]), feedback)
         self._db.execute("DELETE FROM about")
-        self._db.execute("INSERT INTO about VALUES (?, ?)", (kept, self._db.seal((kept,))))
+        self._db.execute("INSERT INTO about VALUES (?, ?, ?)", (*about, self._db.seal(about)))
 
     def digest(self) -> str:
         digest = sha256()
@@ -95,51 +121,45 @@ class TextStore:
 
     def reach(self, seq: int) -> Reach:
         """What the first `seq` events came to."""
+        last, is_newest = self._last_by(seq)
+        return Reach(last.id, last.words_by_now, is_newest) if last else Reach()
+
+    def _last_by(self, seq: int) -> tuple[Text | None, bool]:
+        """The last passage of the first `seq` events, and whether none comes after it. The one after it must be of a
+        later event: otherwise a passage between was edited to be passed by."""
         query = (
             f"SELECT (SELECT max(id) FROM passages), {TEXT_COLUMNS}"
             " FROM passages WHERE seq <= ? ORDER BY seq DESC, part DESC LIMIT 1"
         )
         found = self._db.execute(query, (seq,)).fetchone()
-        if found is None:
-            return Reach()
-        (last,) = self._checked([found[1:]])
-        return Reach(last.id, last.words_by_now, last.id == found[0])
+        last = self._checked([found[1:]])[0] if found else None
+        if last and last.id == found[0]:
+            return last, True
+        following = self._numbered(last.id + 1 if last else 1)
+        if following is None and last is None:
+            return None, True
+        if following is None or following.seq <= seq:
+            raise Unsealed(MISSING)
+        return last, False
+
+    def _numbered(self, number: int) -> Text | None:
+        found = self._checked(self._db.execute(f"SELECT {TEXT_COLUMNS} FROM passages WHERE id = ?", (number,)))
+        return found[0] if found else None
 
     def _checked(self, rows: Iterable[tuple[Any, ...]]) -> list[Text]:
         """The texts of rows that end in their seals."""
         return list(map(_as_text, self._db.unsealed(rows)))
 
-    def last_marks(self, terms: Sequence[str], last: int) -> dict[str, Mark]:
-        return blocks.last_marks(self._db, terms, last)
-
-    def counts(self, terms: Sequence[str], last: int) -> dict[str, int]:
-        """In how many passages each term occurs, where it does in any."""
-        return blocks.counts(self._db, terms, last)
-
-    def look_up(self, lookups: Sequence[Lookup], last: int, by: str = "") -> list[list[int]]:
-        """The rows of the index that each lookup finds, of passages from before a moment if one is given.
+    def look_up(self, lookups: Sequence[Lookup], last: int) -> list[list[int]]:
+        """The rows of the index that each lookup finds, the newest first.
 
         A row is 256 times a passage, plus its length or `MAX_LENGTH`.
         """
-        found: list[list[int]] = [[] for _ in lookups]
         values: list[int | str] = []
-        for lookup in lookups:
-            values += (lookup.expression, lookup.after << 8 | MAX_LENGTH, last << 8 | MAX_LENGTH, *([by] if by else ()))
-            values += [lookup.limit] if lookup.limit else ()
-        statement = _union(tuple([lookup.limit > 0 for lookup in lookups]), bool(by))
-        for row, number in self._db.execute(statement, values) if lookups else ():
-            found[number].append(row)
-        return found
-
-    def marks(self, terms: Iterable[str], last: int) -> dict[str, bytes]:
-        """Of common words the passages of full blocks that have them, each a bit, from the lowest on."""
-        full = last // BLOCK
-        empty = bytes(BYTES)
-        parts: dict[str, list[bytes]] = {}
-        query = "SELECT term, block, bits FROM marks WHERE term IN (SELECT value FROM json_each(?)) AND block < ?"
-        for term, block, bits in self._db.execute(query, (json.dumps(list(terms)), full)):
-            parts.setdefault(term, [empty] * full)[block] = bits
-        return {term: b"".join(of_term) for term, of_term in parts.items()}
+        for expression, after, limit in lookups:
+            values += (expression, after << 8 | MAX_LENGTH, last << 8 | MAX_LENGTH, limit)
+        found = self._db.execute(_union(len(lookups)), values) if lookups else ()
+        return [orjson.loads(rows) for (rows,) in found]
 
     def together(self, words: tuple[str, str], last: int) -> bool:
         """Whether two words stand side by side in a passage."""
@@ -147,74 +167,101 @@ class TextStore:
         values = (f'words:"{words[0]} {words[1]}"', last << 8 | MAX_LENGTH)
         return self._db.execute(query, values).fetchone() is not None
 
+    def words(self, ids: Collection[int]) -> list[tuple[int, int, str, str]]:
+        """Of each passage its number, its length, its time and its words. Nothing of it is checked: it only tells which
+        passages to look at."""
+        which = "json_each(?) AS asked CROSS JOIN passages ON passages.id = asked.value"
+        query = f"SELECT passages.id, length, time, words FROM {which}"
+        return self._db.execute(query, (_json(ids),)).fetchall()
+
     def texts(self, ids: Collection[int]) -> list[Text]:
         query = f"SELECT {TEXT_COLUMNS} FROM json_each(?) AS asked CROSS JOIN passages ON passages.id = asked.value"
-        return _all_of(ids, self._checked(self._db.execute(query, (json.dumps(list(ids)),))))
+        return _all_of(ids, self._checked(self._db.execute(query, (_json(ids),))))
 
-    def at(self, places: Iterable[int], last: int) -> list[Text]:
+    def at(self, places: Collection[int]) -> list[Text]:
         """The passages at the given places of episodes, each as one number: the episode, then `PLACE_BITS` of the
-        place."""
+        place. The episodes have those places, so none may be missing."""
+        query = (
+            f"SELECT {TEXT_COLUMNS} FROM json_each(?) AS asked CROSS JOIN passages "
+            f"ON episode = asked.value >> {PLACE_BITS} AND place = asked.value & {(1 << PLACE_BITS) - 1}"
+        )
+        return _all_of(places, self._checked(self._db.execute(query, (_json(places),))))
+
+    def at_if_there(self, places: Collection[int], last: int) -> list[Text]:
+        """The same for places that may not be there, of passages up to `last`."""
         query = (
             f"SELECT {TEXT_COLUMNS} FROM json_each(?) AS asked CROSS JOIN passages "
             f"ON episode = asked.value >> {PLACE_BITS} AND place = asked.value & {(1 << PLACE_BITS) - 1} "
             "WHERE passages.id <= ?"
         )
-        return self._checked(self._db.execute(query, (json.dumps(list(places)), last)))
+        return self._checked(self._db.execute(query, (_json(places), last)))
 
     def contents(self, ids: Iterable[int]) -> dict[int, Content]:
         query = f"SELECT {CONTENT_COLUMNS} FROM passages WHERE id IN (SELECT value FROM json_each(?))"
-        rows = self._db.unsealed(self._db.execute(query, (json.dumps(list(ids)),)))
+        rows = self._db.unsealed(self._db.execute(query, (_json(ids),)))
         return {row[0]: Content._make(row[1:]) for row in rows}
 
-    def episodes(self, ids: Collection[int], reach: Reach) -> dict[int, int]:
-        """How many words each episode has."""
+    def episodes(self, ids: Collection[int], reach: Reach) -> dict[int, EpisodeSize]:
+        """How much each episode has."""
         if not reach.is_newest:
             return self._episodes_then(ids, reach.last)
         query = f"SELECT {COLUMNS['episodes']}, seal FROM episodes WHERE id IN (SELECT value FROM json_each(?))"
-        rows = self._db.unsealed(self._db.execute(query, (json.dumps(list(ids)),)))
-        return {row[0]: row[3] for row in _all_of(ids, rows)}
+        rows = self._db.unsealed(self._db.execute(query, (_json(ids),)))
+        return {row[0]: (row[2], row[3]) for row in _all_of(ids, rows)}
 
-    def _episodes_then(self, ids: Collection[int], last: int) -> dict[int, int]:
-        query = (
-            f"SELECT {TEXT_COLUMNS} FROM json_each(?) AS asked CROSS JOIN passages ON passages.id ="
-            " (SELECT id FROM passages WHERE episode = asked.value AND id <= ? ORDER BY place DESC LIMIT 1)"
-        )
-        texts = self._checked(self._db.execute(query, (json.dumps(list(ids)), last)))
-        return {text.episode: text.words_of_episode for text in _all_of(ids, texts)}
+    def _episodes_then(self, ids: Collection[int], last: int) -> dict[int, EpisodeSize]:
+        query = f"{LAST_PLACES} SELECT {TEXT_COLUMNS} FROM search CROSS JOIN passages {AT_ITS_PLACE} WHERE low = high"
+        texts = self._checked(self._db.execute(query, {"asked": _json(ids), "last": last}))
+        return {text.episode: (text.place, text.words_of_episode) for text in _all_of(ids, texts)}
 
     def of_events(self, seqs: Iterable[int]) -> list[Text]:
-        """The first passage of each event that tells anything."""
-        first = "SELECT min(part) FROM passages AS own WHERE own.seq = asked.value"
-        query = (
-            f"SELECT {TEXT_COLUMNS} FROM json_each(?) AS asked CROSS JOIN passages"
-            f" ON passages.seq = asked.value AND passages.part = ({first})"
-        )
-        return self._checked(self._db.execute(query, (json.dumps(sorted(seqs)),)))
+        """The first passage of each event that has any."""
+        wanted = set(seqs)
+        query = f"SELECT {TEXT_COLUMNS} FROM passages WHERE part = 0 AND seq IN (SELECT value FROM json_each(?))"
+        found = self._checked(self._db.execute(query, (_json(sorted(wanted)),)))
+        for seq in wanted.difference([text.seq for text in found]):
+            last, _ = self._last_by(seq)
+            if last and last.seq == seq:
+                raise Unsealed(MISSING)
+        return found
 
     def latest(self, count: int, last_seq: int) -> list[int]:
         """The last events that say anything, by their seqs, newest first."""
         query = f"SELECT {TEXT_COLUMNS} FROM passages WHERE part = 0 AND seq <= ? ORDER BY seq DESC LIMIT ?"
-        tell = [text.seq for text in self._checked(self._db.execute(query, (last_seq, count)))]
-        return sorted({*tell, *asides.latest(self._db, count, last_seq)}, reverse=True)[:count]
+        firsts = self._checked(self._db.execute(query, (last_seq, count)))
+        seqs = [text.seq for text in firsts]
+        last, _ = self._last_by(last_seq)
+        known = {text.id: text.seq for text in firsts}
+        unknown = {text.id - 1 for text in firsts[:-1]} - known.keys()
+        known.update([(text.id, text.seq) for text in self.texts(unknown)] if unknown else ())
+        # The passage before an event's first one is of the event before it.
+        if [*([last.seq] if last else []), *[known[text.id - 1] for text in firsts[:-1]]] != seqs:
+            raise Unsealed(MISSING)
+        return sorted({*seqs, *asides.latest(self._db, count, last_seq)}, reverse=True)[:count]
 
     def newest(self, last_seq: int) -> str:
         """The time of the passage that came last; empty where there is none."""
-        query = f"SELECT {TEXT_COLUMNS} FROM passages WHERE seq <= ? ORDER BY seq DESC, part DESC LIMIT 1"
-        found = self._checked(self._db.execute(query, (last_seq,)))
-        return found[0].time if found else ""
+        last, _ = self._last_by(last_seq)
+        return last.time if last else ""
 
     def reinforcement(self, texts: Iterable[Text], known: int) -> dict[int, float]:
         """How much good the events up to `known` say of the given passages' events or entities, by event."""
-        (any_,) = self._db.execute("SELECT EXISTS (SELECT 1 FROM reinforced)").fetchone()
-        if not any_:
+        _, count = self._about() or ("", 0)
+        if not count:
             return {}
-        found = {text.seq: sum(self._good_of(text, known)) for text in texts}
+        every = self._feedback("seq > ?", (0,)) if count <= MAX_FEEDBACK else None
+        if every is not None and len(every) != count:
+            raise Unsealed(MISSING)
+        found = {}
+        for text in texts:
+            rows = every if every is not None else self._feedback(OF_TEXT, (text.seq, text.entity))
+            about = [row for row in rows if text.seq == row[1] or text.entity == row[2]]
+            found[text.seq] = sum([row[3] for row in about if row[0] <= known])
         return {seq: weight for seq, weight in found.items() if weight}
 
-    def _good_of(self, text: Text, known: int) -> Iterator[float]:
-        which = "(target = ? OR entity = ?) AND seq <= ?"
+    def _feedback(self, which: str, values: tuple[object, ...]) -> list[tuple[Any, ...]]:
         query = f"SELECT {COLUMNS['reinforced']}, seal FROM reinforced WHERE {which} ORDER BY seq"
-        return (row[3] for row in self._db.unsealed(self._db.execute(query, (text.seq, text.entity, known))))
+        return self._db.unsealed(self._db.execute(query, values))
 
 
 def _all_of(asked: Collection[int], found: list[T]) -> list[T]:
@@ -224,14 +271,13 @@ def _all_of(asked: Collection[int], found: list[T]) -> list[T]:
     return found
 
 
+def _json(values: Iterable[object]) -> str:
+    return orjson.dumps(list(values)).decode()
+
+
 @lru_cache(256)
-def _union(limited: tuple[bool, ...], by: bool) -> str:
-    """A statement for as many lookups, each with its number: one statement costs less than many."""
-    before = " AND (SELECT time FROM passages WHERE id = fts.rowid >> 8) <= ?" if by else ""
-    where = f"FROM fts WHERE fts MATCH ? AND rowid > ? AND rowid <= ?{before}"
-    return " UNION ALL ".join(
-        f"SELECT * FROM (SELECT rowid, {number} {where} ORDER BY rowid DESC LIMIT ?)"
-        if is_limited
-        else f"SELECT rowid, {number} {where}"
-        for number, is_limited in enumerate(limited)
-    )
+def _union(lookups: int) -> str:
+    """A statement for as many lookups, with the rows of each as a list in JSON: one statement costs less than many, and
+    a row of SQLite costs as much to fetch as it does to find."""
+    where = "FROM fts WHERE fts MATCH ? AND rowid > ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"
+    return " UNION ALL ".join([f"SELECT json_group_array(rowid) FROM (SELECT rowid {where})"] * lookups)

@@ -97,9 +97,18 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFC", bare).casefold()
 
 
+def folded_each(texts: Iterable[str]) -> list[str]:
+    return list(map(folded, texts))
+
+
 def words(text: str) -> list[str]:
     """The stems of a text, in order; stop words leave none."""
     return _ascii_words(text) if text.isascii() else words_of_folded(folded(text))
+
+
+def words_of_each(texts: Iterable[str]) -> list[list[str]]:
+    """The stems of each text."""
+    return list(map(words, texts))
 
 
 @lru_cache(8192)
@@ -110,7 +119,7 @@ def stems_of(name: str) -> tuple[str, ...]:
 
 def first_stems(parts: Iterable[str]) -> list[str]:
     """The first stem of each part; empty for stop words and marks."""
-    return list(map(_first_stem, parts))
+    return [_stems[part.lower()] if part.isascii() and part.isalnum() else _first_stem(part) for part in parts]
 
 
 @lru_cache(REMEMBERED)

@@ -8,12 +8,12 @@ from contextlib import closing
 
 from zaxy.eventloom.disposable_database import SealedConnection, Unsealed
 from zaxy.text import asides
-from zaxy.text.blocks import BLOCK, MARKED, bits_of, places_of
+from zaxy.text.blocks import SPAN, BlockSizes, bits_of, is_joined, joined_bits, places_of, seconds_of
 from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, WORD_LISTS, Text
 from zaxy.text.tokens import identifiers
 
 SEALED = {
-    "cursor": ("about", "cursor", "seal"),
+    "cursor": ("about", "cursor, feedback", "seal"),
     "passage": ("passages", ", ".join(Text._fields), "seal"),
     "content": ("passages", CONTENT_COLUMNS.rpartition(", ")[0], "content_seal"),
     "episode": ("episodes", COLUMNS["episodes"], "seal"),
@@ -24,7 +24,7 @@ SEALED = {
 """By what a row is called: its table, the columns that its seal is over, and that of the seal."""
 
 
-def problems(db: SealedConnection) -> Iterator[str]:
+def problems(db: SealedConnection, sizes: BlockSizes) -> Iterator[str]:
     """What is not as the follower wrote it, a sentence each; nothing where all is well."""
     for what, (table, columns, seal) in SEALED.items():
         for row in db.execute(f"SELECT {columns}, {seal} FROM {table}"):
@@ -35,6 +35,8 @@ def problems(db: SealedConnection) -> Iterator[str]:
                 yield f"the {what}{name} does not hold its seal"
     yield from _missing(db)
     yield from _misfits(db)
+    yield from _wrong_marks(db, sizes)
+    yield from _wrong_times(db, sizes)
     yield from _wrong_lists(db)
     yield from asides.problems(db)
 
@@ -54,26 +56,66 @@ def _missing(db: SealedConnection) -> Iterator[str]:
         yield "the episodes are not those of the passages"
     (feedback,) = db.execute("SELECT count(*) FROM asides WHERE part = 0 AND kind = 'memory.reinforced'").fetchone()
     (counted,) = db.execute("SELECT count(*) FROM reinforced").fetchone()
-    if feedback > counted:
+    feedback = max(feedback, *[count for (count,) in db.execute("SELECT feedback FROM about")], 0)
+    if feedback != counted:
         yield f"there should be {feedback} rows of feedback, and {counted} are there"
 
 
 def _misfits(db: SealedConnection) -> Iterator[str]:
-    """Where the lists of words and the marks are not those of the passages."""
+    """Where the lists of words do not name the passages that are there."""
     (passages,) = db.execute("SELECT count(*) FROM passages").fetchone()
     listed = [row for (row,) in db.execute("SELECT rowid FROM fts ORDER BY rowid")]
     lengths = db.execute("SELECT id, length FROM passages ORDER BY id")
     if listed != [passage << 8 | min(length, MAX_LENGTH) for passage, length in lengths]:
         yield f"the lists of words name {len(listed)} passages, not the {passages} that are there"
+
+
+def _wrong_marks(db: SealedConnection, sizes: BlockSizes) -> Iterator[str]:
+    """Where the marks are not those of the passages."""
+    (passages,) = db.execute("SELECT count(*) FROM passages").fetchone()
     by_now: dict[str, int] = {}
+    full, size = passages // sizes.block, sizes.block
     query = "SELECT words FROM passages WHERE id > ? AND id <= ? ORDER BY id"
-    for block in range(passages // BLOCK):
-        places = places_of(words for (words,) in db.execute(query, (block * BLOCK, (block + 1) * BLOCK)))
-        for term, found in places.items():
-            by_now[term] = by_now.get(term, 0) + len(found)
-        expected = {(term, by_now[term], bits_of(found)) for term, found in places.items() if len(found) >= MARKED}
-        if expected != set(db.execute("SELECT term, by_now, bits FROM marks WHERE block = ?", (block,))):
-            yield f"the marks of block {block} are not those of its passages"
+    for first in range(0, full, SPAN):
+        bits: dict[str, dict[int, bytes]] = {}
+        span = range(first, min(first + SPAN, full))
+        for block in span:
+            places = places_of(words for (words,) in db.execute(query, (block * size, (block + 1) * size)))
+            for term, found in places.items():
+                by_now[term] = by_now.get(term, 0) + len(found)
+            common = {term: found for term, found in places.items() if len(found) >= sizes.marked}
+            expected = {(term, by_now[term]) for term in common}
+            if expected != set(db.execute("SELECT term, by_now FROM marks WHERE block = ?", (block,))):
+                yield f"the marks of block {block} are not those of its passages"
+            for term, found in common.items():
+                bits.setdefault(term, {})[block] = bits_of(found, sizes.bytes)
+        kept = db.execute("SELECT term, block, bits FROM bits WHERE block >= ? AND block <= ?", (span[0], span[-1]))
+        if _rows_of_bits(bits, span, sizes.bytes) != set(kept):
+            yield f"the bits of the blocks from {first} on are not those of their passages"
+
+
+def _wrong_times(db: SealedConnection, sizes: BlockSizes) -> Iterator[str]:
+    """Where the times of blocks are not those of the passages."""
+    blocks: dict[int, list[str]] = {}
+    for passage, time in db.execute("SELECT id, time FROM passages ORDER BY id"):
+        blocks.setdefault((passage - 1) // sizes.block, []).append(time)
+    expected = [
+        (block, min(times), max(times), seconds_of(times) if len(times) == sizes.block else "")
+        for block, times in blocks.items()
+    ]
+    if expected != list(db.execute("SELECT block, earliest, latest, seconds FROM times ORDER BY block")):
+        yield "the times of the blocks are not those of their passages"
+
+
+def _rows_of_bits(bits: dict[str, dict[int, bytes]], span: range, size: int) -> set[tuple[str, int, bytes]]:
+    """As the follower keeps them: joined where the span is full."""
+    rows = set()
+    for term, blocks in bits.items():
+        if len(span) == SPAN and is_joined(blocks):
+            rows.add((term, span[0], joined_bits(blocks, span[0], size)))
+        else:
+            rows |= {(term, block, own) for block, own in blocks.items()}
+    return rows
 
 
 def _wrong_lists(db: SealedConnection) -> Iterator[str]:
