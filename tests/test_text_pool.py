@@ -104,7 +104,7 @@ def test_a_question_takes_few_statements_however_many_words_it_has(large: Index)
         large.texts.hits(Query(" ".join(VOCABULARY), SESSION, 10, AsOf(known_at=PASSAGES)))
         file.read(lambda db: db.set_trace_callback(None))
     asked = [statement for statement in seen if not statement.startswith("--")]
-    assert len(asked) <= 8, asked
+    assert len(asked) <= 9, asked  # one of them looks whether anything was asked before
 
 
 EDITS = {

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 from zaxy.retrieve.results import Result
 from zaxy.text import tokens
+from zaxy.text.passages import parts_of_text
 from zaxy.text.ranking import Weights
 from zaxy.text.schema import Text
 
@@ -53,7 +55,6 @@ _STATUS = re.compile(
     r"|\bcatch me up\b|\bhow far\b",
     re.IGNORECASE,
 )
-_SENTENCES = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _WORDS_AND_MARKS = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[^\w\s]")
 _NAME = re.compile(r"(?<![\w.])[A-Z][\w'’-]*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+)[\"“'(]*$")
@@ -194,7 +195,7 @@ def _is_of_another(asked: Asked, result: Result, own: frozenset[str], said: froz
     missing = [second for first, second in asked.pairs if first not in said and second in own]
     if not missing:
         return False
-    seconds = {second for _, second in _pairs(stated(result.content))}
+    seconds = {second for _, second in _pairs(_stated(result.content, result.event_type))}
     return not seconds.isdisjoint(missing)
 
 
@@ -209,14 +210,13 @@ def _labelled(result: Result) -> str:
     kind = f"{result.entity_type} {result.event_type}".replace("_", " ").replace(".", " ")
     place = " ".join([str(result.metadata.get(key, "")) for key in ("title", "path", "source")])
     name = result.entity_name if not result.entity_name.startswith(f"{result.event_type}:") else ""
-    return f"{stated(result.content)}\n{name}\n{kind} {result.actor} {place}"
+    return f"{_stated(result.content, result.event_type)}\n{name}\n{kind} {result.actor} {place}"
 
 
-def stated(text: str) -> str:
-    """The text without its questions."""
-    if "?" not in text and "？" not in text:
-        return text
-    return " ".join(part.strip() for part in _SENTENCES.findall(text) if not part.rstrip().endswith(("?", "？")))
+@lru_cache(256)
+def _stated(text: str, event_type: str) -> str:
+    """What a text tells. It is asked for several times in one reply."""
+    return parts_of_text(text, event_type).stated
 
 
 def _place(result: Result) -> Place | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-FORMAT = 4
+FORMAT = 5
 SCHEMA = """
 CREATE TABLE sessions (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,

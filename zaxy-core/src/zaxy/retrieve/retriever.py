@@ -148,24 +148,30 @@ class Retriever:
         weigh(proposals.values(), profile, newest, feedback)
 
     def verbatim(self, question: Question) -> Answer:
-        """The passages whose words fit, as they stand in the log: no graph, no lane but the words."""
-        position, found = self._passages(question)
+        """The passages whose words fit, as they stand in the log: no graph, no lane but the words.
+
+        What only asks is found by a quoted phrase.
+        """
+        position, found = self._passages(question, self._snapshot.hits_and_questions)
         best = ((proposal, None) for proposal in islice(found, position.offset, None))
         return self._page(question, best, position, [])
 
     def verbatim_besides(self, question: Question, known: Container[int], *, among: int, fits: Fits) -> list[Result]:
         """The first passages of events that the caller does not know yet; `among` is a count of the best."""
-        fresh = [one for one in self._passages(question, among)[1] if one.seq not in known]
+        found = self._passages(question, self._snapshot.hits, count=among)[1]
+        fresh = [one for one in found if one.seq not in known]
         fitting = fits([proposal.text for proposal in fresh])
         chosen = [(one, None) for one, is_fit in zip(fresh, fitting, strict=True) if is_fit][: question.limit]
         return list(self._results(question, chosen))
 
-    def _passages(self, question: Question, count: int | None = None) -> tuple[Position, Iterable[Proposal]]:
+    def _passages(
+        self, question: Question, find: Callable[[Query], list[Hit]], *, count: int | None = None
+    ) -> tuple[Position, Iterable[Proposal]]:
         """Where the page begins, and the first `count` events of all pages; all of them if no count is given."""
         head = self._snapshot.head
         position = position_of(question.cursor, question.asked) if question.cursor else Position(0, head)
         as_of = AsOf(question.as_of.valid_at, min(position.known_at, head))
-        hits = self._snapshot.hits(Query(question.text, self._session, as_of=as_of))
+        hits = find(Query(question.text, self._session, as_of=as_of))
         profile = profile_named(question.profile)
         return position, of_words(hits, profile._replace(keyword=1.0, verbatim=1.0), count).values()
 

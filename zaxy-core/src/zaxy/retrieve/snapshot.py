@@ -120,6 +120,10 @@ class Snapshot:
             self._hits[query] = self.texts.hits(query)
         return self._hits[query]
 
+    def hits_and_questions(self, query: Query) -> list[Hit]:
+        """The same, and questions that have a quoted phrase."""
+        return sorted([*self.hits(query), *self.texts.quoted_questions(query)], key=lambda hit: -hit.score)
+
     def first_texts(self, seqs: Iterable[int]) -> list[Text]:
         """The first passage of each of the events."""
         return self.texts.texts(self.session, seqs)

@@ -60,8 +60,14 @@ def done_lines(plan: Plan, done: Done, terminal: Terminal) -> list[str]:
 
 def trial_lines(trial: Trial) -> list[str]:
     lines = [f"Started the way clients start it, the server answered after {trial.seconds:.1f} seconds."]
-    facts = trial.reply.get("current_facts") or []
-    return [*lines, f"  It cites {facts[0]['citation']}"] if facts else lines
+    citation = _citation(trial)
+    return [*lines, f"  It cites {citation}"] if citation else lines
+
+
+def _citation(trial: Trial) -> str | None:
+    """The first that the reply has: of a fact, or else of a recent event. A new session has no facts yet."""
+    rows = [*(trial.reply.get("current_facts") or ()), *(trial.reply.get("recent") or ())]
+    return str(rows[0]["citation"]) if rows else None
 
 
 def undo_lines(outcomes: Sequence[Undone], workspace: Workspace, terminal: Terminal, dry_run: bool) -> list[str]:
@@ -103,7 +109,6 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
 
 def done_as_dict(done: Done) -> dict[str, Any]:
     trial = done.trial
-    facts = (trial.reply.get("current_facts") or []) if trial else []
     check = {"ok": trial is not None, "seconds": round(trial.seconds, 2) if trial else None}
     error = {"error": done.failure.as_dict()["error"]} if done.failure else {}
     return {
@@ -111,7 +116,7 @@ def done_as_dict(done: Done) -> dict[str, Any]:
         "written": list(done.files),
         "recorded": [event.citation for event in done.events],
         "left_alone": [left._asdict() for left in done.left_alone],
-        "server": {**check, "citation": facts[0]["citation"] if facts else None, **error},
+        "server": {**check, "citation": _citation(trial) if trial else None, **error},
     }
 
 

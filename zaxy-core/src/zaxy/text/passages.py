@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from zaxy.api.models import Event, Extraction, JsonObject
 from zaxy.eventloom.admission import IMPORTED_FROM
-from zaxy.extract.rules import ERASED
+from zaxy.extract.own_use import is_own_use
+from zaxy.extract.rules import ERASED, RULES
 from zaxy.extract.texts import readable_text
 from zaxy.extract.times import utc_text
+from zaxy.text.statements import marked_questions, questions, within, without
 
 MAX_CHARS = 1200
 """Characters of a passage. Longer texts are cut where a line or a sentence ends."""
@@ -23,6 +26,10 @@ HEADING = ("title", "path", "source")
 ORIGIN = "origin_citation"
 """What an imported event was cited by where it came from."""
 KINDS = {"transcript.turn": "transcript", "document.indexed": "document"}
+SPOKEN = frozenset(("transcript.turn", *(kind for kind in RULES if kind.startswith("hook."))))
+"""What somebody said to somebody; types that have no rule are taken for it too. What other events and documents hold
+was written down to be kept: there only a question mark shows a question."""
+_FIELD = re.compile(r"[\w.-]{1,64}: \S+(?: \S+){0,2}")
 
 
 class Passage(NamedTuple):
@@ -38,6 +45,38 @@ class Passage(NamedTuple):
     heading: str
     """What it stands under: the title and path of a document, the name of a channel."""
     metadata: JsonObject
+
+
+class Parts(NamedTuple):
+    """What a passage tells, and what in it asks."""
+
+    stated: str
+    asked: str
+
+
+NOTHING_SAID = Parts("", "")
+
+
+def parts_of(event: Event, text: str) -> Parts:
+    """The parts of a passage of an event; a record of memory's own use has none."""
+    return NOTHING_SAID if is_own_use(event) else parts_of_text(text, event.type)
+
+
+def parts_of_text(text: str, event_type: str) -> Parts:
+    """What a text of an event tells, and what in it asks. What a command or a tool printed is never a question.
+
+    Beside a question, fields of a few words say where and how it was asked.
+    """
+    if event_type in OBSERVED:
+        return Parts(text, "")
+    is_spoken = event_type in SPOKEN or (event_type not in RULES and event_type not in KINDS)
+    spans = questions(text) if is_spoken else marked_questions(text)
+    if not spans:
+        return Parts(text, "")
+    stated = without(text, spans)
+    if is_spoken and all(_FIELD.fullmatch(line.strip()) for line in stated.splitlines()):
+        return Parts("", text)
+    return Parts(stated, within(text, spans))
 
 
 def passages(event: Event, rows: Extraction) -> list[Passage]:

@@ -12,10 +12,11 @@ from functools import partial
 from typing import NamedTuple
 
 from zaxy.text import bm25
+from zaxy.text.asides import text_of
 from zaxy.text.bm25 import terms_of
 from zaxy.text.candidates import Candidates, candidates
 from zaxy.text.schema import PLACE_BITS, Text
-from zaxy.text.store import EpisodeSize, TextStore
+from zaxy.text.store import EpisodeSize, Reach, TextStore
 from zaxy.text.tokens import Wanted, folded, identifiers, stems_of
 
 NEIGHBOUR, NEXT_NEIGHBOUR = 0.4, 0.16
@@ -63,19 +64,48 @@ def rank(store: TextStore, wanted: Wanted, last_seq: int, by: str = "") -> list[
     if not reach.last:
         return []
     chosen = candidates(store, wanted, reach, by=by)
+    asides = store.asides(last_seq, by)
+    for aside in asides.quoted(wanted.phrases) if wanted.phrases else ():
+        if aside.passage:
+            chosen.passages.setdefault(aside.passage, range(len(chosen.terms)))
     found = {text.id: text for text in store.texts(chosen.passages)} if chosen.passages else {}
-    if not found:
-        return []
     weights = [term.weight for term in chosen.terms]
     times = _times(found.values(), chosen)
+    answers = asides.answers(_weights_of_words(wanted, chosen, reach), _highest_weight(times, weights))
+    if not found and not answers:
+        return []
     own = _own(found, times=times, weights=weights, average=reach.words / reach.last)
     named = _named(store, found, wanted, chosen) if wanted.identifiers or wanted.phrases else {}
     at = {text.episode << PLACE_BITS | text.place: own[key] for key, text in found.items()}
+    found |= {text.id: text for text in store.at_if_there(answers.keys() - at.keys(), reach.last)} if answers else {}
     sizes = store.episodes({text.episode for text in found.values()}, reach)
-    for text in store.at(_places_beside(found, own, sizes=sizes) - at.keys()):
+    there = {text.episode << PLACE_BITS | text.place for text in found.values()}
+    for text in store.at(_places_beside(found, own, sizes=sizes) - there):
         found[text.id] = text
     episodes = _episodes(found.values(), times=times, weights=weights, sizes=sizes)
-    return _best(found, wanted, own=own, at=at, named=named, episodes=episodes)
+    return _best(found, wanted, own=own, at=at, named=named, episodes=episodes, answers=answers)
+
+
+def quoted_questions(store: TextStore, wanted: Wanted, last_seq: int, by: str = "") -> list[Hit]:
+    """What only asks and has a quoted phrase, the most of the phrases first. No word finds it."""
+    if not wanted.phrases:
+        return []
+    share = NAMED / (len(wanted.phrases) + len(wanted.identifiers))
+    scored = []
+    for aside in store.asides(last_seq, by).quoted(wanted.phrases):
+        text = folded(aside.text)
+        if score := share * sum([phrase in text for phrase in wanted.phrases]):
+            scored.append((score, aside.id, aside))
+    return [
+        Hit(text_of(aside), score, 0.0, 0.0, 0.0, 0.0, 0.0, score) for score, _, aside in sorted(scored, reverse=True)
+    ]
+
+
+def _weights_of_words(wanted: Wanted, chosen: Candidates, reach: Reach) -> dict[str, float]:
+    """The weight of each word that is asked for; one that nothing tells of may have been asked for before."""
+    known = {term.term: term.weight for term in chosen.terms}
+    unseen = bm25.weight(0, reach.last)
+    return {word: known.get(word, unseen) for word in wanted.words}
 
 
 def weights(store: TextStore, asked: Sequence[str], last_seq: int) -> Weights:
@@ -83,6 +113,17 @@ def weights(store: TextStore, asked: Sequence[str], last_seq: int) -> Weights:
     reach = store.reach(last_seq)
     known = {term.term: term.weight for term in terms_of(asked, store.blocks.counts(asked, reach.last), reach.last)}
     return Weights(known, bm25.weight(0, reach.last))
+
+
+def _highest_weight(times: Mapping[int, list[tuple[int, int]]], weights: Sequence[float]) -> float:
+    """Of the terms that any one text has, together. One loop: a call for each text would take longer than the sums."""
+    highest = 0.0
+    for of_text in times.values():
+        weight = 0.0
+        for number, _ in of_text:
+            weight += weights[number]
+        highest = max(highest, weight)
+    return highest
 
 
 def _times(texts: Iterable[Text], chosen: Candidates) -> dict[int, list[tuple[int, int]]]:
@@ -107,7 +148,7 @@ def _own(
 
 def _shares(keys: Iterable[int], scores: Sequence[float]) -> dict[int, float]:
     """Each score as a share of the best."""
-    best = max(scores) or 1.0
+    best = max(scores, default=0.0) or 1.0
     return {key: score / best for key, score in zip(keys, scores, strict=True)}
 
 
@@ -151,6 +192,8 @@ def _episodes(
         of_episode = together.setdefault(text.episode, {})
         for number, count in times.get(text.id, ()):
             of_episode[number] = of_episode.get(number, 0) + count
+    if not sizes:
+        return {}
     average = sum([words for _, words in sizes.values()]) / len(sizes)
     whole = [(counts.items(), sizes[episode][1] / average) for episode, counts in together.items()]
     return _shares(together, bm25.scores(whole, weights))
@@ -164,8 +207,9 @@ def _best(
     at: Mapping[int, float],
     named: Mapping[int, float],
     episodes: Mapping[int, float],
+    answers: Mapping[int, float],
 ) -> list[Hit]:
-    """The sums, the highest first; `at` has the words' score of each place."""
+    """The sums, the highest first; `at` has the words' score of each place, `answers` what questions add to it."""
     asked = frozenset(wanted.words)
     names = {text.speaker for text in found.values()} | {text.actor for text in found.values()}
     speakers = {name for name in names if not asked.isdisjoint(stems_of(name))}
@@ -174,7 +218,7 @@ def _best(
     for key, text in found.items():
         words = own.get(key, 0.0)
         place = text.episode << PLACE_BITS | text.place
-        nearby = NEIGHBOUR * (near(place - 1, 0.0) + near(place + 1, 0.0))
+        nearby = answers.get(place, 0.0) + NEIGHBOUR * (near(place - 1, 0.0) + near(place + 1, 0.0))
         nearby += NEXT_NEIGHBOUR * (near(place - 2, 0.0) + near(place + 2, 0.0))
         episode = EPISODE * episodes[text.episode]
         speaker = SPEAKER if text.speaker in speakers or text.actor in speakers else 0.0

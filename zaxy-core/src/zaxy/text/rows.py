@@ -16,8 +16,9 @@ from zaxy.eventloom.citation import parse_citation
 from zaxy.eventloom.sealed_connection import SealedConnection
 from zaxy.extract.names import key_of
 from zaxy.text import tokens
+from zaxy.text.asides import NewAsides
 from zaxy.text.blocks import Blocks, BlockSizes, words_between
-from zaxy.text.passages import Passage, passages
+from zaxy.text.passages import Parts, Passage, parts_of, passages
 from zaxy.text.schema import MAX_LENGTH, TEXT_COLUMNS, Text
 
 EPISODE_GAP = timedelta(hours=1)
@@ -41,6 +42,7 @@ class NewRows:
         self._reinforced: list[tuple[Any, ...]] = []
         self._times: dict[int, list[str]] = {}
         """By block: when its new passages happened."""
+        self._asides = NewAsides(db)
         self._id, self._words = self._last_passage()
         (self._episode,) = db.execute("SELECT ifnull(max(id), 0) FROM episodes").fetchone()
 
@@ -57,14 +59,26 @@ class NewRows:
         event, rows = extracted.event, extracted.rows
         first = rows.entities[0] if rows.entities else None
         entity = key_of(first.entity_type, first.name) if first else ""
-        for part, passage in enumerate(passages(event, rows)):
-            self._add(event, part, passage, entity)
+        own = [(passage, parts_of(event, passage.text)) for passage in passages(event, rows)]
+        tells = any(said.stated for _, said in own)
+        for part, (passage, said) in enumerate(own):
+            if said.stated or (tells and not part):  # an event that tells anything is known by its first passage
+                self._add(event, part, passage, entity=entity, said=said)
+            else:
+                self._add_aside(event, part, passage, entity=entity, said=said)
         if event.type == "memory.reinforced" and event.payload:
             self._reinforce(event.seq, event.session, event.payload)
 
-    def _add(self, event: Event, part: int, passage: Passage, entity: str) -> None:
+    def _add_aside(self, event: Event, part: int, passage: Passage, *, entity: str, said: Parts) -> None:
+        """What tells nothing stands behind the last passage of its episode, and counts for nothing there."""
+        episode = self._episode_of(passage.source, passage.time)
+        kind = passage.kind if said.asked else event.type
+        place = (episode[0], episode[2], 0, 0, 0, kind, event.actor, passage.speaker, passage.time)
+        self._asides.add(Text(0, event.seq, part, event.hash, *place, entity, ""), said.asked, passage.text)
+
+    def _add(self, event: Event, part: int, passage: Passage, *, entity: str, said: Parts) -> None:
         text, kind, speaker, source, time, heading, metadata = passage
-        stems = [*header(time[:10], speaker), *tokens.stems_of(heading), *tokens.words(text)]
+        stems = [*header(time[:10], speaker), *tokens.stems_of(heading), *tokens.words(said.stated)]
         words, length = f" {'  '.join(stems)} ", len(stems)
         self._stems.append(stems)
         episode = self._episode_of(source, time)
@@ -81,6 +95,8 @@ class NewRows:
         self._passages.append((*fields, seals[0], *content, seals[1]))
         names = tokens.identifiers(text)
         self._fts.append((self._id << 8 | min(length, MAX_LENGTH), words, " ".join(names) if names else ""))
+        if said.asked:
+            self._asides.add(Text(*fields), said.asked, text)
 
     def _episode_of(self, source: str, time: str) -> list[Any]:
         if source not in self._episodes:
@@ -123,6 +139,7 @@ class NewRows:
         db.executemany("INSERT INTO fts (rowid, words, names) VALUES (?, ?, ?)", self._fts)
         db.executemany("REPLACE INTO episodes VALUES (?, ?, ?, ?, ?, ?)", episodes)
         db.executemany("INSERT INTO reinforced VALUES (?, ?, ?, ?, ?)", self._reinforced)
+        self._asides.write()
         before, size = self._id - len(self._passages), self._sizes.block
         blocks = Blocks(db, self._sizes)
         for block, times in self._times.items():

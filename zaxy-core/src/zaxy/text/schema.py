@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from zaxy.text import tokens
 
-FORMAT = f"4, tokens {tokens.FORMAT}"
+FORMAT = f"6, tokens {tokens.FORMAT}"
 WORD_LISTS = "CREATE VIRTUAL TABLE fts USING fts5 (words, names, content = '', tokenize = 'ascii')"
+ASIDE_LISTS = "CREATE VIRTUAL TABLE fts_asked USING fts5 (words, content = '', tokenize = 'ascii')"
 SCHEMA = f"""
 CREATE TABLE about (cursor TEXT, feedback INTEGER, seal INTEGER);
 CREATE TABLE passages (
@@ -28,7 +29,13 @@ CREATE TABLE marks (
 CREATE TABLE bits (term TEXT, block INTEGER, bits BLOB, PRIMARY KEY (term, block)) WITHOUT ROWID;
 CREATE INDEX by_block ON bits (block);
 CREATE TABLE times (block INTEGER PRIMARY KEY, earliest TEXT, latest TEXT, seconds BLOB);
-{WORD_LISTS}
+CREATE TABLE asides (
+    id INTEGER PRIMARY KEY, seq INTEGER, part INTEGER, hash TEXT, episode INTEGER, place INTEGER, passage INTEGER,
+    kind TEXT, actor TEXT, speaker TEXT, time TEXT, entity TEXT, words TEXT, text TEXT, seal INTEGER
+);
+CREATE UNIQUE INDEX asides_by_event ON asides (seq, part);
+{WORD_LISTS};
+{ASIDE_LISTS};
 """
 
 
@@ -60,6 +67,30 @@ class Text(NamedTuple):
     """Its stems, each with a space before it and one after it, so that the same word twice is counted twice."""
 
 
+class Aside(NamedTuple):
+    """What a part of an event asks; if it has no words, the event is a record of memory's own use."""
+
+    id: int
+    seq: int
+    part: int
+    hash: str
+    episode: int
+    place: int
+    """The place of the passage that it stands behind, or in; 0 if it comes first in its episode."""
+    passage: int
+    """The number of the passage that the part is as well; 0 if it tells nothing."""
+    kind: str
+    """As that of a passage; of a record of memory's own use the type of the event."""
+    actor: str
+    speaker: str
+    time: str
+    entity: str
+    words: str
+    """The stems of what asks."""
+    text: str
+    """The whole part, if it only asks."""
+
+
 class Content(NamedTuple):
     """The rest of it, for those that are shown."""
 
@@ -79,6 +110,7 @@ COLUMNS = {
     "passages": f"{', '.join(Text._fields)}, type, metadata, text",
     "episodes": "id, source, passages, words, last",
     "reinforced": "seq, target, entity, weight",
+    "asides": ", ".join(Aside._fields),
     "marks": "term, block, by_now",
     "bits": "term, block, bits",
     "times": "block, earliest, latest, seconds",

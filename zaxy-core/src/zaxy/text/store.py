@@ -14,6 +14,7 @@ from zaxy.api.models import Cursor, ExtractedEvent
 from zaxy.eventloom.database_errors import MISSING, Unsealed
 from zaxy.eventloom.sealed_connection import SealedConnection
 from zaxy.extract.housekeeping import is_housekeeping
+from zaxy.text import asides
 from zaxy.text.blocks import Blocks, BlockSizes
 from zaxy.text.rows import NewRows
 from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, PLACE_BITS, TEXT_COLUMNS, Content, Text
@@ -107,10 +108,15 @@ class TextStore:
                 digest.update(json.dumps(row, default=bytes.hex).encode() + b"\n")
         return digest.hexdigest()
 
+    def asides(self, last_seq: int, by: str = "") -> asides.Asides:
+        """What asks, of the events up to `last_seq`."""
+        return asides.Asides(self._db, last_seq, by)
+
     def wipe(self) -> None:
         for table in ("about", *COLUMNS):
             self._db.execute(f"DELETE FROM {table}")
         self._db.execute("INSERT INTO fts (fts) VALUES ('delete-all')")
+        self._db.execute("INSERT INTO fts_asked (fts_asked) VALUES ('delete-all')")
 
     # Reading. Whatever came after the passage `last` is not there: an answer of then can be given again at any time.
 
@@ -182,6 +188,15 @@ class TextStore:
         )
         return _all_of(places, self._checked(self._db.execute(query, (_json(places),))))
 
+    def at_if_there(self, places: Collection[int], last: int) -> list[Text]:
+        """The same for places that may not be there, of passages up to `last`."""
+        query = (
+            f"SELECT {TEXT_COLUMNS} FROM json_each(?) AS asked CROSS JOIN passages "
+            f"ON episode = asked.value >> {PLACE_BITS} AND place = asked.value & {(1 << PLACE_BITS) - 1} "
+            "WHERE passages.id <= ?"
+        )
+        return self._checked(self._db.execute(query, (_json(places), last)))
+
     def contents(self, ids: Iterable[int]) -> dict[int, Content]:
         query = f"SELECT {CONTENT_COLUMNS} FROM passages WHERE id IN (SELECT value FROM json_each(?))"
         rows = self._db.unsealed(self._db.execute(query, (_json(ids),)))
@@ -223,7 +238,7 @@ class TextStore:
         # The passage before an event's first one is of the event before it.
         if [*([last.seq] if last else []), *[known[text.id - 1] for text in firsts[:-1]]] != seqs:
             raise Unsealed(MISSING)
-        return seqs
+        return sorted({*seqs, *asides.latest(self._db, count, last_seq)}, reverse=True)[:count]
 
     def newest(self, last_seq: int) -> str:
         """The time of the passage that came last; empty where there is none."""

@@ -60,6 +60,8 @@ MONTHS = "january february march april may june july august september october no
 _MONTH = re.compile(rf"\b({'|'.join(month.title() for month in MONTHS)})\b(?:,? ((?:19|20)\d\d)\b)?")
 _QUOTED = re.compile(r'"([^"]{2,200})"|“([^”]{2,200})”|«([^»]{2,200})»|`([^`]{2,200})`|「([^」]{1,200})」')
 
+_CLAUSE_END = re.compile(r"[.,;:!?…，；、。！？؟]+")
+
 _BY_SCRIPT = ((0x370, 0x3FF, "greek"), (0x400, 0x52F, "russian"), (0x600, 0x6FF, "arabic"), (0x900, 0x97F, "hindi"))
 
 
@@ -223,3 +225,9 @@ def match_phrase(phrase: str) -> str:
     if _PICTURES.search(phrase):  # they stand behind the words
         return " AND ".join(f'words:"{stem}"' for stem in dict.fromkeys(stems))
     return f'words:"{" ".join(stems)}"' if stems else ""
+
+
+def match_any_part(phrase: str) -> str:
+    """An FTS5 expression for documents that may have a phrase, or what stands in it between marks of punctuation."""
+    parts = [words(part) for part in _CLAUSE_END.split(phrase)]
+    return " OR ".join(f'"{" ".join(stems)}"' for stems in parts if stems)

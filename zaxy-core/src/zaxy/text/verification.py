@@ -10,6 +10,7 @@ from itertools import chain
 
 from zaxy.eventloom.database_errors import Unsealed
 from zaxy.eventloom.sealed_connection import SealedConnection
+from zaxy.text import asides
 from zaxy.text.blocks import SPAN, BlockSizes, bits_of, common_words, is_joined, joined_bits, seconds_of, words_between
 from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, WORD_LISTS, Text
 from zaxy.text.tokens import identifiers
@@ -20,6 +21,7 @@ SEALED = {
     "content": ("passages", CONTENT_COLUMNS.rpartition(", ")[0], "content_seal"),
     "episode": ("episodes", COLUMNS["episodes"], "seal"),
     "feedback": ("reinforced", COLUMNS["reinforced"], "seal"),
+    "aside": ("asides", COLUMNS["asides"], "seal"),
     "mark": ("marks", "term, block, by_now", "seal"),
 }
 """By what a row is called: its table, the columns that its seal is over, and that of the seal."""
@@ -39,6 +41,7 @@ def problems(db: SealedConnection, sizes: BlockSizes) -> Iterator[str]:
     yield from _wrong_marks(db, sizes)
     yield from _wrong_times(db, sizes)
     yield from _wrong_lists(db)
+    yield from asides.problems(db)
 
 
 def _missing(db: SealedConnection) -> Iterator[str]:
@@ -51,9 +54,10 @@ def _missing(db: SealedConnection) -> Iterator[str]:
     if passages and not db.execute("SELECT 1 FROM about").fetchone():
         yield "it does not say how far it has followed the log"
     in_episodes = "SELECT episode, count(*), sum(length) FROM passages GROUP BY episode ORDER BY episode"
-    if list(db.execute(in_episodes)) != list(db.execute("SELECT id, passages, words FROM episodes ORDER BY id")):
+    kept = "SELECT id, passages, words FROM episodes WHERE passages ORDER BY id"
+    if list(db.execute(in_episodes)) != list(db.execute(kept)):
         yield "the episodes are not those of the passages"
-    (feedback,) = db.execute("SELECT count(*) FROM passages WHERE part = 0 AND type = 'memory.reinforced'").fetchone()
+    (feedback,) = db.execute("SELECT count(*) FROM asides WHERE part = 0 AND kind = 'memory.reinforced'").fetchone()
     (counted,) = db.execute("SELECT count(*) FROM reinforced").fetchone()
     feedback = max(feedback, *[count for (count,) in db.execute("SELECT feedback FROM about")], 0)
     if feedback != counted:
