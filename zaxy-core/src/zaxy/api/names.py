@@ -16,11 +16,6 @@ def folded_names(names: Iterable[str]) -> set[str]:
 
 @lru_cache(REMEMBERED)
 def folded_name(name: str) -> str:
-    return fold(name)
-
-
-def fold(name: str) -> str:
-    """What `folded_name` does, for names that come once: remembering them would take longer."""
     if name.isascii():
         return name.strip().lower()
     return unicodedata.normalize("NFKC", name).strip().casefold()

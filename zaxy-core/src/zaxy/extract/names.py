@@ -8,7 +8,7 @@ from functools import lru_cache
 import orjson
 
 from zaxy.api.models import EntityRef
-from zaxy.api.names import REMEMBERED, fold, folded_name
+from zaxy.api.names import REMEMBERED, folded_name
 
 
 def entity_keys(entities: Iterable[EntityRef]) -> list[str]:
@@ -18,8 +18,3 @@ def entity_keys(entities: Iterable[EntityRef]) -> list[str]:
 @lru_cache(REMEMBERED)
 def entity_key(entity: EntityRef) -> str:
     return orjson.dumps([entity.entity_type, folded_name(entity.name)]).decode()
-
-
-def key_of(entity_type: str, name: str) -> str:
-    """What `entity_key` does, for an entity that comes once."""
-    return orjson.dumps((entity_type, fold(name))).decode()

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from zaxy.api.models import Closing, Edge, Entity, Event, ExtractedEvent
-from zaxy.api.names import fold, folded_name
+from zaxy.api.names import folded_name
 from zaxy.api.versions import (
     PLAIN_EDGE_CONTENT,
     Version,
@@ -316,7 +316,7 @@ class GraphWriter:
     def _thing(self, ref: tuple[str, str]) -> Thing:
         """The thing that is meant; it gets an id when it is first heard of."""
         kind, name = ref
-        matched = fold(name)
+        matched = folded_name(name)
         known = self._known((kind, matched))
         if known is None:
             number = self._last_thing = self._last_thing + 1

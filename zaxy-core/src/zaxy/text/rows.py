@@ -10,11 +10,11 @@ from typing import Any
 
 import orjson
 
-from zaxy.api.models import Event, ExtractedEvent
+from zaxy.api.models import EntityRef, Event, ExtractedEvent
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.citation import parse_citation
 from zaxy.eventloom.sealed_connection import SealedConnection
-from zaxy.extract.names import key_of
+from zaxy.extract.names import entity_key
 from zaxy.text import tokens
 from zaxy.text.asides import NewAsides
 from zaxy.text.blocks import Blocks, BlockSizes, words_between
@@ -58,7 +58,7 @@ class NewRows:
     def take(self, extracted: ExtractedEvent) -> None:
         event, rows = extracted.event, extracted.rows
         first = rows.entities[0] if rows.entities else None
-        entity = key_of(first.entity_type, first.name) if first else ""
+        entity = entity_key(EntityRef(first.entity_type, first.name)) if first else ""
         own = [(passage, parts_of(event, passage.text)) for passage in passages(event, rows)]
         tells = any(said.stated for _, said in own)
         for part, (passage, said) in enumerate(own):
@@ -125,7 +125,7 @@ class NewRows:
             citation = parse_citation(str(payload.get("citation", "")))
             target = citation.seq if citation.session == session else None
         kind, name = payload.get("entity_type"), payload.get("entity_name")
-        entity = key_of(kind, name) if isinstance(kind, str) and isinstance(name, str) else ""
+        entity = entity_key(EntityRef(kind, name)) if isinstance(kind, str) and isinstance(name, str) else ""
         importance = payload.get("importance")
         weight = float(importance) if type(importance) in (int, float) and 0 < importance <= 1 else 1.0
         row = (seq, target, entity, weight)
