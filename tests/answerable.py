@@ -119,8 +119,7 @@ RECORDED = (
     turn("Idris", "Ticket WH-7731 is about pallets that are counted twice.", "What is ticket WH-7731 about?"),
 )
 
-NEVER_RECORDED = (
-    # Words that occur nowhere.
+OTHER_TOPICS = (
     "What is the capital of Uzbekistan?",
     "Which quaternion library renders the holograms?",
     "How many zebras graze behind the observatory?",
@@ -136,7 +135,9 @@ NEVER_RECORDED = (
     "What colour is the dragon's left wing?",
     "How do you pronounce croissant in Klingon?",
     "Which glacier feeds the fjord?",
-    # Words that do occur, put together for things that nobody has said.
+)
+"""Most of the words occur nowhere."""
+OTHER_THINGS = (
     "Which port does the license server listen on?",
     "When do backups of the billing database run?",
     "How many nodes does the production cluster have?",
@@ -153,6 +154,7 @@ NEVER_RECORDED = (
     "When do the license credentials expire?",
     "For how many shops is checkout_v9 on?",
 )
+"""Words that do occur, put together for things that nobody has said."""
 
 
 def history(size: int) -> Iterator[Happening]:

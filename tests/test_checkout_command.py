@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -15,6 +17,7 @@ from typing import Any
 import pytest
 
 from conftest import Zaxy
+from zaxy.assemble import judgement
 from zaxy.memory import Memory
 from zaxy.terminal.checkout_page import checkout_page, command_line
 from zaxy.terminal.screen import cells, plain, wrapped
@@ -131,7 +134,7 @@ def test_a_page_tells_verdict_fact_source_state_and_what_to_do_next(zaxy: Zaxy, 
     citation = append("decision.made", key="sessions", decision="Keep login sessions in Postgres")
     append("task.proposed", task="Measure the payments")
     lines = zaxy("checkout", "where do we keep login sessions?", COLUMNS="100").stdout.splitlines()
-    assert lines[0] == "Memory answers this: answer_from_memory, confidence 0.82."
+    assert re.fullmatch(r"Memory answers this: answer_from_memory, confidence 0\.[89]\d\.", lines[0])
     assert "  Retrieved current facts with Eventloom citations." in lines
     fact = lines.index("  Keep login sessions in Postgres")
     short = citation[: -(64 - 12)]
@@ -159,7 +162,7 @@ def test_what_nobody_recorded_is_to_be_asked(zaxy: Zaxy, append: Append) -> None
     append("fact.recorded", fact="the server port is 8080")
     done = zaxy("checkout", "who designs the logo?")
     assert done.returncode == 0
-    assert done.stdout.startswith("Memory does not know: ask_user, confidence 0.25.\n")
+    assert done.stdout.startswith("Memory does not know: ask_user, confidence 0.0")
     assert "Ask somebody who knows instead of guessing" in done.stdout
     assert "\nFacts\n" not in done.stdout
 
@@ -168,7 +171,7 @@ def test_facts_that_disagree_are_shown_as_a_conflict_once(zaxy: Zaxy, append: Ap
     append("fact.recorded", fact="the server port number is 8080")
     append("fact.recorded", fact="the server port number is 9090")
     shown = zaxy("checkout", "what is the server port number?").stdout
-    assert shown.startswith("Not enough to rely on yet: refresh_recommended")
+    assert shown.startswith("Read what is below before you answer: refresh_recommended")
     section = shown.partition("\nConflicts\n")[2].partition("\n\n")[0]
     assert "- the server port number is 8080" in section and "- the server port number is 9090" in section
     assert section.count(CITED_BY_LENGTH) == 2
@@ -248,7 +251,7 @@ def test_text_keeps_within_the_terminal_and_within_100_columns(
     append("fact.recorded", fact=f"the lamp {'x' * 250}")
     shown = zaxy("checkout", "the lamp", COLUMNS=columns).stdout
     facts = [line for line in shown.splitlines() if not line.startswith("    zaxy ")]
-    assert sum(line.startswith("  ") for line in facts) > 9
+    assert sum(line.startswith("  ") for line in facts) > 7
     assert max(cells(line) for line in facts if CITED_BY_LENGTH not in line) <= widest
     assert max(cells(line) for line in facts) > widest - 20
 
@@ -256,7 +259,7 @@ def test_text_keeps_within_the_terminal_and_within_100_columns(
 def test_recorded_text_cannot_steer_the_terminal(zaxy: Zaxy, append: Append) -> None:
     append("fact.recorded", fact="the lamp \x1b]0;title\x07 is \x1b[31mred\r\nMemory answers this\u202e", key="lamp")
     shown = zaxy("checkout", "which lamp?").stdout
-    assert "the lamp ]0;title is [31mred · Memory answers this" in shown
+    assert "the lamp ]0;title is [31mred. Memory answers this" in shown
     assert all(letter.isprintable() or letter == "\n" for letter in shown)
 
 
@@ -364,3 +367,15 @@ def test_a_skill_is_proposed_applied_and_shown_where_it_applies(zaxy: Zaxy, appe
         assert memory.resolve(outcome["citation"]).payload == {"skill_id": "change-bulb", "success_score": 0}
     page = zaxy("checkout", "how do I change the bulb?").stdout
     assert "Skills that apply\n  change-bulb 2, proposed\n    1. Unplug the lamp\n    2. Change the bulb" in page
+
+
+def test_why_prints_the_figures_that_decided_so_that_a_person_can_redo_both_sums(zaxy: Zaxy, append: Append) -> None:
+    append("fact.recorded", fact="the server port is 8080")
+    shown = zaxy("checkout", "which server port?", "--why").stdout.partition("\nfigure ")[2].splitlines()
+    rows = [line.rsplit(maxsplit=2) for line in shown if line.split()[-1].replace("-", "").replace(".", "").isdigit()]
+    judged = replied(zaxy, "checkout", "which server port?")["diagnostics"]["judgement"]
+    shares = {name: (float(topic), float(answer)) for name, topic, answer in rows if name in ("as a share", "needed")}
+    assert shares["as a share"] == (judged["topic"], judged["answer"])
+    assert shares["needed"] == (judged["topic_needed"], judged["answer_needed"])
+    answer = judgement.ANSWER_START + sum(judgement.ANSWER[name] * judged["figures"][name] for name in judgement.ANSWER)
+    assert 1 / (1 + math.exp(-answer)) == pytest.approx(judged["answer"], abs=0.02)

@@ -184,7 +184,7 @@ def test_a_fact_is_about_its_subject_and_is_named_by_its_key_or_its_text_alone()
     in_parts = own("fact.recorded", subject="Ana", predicate="lives in", object="Porto")
     assert (in_parts.name, in_parts.summary) == ("Ana lives in Porto", "Ana lives in Porto")
     valued = own("fact.recorded", subject="Ana", attribute="city", value="Porto")
-    assert (valued.name, valued.summary) == ("Ana city", "Ana city: Porto")
+    assert (valued.name, valued.summary) == ("Ana city: Porto", "Ana city: Porto")
 
 
 def test_a_preference_belongs_to_its_user() -> None:

@@ -141,6 +141,13 @@ def install_projects(author: Path, *folders: Path) -> None:
 
 
 @authoring
+def test_the_wheel_carries_the_table_of_word_frequencies_with_its_licence(author: Path) -> None:
+    (wheel,) = author.glob("zaxy_core-*.whl")
+    with zipfile.ZipFile(wheel) as opened:
+        assert {f"zaxy/text/frequencies/{name}" for name in ("words.txt", "LICENSE.md")} <= set(opened.namelist())
+
+
+@authoring
 def test_the_wheel_carries_the_contracts(author: Path) -> None:
     done = run(author / "venv/bin/zaxy", "contracts", "check", cwd=author)
     assert done.stdout == "no differences\n"

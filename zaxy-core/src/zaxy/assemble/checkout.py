@@ -5,47 +5,33 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from zaxy.api.models import Entity, EntityRow
 from zaxy.assemble import prompt
-from zaxy.assemble.conflicts import Disagreement, disagreements
-from zaxy.assemble.context import MAX_QUERY_CHARS, Gathered, check_request, gather, in_brief, passages
+from zaxy.assemble.context import MAX_QUERY_CHARS, check_request, gather, in_brief
+from zaxy.assemble.findings import Findings, Row, sort_out
 from zaxy.assemble.guidance import FEEDBACK_TOOL, guidance, pending_reminder, required_action
-from zaxy.assemble.purpose import Purpose, purpose_of, suppressed, unmet
+from zaxy.assemble.purpose import purpose_of, unmet
 from zaxy.assemble.quality import Grounds, Quality, judge
-from zaxy.assemble.relevance import near, relevant, what_is_asked, words_of, would_answer
-from zaxy.assemble.skills import Skills, applicable_skills
-from zaxy.assemble.slots import SlotPlan, slot_plan
 from zaxy.assemble.token_budget import Candidate, TokenBudget, fitted, tokens_of
-from zaxy.assemble.working_set import KINDS, NOTHING_OPEN, WorkingSet, open_rows
+from zaxy.assemble.working_set import NOTHING_OPEN, WorkingSet
 from zaxy.extract.texts import cut, cut_each
 from zaxy.retrieve.citations_in_text import real_citations_within
-from zaxy.retrieve.results import Result
+from zaxy.retrieve.results import Result, source_lanes
 from zaxy.retrieve.snapshot import Snapshot
-from zaxy.text import tokens
 from zaxy.text.passages import ORIGIN
 
+CANDIDATES = 12
+"""Rows that are read at least: what recall puts first need not answer best."""
 MAX_FACTS = 8
-MAX_EVIDENCE = 3
 MAX_FACT_CHARS = 400
-MAX_EVIDENCE_CHARS = 160
+MAX_EVIDENCE_CHARS = 80
+"""The prompt has more of it: `evidence` says which row it is."""
 WORKING_SET_ITEMS = 3
 HEADING_TOKENS = 100
 SHORT_QUERY_CHARS = 80
 SHORT_FACT_CHARS = 120
 """The length of a question and of a fact where the budget is small."""
-NO_FACTS = frozenset(("memory_feedback", "hook_checkpoint"))
-"""Rows about the use of memory itself. They are not facts about the work."""
-STATUS_ROWS = 6
-"""How many rows answer a question about where things stand."""
-STATUS_WORDS = {
-    "goals": tokens.words("goal direction roadmap priority"),
-    "decisions": tokens.words("decision"),
-    "tasks": tokens.words("task action step next left remaining pending open"),
-    "blockers": tokens.words("blocker blocked"),
-}
-"""Words in such a question, by the part of the working set that they mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,23 +81,6 @@ class Assessment:
         return list(self.advice.get("feedback", {}).get("payloads", ()))
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """What was found, sorted into facts, evidence and what is left out."""
-
-    gathered: Gathered
-    purpose: Purpose
-    facts: tuple[Result, ...]
-    evidence: tuple[Result, ...]
-    duplicates: int
-    left_out: dict[str, str]
-    """Why the purpose does not let a row count, by the citation of the row."""
-    superseded: int
-    disagreements: tuple[Disagreement, ...]
-    skills: Skills
-    plan: SlotPlan | None
-
-
 def checkout(
     snapshot: Snapshot,
     query: str,
@@ -129,7 +98,7 @@ def checkout(
     gathered = gather(
         snapshot,
         query,
-        limit=wide,
+        limit=max(wide, CANDIDATES),
         recent=recent,
         from_seq=from_seq,
         purpose=chosen,
@@ -140,86 +109,12 @@ def checkout(
     missing = found.plan.missing(found.facts) if found.plan and found.facts else ()
     cited = sum(bool(fact.citation) for fact in found.facts)
     grounds = Grounds(len(found.facts), cited, found.superseded, len(warnings), missing, unmet(chosen, found.facts))
-    quality = judge(grounds, required_action(query, found.facts, found.plan, missing))
+    quality = judge(grounds, required_action(query, snapshot.session, found, missing), found.judgement)
     reminder = pending_reminder(snapshot.log)
     disputed = bool(found.disagreements)
-    advice = guidance(query, quality, purpose=chosen, facts=found.facts, disputed=disputed, reminder=reminder)
+    advice = guidance(query, quality, session=snapshot.session, found=found, disputed=disputed, reminder=reminder)
     assessment = Assessment(quality, advice, warnings, ref)
     return Checkout(fitted(lambda budget: _reply(snapshot, found, assessment, budget), max_tokens), quality)
-
-
-def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts: int) -> Findings:
-    """Separate facts from near misses, rows that may count from those that may not, and copies from originals."""
-    asked = what_is_asked(gathered.query, snapshot)
-    left_out = suppressed(purpose, gathered.results, snapshot.newest)
-    counted = [one for one in gathered.results if one.citation not in left_out and one.entity_type not in NO_FACTS]
-    words = words_of(counted)
-    answering = _status(snapshot, gathered.query) if asked.status else relevant(asked, counted, words)
-    originals = _once(answering)
-    facts = originals[:max_facts]
-    cited = {fact.citation for fact in facts}
-    rest = [one for one in counted if one.citation not in cited]
-    beside = near(asked, [words[one.citation] for one in rest])
-    evidence = _once([one for one, is_near in zip(rest, beside, strict=True) if is_near])
-    if len(evidence) < MAX_EVIDENCE:
-        more = passages(snapshot, gathered, lambda texts: near(asked, [set(text.words.split()) for text in texts]))
-        left_out |= suppressed(purpose, more, snapshot.newest)
-        evidence = _once([*evidence, *(one for one in more if one.citation not in left_out)])
-    return Findings(
-        gathered,
-        purpose,
-        tuple(facts),
-        tuple(evidence[:MAX_EVIDENCE]),
-        len(answering) - len(originals),
-        left_out,
-        0 if asked.status else sum(would_answer(asked, gathered.superseded)),
-        tuple(disagreements(facts)),
-        applicable_skills(gathered.query, snapshot),
-        slot_plan(gathered.query),
-    )
-
-
-def _status(snapshot: Snapshot, query: str) -> list[Result]:
-    """The rows that say where things stand: of the kinds that the question names, or of every kind."""
-    asked = set(tokens.words(query))
-    named = {kind for kind, words in STATUS_WORDS.items() if not asked.isdisjoint(words)} or set(STATUS_WORDS)
-    wanted = [kind for kind in KINDS if kind.heading in named]
-    each = max(STATUS_ROWS // len(wanted), 1)
-    rows = open_rows(snapshot.current_of_each, [kind.entity_types for kind in wanted], each)
-    worded = snapshot.worded([row for of_kind in rows for row in of_kind])
-    texts = snapshot.shown([entity.summary for _, entity in worded])
-    cited = snapshot.cite([row for row, _ in worded])
-    return [_of_row(*parts, text, citation) for parts, text, citation in zip(worded, texts, cited, strict=True)]
-
-
-def _of_row(row: EntityRow, entity: Entity, text: str, citation: str) -> Result:
-    return Result(
-        content=text,
-        citation=citation,
-        seq=row.opened_seq,
-        lane="exact",
-        score=1.0,
-        steps=(),
-        profile="status",
-        event_type="",
-        actor="",
-        valid_from=row.valid_from,
-        valid_to=row.valid_to,
-        entity_name=entity.name,
-        entity_type=entity.entity_type,
-        properties=entity.properties,
-    )
-
-
-def _once(results: Sequence[Result]) -> list[Result]:
-    """The results without later ones that have the same text."""
-    if len(results) < 2:
-        return list(results)
-    texts = tokens.folded_each([result.statement for result in results])
-    found: dict[str, Result] = {}
-    for result, text in zip(results, texts, strict=True):
-        found.setdefault(" ".join(text.split()), result)
-    return list(found.values())
 
 
 # The reply
@@ -234,21 +129,24 @@ def _reply(snapshot: Snapshot, found: Findings, assessment: Assessment, budget: 
     bare = prompt.render(*asked, advice=advice, diagnostics=diagnostics)
     left = budget - tokens_of(frame, bare) - HEADING_TOKENS
     payloads = assessment.payloads
-    candidates = _fact_candidates(found, payloads, MAX_FACT_CHARS)
+    candidates = _candidates(found.rows, payloads, MAX_FACT_CHARS, session=snapshot.session)
     if left < tokens_of(*(candidates[0][1] if candidates else ())):
-        candidates = _fact_candidates(found, payloads, SHORT_FACT_CHARS)
+        candidates = _candidates(found.rows, payloads, SHORT_FACT_CHARS, session=snapshot.session)
         frame, advice, diagnostics = _without_advice(frame), None, None
         asked = (cut(found.gathered.query, SHORT_QUERY_CHARS), *asked[1:])
         left = budget - tokens_of(frame, prompt.render(*asked)) - HEADING_TOKENS
     room = TokenBudget(left)
-    facts = room.fill(candidates, at_least=1)
-    disputes = room.fill((one, (one.as_dict(), prompt.disagreement_line(one))) for one in found.disagreements)
+    disputed = [(one, (one.as_dict(), prompt.disagreement_line(one))) for one in found.disagreements]
+    first = room.fill(disputed[:1]) if candidates and left > tokens_of(*candidates[0][1]) else []
+    rows = room.fill(candidates, at_least=1)
+    disputes = [*first, *room.fill(disputed[len(first) :])]
     skill_parts = (found.skills.as_dict(), found.skills.analytics, prompt.skill_lines(found.skills))
     skills = found.skills if found.skills.is_known and room.takes(*skill_parts) else None
     working = WorkingSet.of(room.fill(found.gathered.working.ranked(WORKING_SET_ITEMS)))
-    evidence = room.fill((one, (one,)) for one in _evidence(found.evidence))
     latest = in_brief(snapshot, found.gathered.recent.events[::-1])
     recent = room.fill((one, (one,)) for one in latest)[::-1]
+    facts = [row for row in rows if row.fact is not None]
+    evidence = [row.evidence for row in rows if row.evidence is not None]
     if skills is not None:
         frame["diagnostics"]["skills"] = skills.as_dict()
         if skills.analytics:
@@ -259,15 +157,15 @@ def _reply(snapshot: Snapshot, found: Findings, assessment: Assessment, budget: 
         *asked,
         advice=advice,
         diagnostics=diagnostics,
-        facts=[line for _, line, _ in facts],
+        rows=[row.line for row in rows],
         disagreements=disputes,
         working=working,
         skills=skills,
     )
-    frame["current_facts"] = [fact for fact, _, _ in facts]
+    frame["current_facts"] = [row.fact for row in facts]
     frame["conflicts"] = [one.as_dict() for one in disputes]
     frame["evidence"] = evidence
-    frame["provenance"] = [provenance for _, _, provenance in facts]
+    frame["provenance"] = [row.provenance for row in facts]
     frame["working_set"] = working.as_dict()
     frame["recent"] = recent
     frame["truncated"] = room.short or advice is None
@@ -281,17 +179,34 @@ def _reply(snapshot: Snapshot, found: Findings, assessment: Assessment, budget: 
     return dict(real_citations_within(frame, snapshot.resolves))
 
 
-def _fact_candidates(
-    found: Findings, payloads: Sequence[dict[str, Any]], max_chars: int
-) -> list[Candidate[tuple[dict[str, Any], str, dict[str, Any]]]]:
-    """Each fact with its line in the prompt and its provenance. The first ones cost their feedback payloads too."""
-    session = found.gathered.session
-    statements = cut_each([fact.statement for fact in found.facts], max_chars)
-    shown = [
-        (_fact(fact, statement), prompt.fact_line(fact, statement), _provenance(session, fact))
-        for fact, statement in zip(found.facts, statements, strict=True)
-    ]
-    return [(parts, (*parts, *payloads[rank : rank + 1])) for rank, parts in enumerate(shown)]
+class ShownRow(NamedTuple):
+    """A row in all places of a reply."""
+
+    line: str
+    fact: dict[str, Any] | None
+    evidence: dict[str, Any] | None
+    provenance: dict[str, Any]
+
+
+def _candidates(
+    rows: Sequence[Row], payloads: Sequence[dict[str, Any]], max_chars: int, *, session: str
+) -> list[Candidate[ShownRow]]:
+    """Each row with all that it adds. The first facts cost their feedback payloads too."""
+    candidates: list[Candidate[ShownRow]] = []
+    left = list(payloads)
+    texts = cut_each([" ".join(row.text.split()) for row in rows], max_chars)
+    short = cut_each(texts, MAX_EVIDENCE_CHARS)
+    lanes = source_lanes([row.result for row in rows])
+    for row, text, in_short, lane in zip(rows, texts, short, lanes, strict=True):
+        line, provenance = prompt.row_line(row, text), _provenance(session, row.result)
+        if row.answers:
+            shown = ShownRow(line, _fact(row.result, text, lane), None, provenance)
+            candidates.append((shown, (line, shown.fact, provenance, *left[:1])))
+            left = left[1:]
+        else:
+            shown = ShownRow(line, None, _evidence(row, in_short, lane), provenance)
+            candidates.append((shown, (line, shown.evidence)))
+    return candidates
 
 
 def _without_advice(frame: dict[str, Any]) -> dict[str, Any]:
@@ -301,7 +216,8 @@ def _without_advice(frame: dict[str, Any]) -> dict[str, Any]:
     if action is not None:
         kept = {key: value for key, value in action.items() if key != "suggested_queries"}
         quality = {**quality, "required_action": {**kept, "query": cut(action["query"], SHORT_QUERY_CHARS)}}
-    diagnostics = {key: value for key, value in diagnostics.items() if key != "purpose_retrieval_policy"}
+    left_out = ("purpose_retrieval_policy", "judgement")
+    diagnostics = {key: value for key, value in diagnostics.items() if key not in left_out}
     if "slot_plan" in diagnostics:
         plan = {key: diagnostics["slot_plan"][key] for key in ("version", "operation", "required_slots")}
         diagnostics = {**diagnostics, "slot_plan": plan}
@@ -315,7 +231,7 @@ def _frame(snapshot: Snapshot, found: Findings, assessment: Assessment) -> dict[
     """What every reply holds. Its lists are empty here; they are filled as far as the budget goes."""
     gathered = found.gathered
     policy = {"excluded": len(found.left_out), "by_reason": dict(Counter(found.left_out.values()))}
-    lanes = Counter(fact.source_lane for fact in (*found.facts, *found.evidence))
+    lanes = Counter(source_lanes([row.result for row in found.rows]))
     seqs = [event.seq for event in gathered.recent.events]
     diagnostics: dict[str, Any] = {
         "source_lanes": dict(lanes),
@@ -327,6 +243,7 @@ def _frame(snapshot: Snapshot, found: Findings, assessment: Assessment) -> dict[
         "warning_count": len(assessment.warnings),
         "feedback_recommended": bool(found.facts),
         "feedback_tool": FEEDBACK_TOOL,
+        "judgement": found.judgement.as_dict(),
         "token_efficiency": {"prompt_tokens": 0, "facts_per_1k_tokens": 0.0, "evidence_count": 0, "fact_count": 0},
     }
     advice = assessment.advice
@@ -363,11 +280,11 @@ def _frame(snapshot: Snapshot, found: Findings, assessment: Assessment) -> dict[
     }
 
 
-def _fact(fact: Result, statement: str) -> dict[str, Any]:
+def _fact(fact: Result, text: str, lane: str) -> dict[str, Any]:
     shown = {
-        "content": statement,
+        "content": text,
         "citation": fact.citation,
-        "source_lane": fact.source_lane,
+        "source_lane": lane,
         "entity_name": cut(fact.entity_name, 80),
         "entity_type": fact.entity_type,
         "actor": fact.actor,
@@ -377,17 +294,15 @@ def _fact(fact: Result, statement: str) -> dict[str, Any]:
     return {key: value for key, value in shown.items() if value}
 
 
-def _evidence(results: Sequence[Result]) -> list[dict[str, Any]]:
-    texts = cut_each([" ".join(result.statement.split()) for result in results], MAX_EVIDENCE_CHARS)
-    return [
-        {
-            "content": text,
-            "citation": result.citation,
-            "source_lane": result.source_lane,
-            "event_type": result.event_type,
-        }
-        for result, text in zip(results, texts, strict=True)
-    ]
+def _evidence(row: Row, text: str, lane: str) -> dict[str, Any]:
+    shown = {
+        "content": text,
+        "citation": row.result.citation,
+        "source_lane": lane,
+        "event_type": row.result.event_type,
+        "maybe_replaced_by": row.replaced_by,
+    }
+    return {key: value for key, value in shown.items() if value}
 
 
 def _provenance(session: str, result: Result) -> dict[str, Any]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from itertools import combinations
 from typing import Any
 
+from zaxy.assemble.features import Weighed
 from zaxy.assemble.quoting import quoted
 from zaxy.extract.texts import cut
 from zaxy.retrieve.results import Result
@@ -20,7 +22,8 @@ MAX_VALUE_WORDS = 4
 """How many last words may differ. Texts that differ by more are about different things."""
 MAX_DISAGREEMENTS = 3
 """All pairs of eight facts would leave no room for the facts."""
-MAX_CLAIM_CHARS = 160
+MAX_CLAIM_CHARS = 100
+CHANGED_MIND = timedelta(hours=1)
 _WORDS = re.compile(r"[^\W_]+(?:[.:/@-][^\W_]+)*")
 
 
@@ -49,27 +52,30 @@ class Disagreement:
         return f"two current facts disagree about {quoted(cut(self.about, MAX_CLAIM_CHARS))}: {both}"
 
 
-def disagreements(facts: Iterable[Result]) -> list[Disagreement]:
-    """The first pairs that disagree, each with what they disagree about."""
-    asserted = [fact for fact in facts if fact.entity_type in ASSERTING]
-    found = ((_subject(one, other), one, other) for one, other in combinations(asserted, 2))
-    return [Disagreement(about, one, other) for about, one, other in found if about][:MAX_DISAGREEMENTS]
+def disagreements(rows: Iterable[Weighed]) -> list[Disagreement]:
+    """The pairs that disagree, each with what they disagree about."""
+    asserted = [row for row in rows if row.result.entity_type in ASSERTING]
+    found = ((_subject(one, other), one.result, other.result) for one, other in combinations(asserted, 2))
+    return [Disagreement(about, one, other) for about, one, other in found if about]
 
 
-def _subject(one: Result, other: Result) -> str:
-    """What both facts are about, if they disagree on it; else empty."""
-    if one.entity_type != other.entity_type:
+def _subject(one: Weighed, other: Weighed) -> str:
+    """What both are about, if they disagree on it; else empty."""
+    if _is_settled(one.result, other.result):
         return ""
-    first, second = _subject_and_value(one), _subject_and_value(other)
-    if first and second:
-        return first[0] if first[0] == second[0] and first[1] != second[1] else ""
-    return _shared_beginning(*([word.lower() for word in _WORDS.findall(result.statement)] for result in (one, other)))
+    if one.statements.value_of_same(other.statements) and one.statements.claim:
+        return " ".join(one.statements.claim[:2])
+    if one.result.entity_type != other.result.entity_type or (one.statements.claim and other.statements.claim):
+        return ""
+    return _shared_beginning(*([word.lower() for word in _WORDS.findall(row.result.statement)] for row in (one, other)))
 
 
-def _subject_and_value(result: Result) -> tuple[str, str] | None:
-    """`subject attribute` and the value of a fact that was recorded in fields."""
-    fields = [str(result.properties.get(name, "")) for name in ("subject", "attribute", "value")]
-    return (tokens.folded(f"{fields[0]} {fields[1]}").strip(), tokens.folded(fields[2])) if all(fields) else None
+def _is_settled(one: Result, other: Result) -> bool:
+    """Whether the same person said the one so long after the other that it is a change of mind."""
+    if one.actor != other.actor:
+        return False
+    moments = [datetime.fromisoformat(result.valid_from) for result in (one, other) if result.valid_from]
+    return len(moments) == 2 and abs(moments[0] - moments[1]) >= CHANGED_MIND
 
 
 def _shared_beginning(one: Sequence[str], other: Sequence[str]) -> str:

@@ -7,13 +7,13 @@ from typing import Any
 
 from zaxy.assemble.conflicts import Disagreement
 from zaxy.assemble.context import DATA
+from zaxy.assemble.findings import Row
 from zaxy.assemble.purpose import GENERAL, Purpose
 from zaxy.assemble.quality import Quality
 from zaxy.assemble.quoting import name_in_line, quoted
 from zaxy.assemble.skills import NONE, Skills
 from zaxy.assemble.working_set import WorkingSet
 from zaxy.extract.texts import cut
-from zaxy.retrieve.results import Result
 
 MAX_QUERY_CHARS = 240
 
@@ -26,17 +26,17 @@ def render(
     *,
     advice: dict[str, Any] | None = None,
     diagnostics: dict[str, Any] | None = None,
-    facts: Sequence[str] = (),
+    rows: Sequence[str] = (),
     disagreements: Sequence[Disagreement] = (),
     working: WorkingSet | None = None,
     skills: Skills | None = None,
 ) -> str:
-    """All sections that are not empty. `facts` are finished lines."""
+    """All sections that are not empty. `rows` are finished lines."""
     lines = ["# Memory Checkout", f"Question: {quoted(cut(query, MAX_QUERY_CHARS))}", DATA]
     lines += ["", "## Quality", f"{quality.answerability}, confidence {quality.confidence:.2f}."]
     lines += [f"- {reason}" for reason in quality.reasons]
-    if facts:
-        lines += ["", "## Current Facts", *facts]
+    if rows:
+        lines += ["", "## What Memory Holds", *rows]
     if disagreements:
         lines += ["", "## Conflicts", *map(disagreement_line, disagreements)]
     if warnings:
@@ -60,10 +60,12 @@ def _guidance(advice: dict[str, Any], purpose: Purpose) -> list[str]:
     return lines + ([f"- Reminder: {advice['reminder']}"] if "reminder" in advice else [])
 
 
-def fact_line(fact: Result, statement: str) -> str:
-    """`statement`: as much as is shown of what it says."""
-    whose = f"{fact.entity_type or fact.event_type}{f' by {name_in_line(fact.actor)}' if fact.actor else ''}"
-    return f"- {quoted(statement)} ({whose}, {fact.valid_from[:10]}) [{fact.citation}]"
+def row_line(row: Row, text: str) -> str:
+    """A row with its mark, who said it and when, and its citation."""
+    result = row.result
+    mark = "answers" if row.answers else "perhaps replaced" if row.replaced_by else "may bear on it"
+    whose = f"{result.entity_type or result.event_type}{f' by {name_in_line(result.actor)}' if result.actor else ''}"
+    return f"- {mark}: {quoted(text)} ({whose}, {result.valid_from[:10]}) [{result.citation}]"
 
 
 def disagreement_line(one: Disagreement) -> str:

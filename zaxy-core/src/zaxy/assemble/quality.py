@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from zaxy.assemble.judgement import Judgement
 
 ANSWER, REFRESH, ASK = "answer_from_memory", "refresh_recommended", "ask_user"
 CITED = "Retrieved current facts with Eventloom citations."
 UNCITED = "Retrieved current facts, but they lack Eventloom citations."
 WARNED = "Checkout contains warnings that reduce confidence."
 NOTHING = "No current fact in memory bears on this question."
+NOT_CERTAIN = "What is recorded may bear on this question, and no row is certain to answer it."
 ONLY_SUPERSEDED = "All that memory holds on this question was superseded or invalidated."
 SUPERSEDED_LEFT_OUT = "Superseded context was left out."
 SLOTS_UNMET = "The question needs evidence that was not found."
@@ -53,29 +57,41 @@ class Quality:
         }
 
 
-def judge(grounds: Grounds, required_action: dict[str, Any] | None = None) -> Quality:
-    """`required_action`: what to do when memory alone does not answer."""
-    confidence = _confidence(grounds)
-    if not grounds.facts:
+def judge(
+    grounds: Grounds, required_action: dict[str, Any] | None = None, judgement: Judgement | None = None
+) -> Quality:
+    """`required_action`: what to do when memory alone does not answer. Without a judgement the sum over facts and
+    citations is all that counts; with one that is the gate, and how sure it is that they answer decides."""
+    total = seed_sum(grounds)
+    bears = bool(grounds.facts) if judgement is None else judgement.bears
+    if not bears:
         verdict = ASK
-    elif confidence >= ENOUGH and not grounds.warnings and grounds.citations:
+    elif (judgement is None or judgement.answers) and total >= ENOUGH and not grounds.warnings and grounds.citations:
         verdict = ANSWER
     else:
         verdict = REFRESH
-    return Quality(verdict, confidence, tuple(_reasons(grounds)), required_action if verdict != ANSWER else None)
+    if judgement is not None:
+        total = round(max(min(judgement.confidence, MAX_CONFIDENCE) - _deductions(grounds), 0.0), 2)
+    return Quality(verdict, total, tuple(_reasons(grounds, bears)), required_action if verdict != ANSWER else None)
 
 
-def _confidence(grounds: Grounds) -> float:
+def seed_sum(grounds: Grounds) -> float:
+    """The sum over facts and citations that opens the gate to `answer_from_memory`."""
     total = START + PER_FACT * min(grounds.facts, 2) + PER_CITATION * min(grounds.citations, 2)
     total = min(total + (FOR_SUPERSEDED if grounds.superseded else 0.0), MAX_CONFIDENCE)
-    total -= min(PER_WARNING * grounds.warnings, MAX_FOR_WARNINGS)
-    total -= FOR_SLOTS if grounds.missing_slots else 0.0
-    total -= FOR_POLICY if grounds.policy_unmet else 0.0
-    return round(max(total, 0.0), 2)
+    return round(max(total - _deductions(grounds), 0.0), 2)
 
 
-def _reasons(grounds: Grounds) -> list[str]:
-    if not grounds.facts:
+def _deductions(grounds: Grounds) -> float:
+    total = min(PER_WARNING * grounds.warnings, MAX_FOR_WARNINGS)
+    total += FOR_SLOTS if grounds.missing_slots else 0.0
+    return total + (FOR_POLICY if grounds.policy_unmet else 0.0)
+
+
+def _reasons(grounds: Grounds, bears: bool) -> list[str]:
+    if not grounds.facts and bears:
+        reasons = [NOT_CERTAIN]
+    elif not grounds.facts:
         reasons = [ONLY_SUPERSEDED if grounds.superseded else NOTHING]
     else:
         reasons = [CITED if grounds.citations else UNCITED]

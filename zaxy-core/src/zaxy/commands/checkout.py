@@ -18,6 +18,7 @@ DECLARED = (
     Option("--max-recent-events", "N", "How many of the last events.", minimum=0, maximum=100),
     Option("--replay-from-seq", "N", "Show events from this one on instead.", minimum=1),
     Option("--max-tokens", "N", "How large the reply may be, in tokens.", minimum=1),
+    Option("--why", "", "Show the figures that decided."),
     *PLACE,
     JSON,
 )
@@ -33,6 +34,7 @@ def _checkout(
     max_recent_events: int = 3,
     replay_from_seq: int | None = None,
     max_tokens: int = 3000,
+    why: bool = False,
     workspace: str | None = None,
     eventloom_path: str | None = None,
     as_json: bool = False,
@@ -52,10 +54,12 @@ def _checkout(
     if as_json:
         print(json.dumps(reply, indent=2, ensure_ascii=False))
         return
-    from zaxy.terminal.checkout_page import checkout_page
+    from zaxy.terminal.checkout_page import checkout_page, judgement_page
     from zaxy.terminal.screen import terminal_of
 
     print(checkout_page(reply, *terminal_of(sys.stdout)))
+    if why:
+        print(f"\n{judgement_page(reply)}")
 
 
 checkout = HotCommand("checkout", _checkout, DECLARED)

@@ -69,7 +69,7 @@ def worked_qualities() -> dict[str, dict[str, Any]]:
     quality = import_module("zaxy.assemble.quality")
     guidance = import_module("zaxy.assemble.guidance")
     claim = "Memory Checkout is current."
-    refresh = {"tool": guidance.CHECKOUT_TOOL, "query": guidance.follow_up(claim), "reason": guidance.REFRESH}
+    refresh = {"tool": guidance.CHECKOUT_TOOL, "query": claim, "reason": guidance.NARROWER}
     return {
         "one cited fact": quality.judge(quality.Grounds(facts=1, citations=1)).as_dict(),
         "one uncited fact and a warning": quality.judge(

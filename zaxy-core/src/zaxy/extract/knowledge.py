@@ -9,18 +9,18 @@ from zaxy.extract.texts import first_text
 FACT_TEXTS = ("summary", "fact", *TEXTS)
 
 
+RELATIONS = ("predicate", "attribute", "relation", "property")
+
+
 def fact_name(event: Event, payload: JsonObject) -> str:
-    """Its key or its text; not its subject, of which there are many facts that all hold."""
-    given = first_text(payload, (*NAMED_BY, "fact_id", "fact", *FACT_TEXTS))
-    if given:
-        return given
-    parts = (first_text(payload, fields) for fields in (("subject",), ("predicate", "attribute"), ("object",)))
-    return " ".join(part for part in parts if part)
+    """Its key or all that it says; not its subject alone, of which there are many facts that all hold. Two values for
+    one thing are two facts: only a key, or a closing, says that one replaces the other."""
+    return first_text(payload, (*NAMED_BY, "fact_id", "fact", *FACT_TEXTS)) or fact_text(payload)
 
 
 def fact_text(payload: JsonObject) -> str:
     """A fact in parts: `subject predicate object`, or `subject attribute: value`."""
-    parts = [first_text(payload, ("subject",)), first_text(payload, ("predicate", "attribute"))]
+    parts = [first_text(payload, ("subject",)), first_text(payload, RELATIONS)]
     label = " ".join(part for part in parts if part) if parts[1] else first_text(payload, ("key", "subject"))
     object_, value = first_text(payload, ("object",)), first_text(payload, ("value",))
     said = f"{label} {object_}".strip()
@@ -56,7 +56,7 @@ RULES = {
         "fact",
         named_by=(*NAMED_BY, "fact_id", "fact", *FACT_TEXTS),
         texts=FACT_TEXTS,
-        keeps=("subject", "predicate", "attribute", "object", "value", "unit", "confidence"),
+        keeps=("subject", *RELATIONS, "object", "value", "unit", "confidence"),
         mentions=(SUBJECT,),
         name=fact_name,
         describe=fact_text,

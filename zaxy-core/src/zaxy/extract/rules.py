@@ -24,7 +24,7 @@ from zaxy.extract.rule import TELLERS, Own, Rule, bare, entity_types, named, onc
 from zaxy.extract.texts import MAX_NAME_CHARS, MAX_SUMMARY_CHARS, cut, entity_name, first_text, readable_text
 from zaxy.extract.times import utc_text
 
-VERSION = "3"
+VERSION = "4"
 """Changes whenever an event would give other rows: followers are then rebuilt."""
 
 RULES: dict[str, Rule] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,6 +91,10 @@ class Result:
         if self.entity_name:
             row |= {"entity_name": self.entity_name, "entity_type": self.entity_type}
         return {**row, "metadata": dict(self.metadata)}
+
+
+def source_lanes(results: Iterable[Result]) -> list[str]:
+    return [result.source_lane for result in results]
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,11 +143,9 @@ class Snapshot:
         """The time of the last event that says anything."""
         return self.newest_by(self.head)
 
-    def weights_and_terms(
-        self, words: Sequence[str], pairs: Iterable[tuple[str, str]]
-    ) -> tuple[Weights, list[tuple[str, str]]]:
-        """How much each of the words says, and those of the pairs of words that are known to stand side by side."""
-        return self.texts.weights_and_terms(self.session, words, pairs, known=self.head)
+    def weights(self, words: Sequence[str]) -> Weights:
+        """How much each of the words says in this memory."""
+        return self.texts.weights(self.session, words, self.head)
 
     # Rows
 

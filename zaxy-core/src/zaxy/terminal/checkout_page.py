@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from zaxy.assemble.judgement import ANSWER as ANSWER_SUM, ANSWER_START, TOPIC, TOPIC_START
 from zaxy.assemble.quality import ANSWER, ASK, REFRESH
 from zaxy.eventloom.citation import parse_citation
 from zaxy.extract.texts import cut
@@ -21,7 +22,7 @@ class VerdictLine(NamedTuple):
 
 VERDICTS = {
     ANSWER: VerdictLine("Memory answers this", GREEN),
-    REFRESH: VerdictLine("Not enough to rely on yet", YELLOW),
+    REFRESH: VerdictLine("Read what is below before you answer", YELLOW),
     ASK: VerdictLine("Memory does not know", RED),
 }
 OF_EACH_KIND = 2
@@ -118,12 +119,14 @@ def _warnings(reply: Reply, terminal: Terminal) -> Lines:
 
 
 def _related(reply: Reply, terminal: Terminal) -> Lines:
-    """What shares words with the question; worth a look only where the facts are not enough."""
+    """What may bear on the question; worth a look only where the facts are not enough."""
     if reply["quality"]["answerability"] == ANSWER or not reply["evidence"]:
         return []
-    lines = [terminal.painted("Related, but no answer", BOLD)]
+    lines = [terminal.painted("May bear on it", BOLD)]
     for found in reply["evidence"]:
         lines += wrapped(plain(found["content"]), terminal.width, "  ")
+        if newer := found.get("maybe_replaced_by"):
+            lines.append(terminal.painted(f"    perhaps replaced by {newer}", DIM))
         lines += _source(found["event_type"], "", found["citation"], terminal)
     return lines
 
@@ -156,6 +159,22 @@ def _skills(reply: Reply, terminal: Terminal) -> Lines:
     return [terminal.painted("Skills that apply", BOLD), *lines] if lines else []
 
 
+def judgement_page(reply: Reply) -> str:
+    """The figures that decided, as a table that a person can redo."""
+    judged = reply["diagnostics"].get("judgement")
+    if judged is None:
+        return "The budget was too small for the figures: --max-tokens gives more room."
+    rows = [f"{'figure':16} {'value':>7} {'topic':>8} {'answer':>8}"]
+    for name, value in judged["figures"].items():
+        parts = [f"{value * weights[name]:8.2f}" if name in weights else f"{'':8}" for weights in (TOPIC, ANSWER_SUM)]
+        rows.append(f"{name.replace('_', ' '):16} {value:7.2f} {' '.join(parts)}".rstrip())
+    rows.append(f"{'start':16} {'':7} {TOPIC_START:8.2f} {ANSWER_START:8.2f}")
+    for row, key in (("as a share", ""), ("needed", "_needed")):
+        rows.append(f"{row:16} {'':7} {judged[f'topic{key}']:8.2f} {judged[f'answer{key}']:8.2f}")
+    missing = ", ".join(map(plain, judged["words_not_found"])) or "none"
+    return "\n".join((*rows, f"words that no row has: {missing}"))
+
+
 def _next(reply: Reply, terminal: Terminal) -> Lines:
     """What to do now, with the commands as they are typed."""
     lines = [terminal.painted("Next", BOLD)]
@@ -179,11 +198,11 @@ def _steps(reply: Reply) -> Iterable[tuple[str, str]]:
         return
     if "correct" in guidance:
         yield guidance["correct"], ""
-    if verdict == REFRESH:
-        wanted = action.get("suggested_queries") or [action.get("query", "")]
-        yield "Look further before you rely on it:", ""
-        for query in wanted:
-            yield "", command_line("zaxy", "checkout", plain(query))
+    if action:
+        command = "verbatim" if action["tool"] == "memory_verbatim" else "checkout"
+        yield "If none of it states the answer, look further:", ""
+        for query in action.get("suggested_queries") or [action["query"]]:
+            yield "", command_line("zaxy", command, plain(query))
     if reply["current_facts"]:
         cited = reply["current_facts"][0]["citation"]
         yield "See the event behind a fact:", command_line("zaxy", "show", cited)

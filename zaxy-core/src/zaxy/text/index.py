@@ -118,18 +118,6 @@ class TextIndex:
         """How much each word says, by how few of the passages of the first `known` events have it."""
         return self._read(session, lambda store: weights(store, asked, known))
 
-    def weights_and_terms(
-        self, session: str, asked: Sequence[str], pairs: Iterable[tuple[str, str]], *, known: int
-    ) -> tuple[Weights, list[tuple[str, str]]]:
-        """The weights of words, and those of the pairs of words that stand side by side somewhere: what they name is
-        known."""
-
-        def ask(store: TextStore) -> tuple[Weights, list[tuple[str, str]]]:
-            last = store.reach(known).last
-            return weights(store, asked, known), [pair for pair in pairs if store.together(pair, last)]
-
-        return self._read(session, ask)
-
     def reinforcement(self, session: str, texts: Iterable[Text], known: int) -> dict[int, float]:
         """How much good was said of events, or of what they tell of, among the first `known` events."""
         return self._read(session, lambda store: store.reinforcement(texts, known))

@@ -79,6 +79,11 @@ def parts_of_text(text: str, event_type: str) -> Parts:
     return Parts(stated, within(text, spans))
 
 
+def stated_of_each(texts: Iterable[tuple[str, str]]) -> list[str]:
+    """What each text tells, given with the type of its event."""
+    return [parts_of_text(text, event_type).stated for text, event_type in texts]
+
+
 def passages(event: Event, rows: Extraction) -> list[Passage]:
     """The passages of an event, in order; an erased one has none, nor has the record of its erasure."""
     if event.payload is None or event.type == ERASED:

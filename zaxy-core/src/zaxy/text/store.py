@@ -162,12 +162,6 @@ class TextStore:
         found = self._db.execute(_union(len(lookups)), values) if lookups else ()
         return [orjson.loads(rows) for (rows,) in found]
 
-    def together(self, words: tuple[str, str], last: int) -> bool:
-        """Whether two words stand side by side in a passage."""
-        query = "SELECT 1 FROM fts WHERE fts MATCH ? AND rowid <= ? LIMIT 1"
-        values = (f'words:"{words[0]} {words[1]}"', last << 8 | MAX_LENGTH)
-        return self._db.execute(query, values).fetchone() is not None
-
     def words(self, ids: Collection[int]) -> list[tuple[int, int, str, str]]:
         """Of each passage its number, its length, its time and its words. Nothing of it is checked: it only tells which
         passages to look at."""

@@ -33,9 +33,9 @@ STOP_WORDS = frozenset(
 _APART = "".join(chr(code).lower() if chr(code).isalnum() else " " for code in range(128))
 """What each ASCII character becomes before a text is split: in one pass, where a pattern looks at every word."""
 # Letters, digits, and the marks of scripts that write vowels with them.
-_WORDS = re.compile(r"(?:[^\W_]|[\u0900-\u0dff\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff])+")
+WORDS = re.compile(r"(?:[^\W_]|[\u0900-\u0dff\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff])+")
 # Scripts that put no spaces between words, and Korean, whose words change their ends: pairs of characters find them.
-_UNSPACED = re.compile(
+UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
     r"\uf900-\ufaff\U00020000-\U0003134f]+"
 )
@@ -55,6 +55,7 @@ _SIGN_IN_ASCII = re.compile(_SIGN_OF_IDENTIFIERS.pattern, re.ASCII)
 _PATH = re.compile(r"[/\\]")
 # ASCII punctuation would end a token in the index; these stand for it, and occur in no text of this world.
 _HIDDEN = {ord(mark): 0xE000 + ord(mark) for mark in "-./\\:@#+~$_"}
+_SHOWN = {hidden: mark for mark, hidden in _HIDDEN.items()}
 MONTHS = "january february march april may june july august september october november december".split()
 # With a capital letter: `may` and `march` are words of other meanings too.
 _MONTH = re.compile(rf"\b({'|'.join(month.title() for month in MONTHS)})\b(?:,? ((?:19|20)\d\d)\b)?")
@@ -113,6 +114,11 @@ def words_of_each(texts: Iterable[str]) -> list[list[str]]:
     return list(map(words, texts))
 
 
+def stems_of_each(texts: Iterable[str]) -> list[frozenset[str]]:
+    """Of each text its stems, and its identifiers as the index has them."""
+    return [frozenset((*words(text), *identifiers(text))) for text in texts]
+
+
 @lru_cache(8192)
 def stems_of(name: str) -> tuple[str, ...]:
     """The stems of a name that comes up again and again: of a speaker, a file, a channel."""
@@ -138,12 +144,12 @@ def _ascii_words(text: str) -> list[str]:
 
 
 def _words_of_any_script(text: str) -> Iterator[str]:
-    for run in _WORDS.findall(text):
+    for run in WORDS.findall(text):
         if run.isascii():
             yield from _ascii_words(run)
             continue
         position = 0
-        for unspaced in _UNSPACED.finditer(run):
+        for unspaced in UNSPACED.finditer(run):
             yield from _spaced(run[position : unspaced.start()])
             yield from _pairs(unspaced.group())
             position = unspaced.end()
@@ -196,6 +202,11 @@ def identifiers(text: str) -> list[str]:
                     found[_hidden(_PATH.split(name)[-1])] = None
     found.pop("", None)
     return list(found)
+
+
+def readable(identifier: str) -> str:
+    """An identifier as people write it, of the form in which the index has it."""
+    return identifier.translate(_SHOWN)
 
 
 def _hidden(name: str) -> str:

@@ -1,0 +1,211 @@
+"""What speaks for a row as the answer to a question, in a few figures that a person can redo."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from math import log
+from operator import mul
+from typing import NamedTuple
+
+from zaxy.assemble import statements
+from zaxy.assemble.statements import Statements, statements_of
+from zaxy.retrieve.question import NUMBER, PERSON, PLACE, REASON, TIME, Asked, AskedWord
+from zaxy.retrieve.results import Result
+from zaxy.text import tokens
+
+ALIKE, MIN_ALIKE = 0.8, 5
+"""What a word with the same beginning counts, and how many letters that has at least; it is three fifths of the longer
+word."""
+BESIDE = 0.5
+"""How much a word of the turn before or after counts: an answer seldom repeats the question."""
+TURN = "transcript.turn"
+NOTHING: frozenset[str] = frozenset()
+LONG = 300
+"""Characters from which on a row counts as long: in a long one any word is found by chance."""
+
+_TIME = re.compile(
+    r"\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:january|february|march|april|may|june|july|august|september"
+    r"|october|november|december|today|tomorrow|yesterday|tonight)\b|[一二三四五六七八九十]",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"\d|\b(?:none|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|half|hundred|thousand)\b"
+    r"|[一二三四五六七八九十百千万]",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"(?<=[\w,;] )[^\W\d_a-z][\w'’-]+")
+_REASON = re.compile(
+    r"\b(?:because|since|so that|due to|reason|rationale|root cause|cause|otherwise|weil|denn|grund|parce|car|porque"
+    r"|ya que|perché|poiché|omdat|eftersom|fordi|ponieważ|bo|потому|чтобы|çünkü)\b|ので|から|ため|因为|為了|เพราะ|때문",
+    re.IGNORECASE,
+)
+NAMED = 0.65
+"""The share of a name, or of a relation, that a question must have."""
+RELATIONS = frozenset(tokens.words(" ".join(statements.RELATIONS)))
+FIELDS = {
+    REASON: frozenset(tokens.words("rationale reason cause why")),
+    PERSON: frozenset(tokens.words("owner assignee reviewer author who")),
+    TIME: frozenset(tokens.words("due deadline date when until")),
+    PLACE: frozenset(tokens.words("path place location where")),
+}
+"""The fields that usually hold each kind of answer."""
+_FITTING = {TIME: _TIME, NUMBER: _NUMBER, PERSON: _NAME, PLACE: _NAME, REASON: _REASON}
+
+
+class Features(NamedTuple):
+    score: float
+    """Of recall, as a share of the best row's."""
+    coverage: float
+    """The share of the question's weight that the row has."""
+    window: float
+    """The same of its two best neighbouring sentences."""
+    pair: float
+    """The share of neighbouring words of the question that stand together in two such sentences."""
+    fit: float
+    """Whether the best sentences have what is asked for: a time, a number, a name, a reason."""
+    field: float
+    """Whether the question names what the row is about, and a field that the row has."""
+    other_speaker: float
+    """Whether the question names a speaker, and another one speaks."""
+    long: float
+
+
+class Weighed(NamedTuple):
+    """A row with what speaks for it."""
+
+    result: Result
+    statements: Statements
+    features: Features
+    worth: tuple[float, ...]
+    """Of each sentence: the weight of the question that it has."""
+    found: frozenset[int]
+    """The words of the question that it has, by their places."""
+    best: int
+    """Where its best two sentences begin."""
+
+    @property
+    def best_stems(self) -> frozenset[str]:
+        return frozenset().union(*self.statements.stems[self.best : self.best + 2])
+
+
+class _Hits:
+    """Which words of a question stand among the stems of its rows, and how well."""
+
+    def __init__(self, words: Sequence[AskedWord], vocabulary: Iterable[str]) -> None:
+        self.found: dict[str, list[tuple[int, float]]] = {}
+        """By stem: the places of words, each with what the stem adds to it."""
+        exact: dict[str, list[tuple[int, float]]] = {}
+        alike: dict[str, list[tuple[str, int, float]]] = {}
+        single: list[tuple[str, int, float]] = []
+        for place, word in enumerate(words):
+            share = 1.0 / len(word.stems)
+            for stem in word.stems:
+                exact.setdefault(stem, []).append((place, share))
+                if len(stem) == 1 and not stem.isascii():
+                    single.append((stem, place, share))
+                elif len(stem) >= MIN_ALIKE and stem.isalpha():  # one digit makes another thing
+                    alike.setdefault(stem[:MIN_ALIKE], []).append((stem, place, ALIKE * share))
+        for own in vocabulary:
+            hits = exact.get(own) or []
+            if single and not hits:
+                hits = [(place, share) for stem, place, share in single if stem in own]
+            for stem, place, share in alike.get(own[:MIN_ALIKE], ()) if not hits else ():
+                needed = max(MIN_ALIKE, -(-max(len(stem), len(own)) * 3 // 5))
+                if stem[:needed] == own[:needed] and min(len(stem), len(own)) >= needed:
+                    hits = [*hits, (place, share)]
+            if hits:
+                self.found[own] = hits
+        self._known = frozenset(self.found)
+        self._count = len(words)
+
+    def matches(self, own: frozenset[str]) -> list[float]:
+        """How far each word of the question stands among the stems of a row or a sentence."""
+        matches = [0.0] * self._count
+        for stem in own & self._known:
+            for place, share in self.found[stem]:
+                matches[place] = min(matches[place] + share, 1.0)
+        return matches
+
+
+def weighed(asked: Asked, results: Sequence[Result]) -> list[Weighed]:
+    """What speaks for each of the results of one question, in the same order."""
+    stated = statements_of(results)
+    every = [frozenset().union(*row.stems, row.label) for row in stated]
+    hits = _Hits(asked.words, frozenset().union(*every))
+    best = max([result.score for result in results], default=1.0) or 1.0
+    turns = {result.seq: own for result, own in zip(results, every, strict=True) if result.event_type == TURN}
+    spoken = {word.text.casefold() for word in asked.words}
+    speakers = {result.actor.casefold() for result in results if result.actor} & spoken
+    rows = []
+    for result, row, own in zip(results, stated, every, strict=True):
+        matches = hits.matches(own)
+        if result.seq in turns:
+            beside = hits.matches(turns.get(result.seq - 1, NOTHING) | turns.get(result.seq + 1, NOTHING))
+            matches = [max(one, BESIDE * other) for one, other in zip(matches, beside, strict=True)]
+        other = result.event_type == TURN and bool(speakers) and result.actor.casefold() not in speakers
+        scored = (result.score / best, matches, float(other))
+        rows.append(_weighed(asked, result, row, scored=scored, hits=hits))
+    return rows
+
+
+def _weighed(
+    asked: Asked, result: Result, stated: Statements, *, scored: tuple[float, list[float], float], hits: _Hits
+) -> Weighed:
+    score, matches, other_speaker = scored
+    weights = [word.weight for word in asked.words]
+    total = sum(weights) or 1.0
+    in_sentences = [hits.matches(stems) for stems in stated.stems]
+    worth = tuple([sum(map(mul, weights, found)) for found in in_sentences])
+    window, pair, place = _best_window(weights, in_sentences)
+    kind = _FITTING.get(asked.kind)
+    fits = kind is not None and kind.search(" ".join(stated.sentences[place : place + 2])) is not None
+    features = Features(
+        score,
+        sum(map(mul, weights, matches)) / total,
+        window / total,
+        pair,
+        float(fits),
+        float(bool(stated.fields) and _asks_for_field(asked, stated)),
+        other_speaker,
+        max(0.0, log(max(len(result.content), 1) / LONG)),
+    )
+    found = frozenset([number for number, match in enumerate(matches) if match >= ALIKE])
+    return Weighed(result, stated, features, worth, found, place)
+
+
+def coverage(asked: Asked, own: frozenset[str]) -> float:
+    """The share of the question's weight that a row with these stems has."""
+    matches = _Hits(asked.words, own).matches(own)
+    return sum([word.weight * match for word, match in zip(asked.words, matches, strict=True)]) / (asked.total or 1.0)
+
+
+def _asks_for_field(asked: Asked, statements: Statements) -> bool:
+    """Whether a row that was recorded in fields is about what is asked, and has the field that is asked for."""
+    own = {stem for word in asked.words for stem in word.stems}
+    if not [name for name in statements.names if len(name & own) >= NAMED * len(name)]:
+        return False
+    usual = FIELDS.get(asked.kind, NOTHING)
+    for name, value in statements.fields:
+        if name & RELATIONS:
+            if len(value & own) >= NAMED * len(value) > 0:
+                return True
+        elif not name.isdisjoint(usual) or name <= own:
+            return True
+    return False
+
+
+def _best_window(weights: Sequence[float], matches: Sequence[Sequence[float]]) -> tuple[float, float, int]:
+    """Of two neighbouring sentences the most weight, the most neighbouring words, and where the first is."""
+    best, pair, place = 0.0, 0.0, 0
+    steps = max(len(weights) - 1, 1)
+    for number, first in enumerate(matches):
+        second = matches[number + 1] if number + 1 < len(matches) else first
+        both = list(map(max, first, second))
+        weight = sum(map(mul, weights, both))
+        if weight > best:
+            best, place = weight, number
+        together = sum([one >= ALIKE <= other for one, other in pairwise(both)])
+        pair = max(pair, together / steps)
+    return best, pair, place

@@ -1,0 +1,109 @@
+"""Whether memory bears on a question, and whether it answers it: two sums of a few figures, and the order of rows.
+
+The weights were fitted on written histories with their signs fixed (docs/checkout.md). A person can redo each sum by
+the figures in `diagnostics.judgement`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp, log
+from typing import Any, NamedTuple
+
+from zaxy.assemble.features import Features, Weighed
+from zaxy.retrieve.question import Asked
+
+ORDER = Features(4.0, 2.5, 1.5, 0.0, 0.5, 0.5, -0.8, -0.8)
+ROW = Features(5.0, 2.7, 0.0, 1.1, 0.6, 0.0, -2.3, -0.8)
+ROW_START = -5.3
+"""By which rows are ordered, and what says that one of them answers."""
+TOPIC = {"row": 0.5, "coverage": 3.1, "window": 2.6, "unseen": -2.0, "unseen_names": -1.1}
+TOPIC_START, BEARS = -0.7, 0.47
+ANSWER = {"row": 0.475, "coverage": 2.0, "window": 0.2, "field": 1.0, "gap": 0.5, "other_speaker": -1.2}
+ANSWER_START, ANSWERS = -2.6, 0.73
+SLOPE, SHIFT = 0.8, 0.3
+"""How the sum of the answer becomes the share of such questions that were answered, on the tuning half."""
+TELLING = 0.4
+"""The weight from which a word of the question is worth mentioning."""
+TENTH = 10
+"""How far down the list the gap is measured."""
+
+
+class Judgement(NamedTuple):
+    topic: float
+    """How sure it is that anything bears on the question."""
+    answer: float
+    """How sure it is that the question is answered."""
+    figures: dict[str, float]
+    missing: tuple[str, ...]
+    """The telling words of the question that no row has."""
+
+    @property
+    def confidence(self) -> float:
+        """In how many of such cases the rows that are shown state the answer."""
+        surely = min(max(self.answer, 0.001), 0.999)
+        return _share(SLOPE * log(surely / (1 - surely)) + SHIFT)
+
+    @property
+    def bears(self) -> bool:
+        return self.topic >= BEARS
+
+    @property
+    def answers(self) -> bool:
+        return self.bears and self.answer >= ANSWERS
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "topic": round(self.topic, 2),
+            "topic_needed": BEARS,
+            "answer": round(self.answer, 2),
+            "answer_needed": ANSWERS,
+            "figures": {name: round(value, 2) for name, value in self.figures.items()},
+            "words_not_found": list(self.missing),
+        }
+
+
+def in_order(rows: Sequence[Weighed]) -> list[Weighed]:
+    """The rows that fit best first; of equals, in the order of recall."""
+    return sorted(rows, key=order_sum, reverse=True)
+
+
+def order_sum(row: Weighed) -> float:
+    return _sum(ORDER, row.features)
+
+
+def row_sum(features: Features) -> float:
+    return _sum(ROW, features) + ROW_START
+
+
+def judged(asked: Asked, rows: Sequence[Weighed]) -> Judgement:
+    """`rows` in their order."""
+    features = [row.features for row in rows]
+    first = features[0] if features else Features(*[0.0] * len(Features._fields))
+    unseen = [word for word in asked.words if not word.is_known]
+    figures = {
+        "row": max(map(row_sum, features), default=ROW_START),
+        "coverage": max([one.coverage for one in features], default=0.0),
+        "window": max([one.window for one in features], default=0.0),
+        "field": max([one.field * one.coverage for one in features], default=0.0),
+        "unseen": sum([word.weight for word in unseen]) / (asked.total or 1.0),
+        "unseen_names": float(sum(word.is_name for word in unseen)),
+        "other_speaker": first.other_speaker,
+        "gap": first.score - (features[TENTH - 1].score if len(features) >= TENTH else 0.0),
+    }
+    found = frozenset().union(*[row.found for row in rows])
+    left = [word for place, word in enumerate(asked.words) if place not in found]
+    return Judgement(
+        _share(TOPIC_START + sum(weight * figures[name] for name, weight in TOPIC.items())),
+        _share(ANSWER_START + sum(weight * figures[name] for name, weight in ANSWER.items())),
+        figures,
+        tuple(word.text for word in left if word.weight >= TELLING),
+    )
+
+
+def _sum(weights: Features, features: Features) -> float:
+    return sum([weight * value for weight, value in zip(weights, features, strict=True)])
+
+
+def _share(total: float) -> float:
+    return 1.0 / (1.0 + exp(-total))

@@ -1,0 +1,67 @@
+"""Rows about the same thing: the newer stands directly above the older, which is marked as perhaps replaced.
+
+What holds is not changed by this. Only a key, `supersedes` or an invalidation ends a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from itertools import combinations
+
+from zaxy.assemble.features import Weighed
+from zaxy.assemble.judgement import order_sum
+from zaxy.retrieve.question import Asked
+
+SAME_WORDS = 0.8
+"""The share of the question's matched weight that two rows must have in common."""
+SHARED = 0.5
+"""The share of the shorter one's stems, in its best sentences, that the other must have too."""
+NEAR = 1.0
+"""How far apart two rows may be in the order."""
+
+
+def newest_first(
+    asked: Asked, rows: Sequence[Weighed], disputed: Container[frozenset[int]]
+) -> tuple[list[Weighed], dict[int, int]]:
+    """The rows with the newer of two about the same thing directly above the older; and, by the seq of each older row,
+    the seq of the newer. What is disputed is not replaced."""
+    replaced: dict[int, int] = {}
+    for newer, older in combinations(sorted(rows, key=_when, reverse=True), 2):
+        one, two = newer.result, older.result
+        if one.actor != two.actor and not (newer.statements.claim and older.statements.claim):
+            continue
+        pair = frozenset((one.seq, two.seq))
+        if two.seq not in replaced and pair not in disputed and _same_thing(asked, newer, older):
+            replaced[two.seq] = one.seq
+    return _placed(list(rows), replaced), replaced
+
+
+def _when(row: Weighed) -> tuple[str, int]:
+    return (row.result.valid_from, row.result.seq)
+
+
+def _placed(rows: list[Weighed], replaced: dict[int, int]) -> list[Weighed]:
+    """Each group of rows about one thing where its best stands, the newest first."""
+    groups: dict[int, list[Weighed]] = {}
+    for row in rows:
+        seq = row.result.seq
+        while seq in replaced:
+            seq = replaced[seq]
+        groups.setdefault(seq, []).append(row)
+    return [row for group in groups.values() for row in sorted(group, key=_when, reverse=True)]
+
+
+def _same_thing(asked: Asked, newer: Weighed, older: Weighed) -> bool:
+    if newer.statements.value_of_same(older.statements):
+        return True
+    if newer.result.actor != older.result.actor or newer.statements.sentences == older.statements.sentences:
+        return False
+    if abs(order_sum(newer) - order_sum(older)) > NEAR:
+        return False
+    weights = [word.weight for word in asked.words]
+    both = sum([weights[place] for place in newer.found & older.found])
+    any_ = sum([weights[place] for place in newer.found | older.found])
+    if not both or both < SAME_WORDS * any_:
+        return False
+    one, two = newer.best_stems, older.best_stems
+    return len(one & two) >= SHARED * min(len(one), len(two)) > 0
