@@ -59,7 +59,7 @@ def bootstrap(call: Call) -> Mapping[str, Any]:
 @tool(
     "memory_checkout",
     "Call before substantial work and after compaction: cited facts for a task. "
-    "Rely on them only if quality.answerability is answer_from_memory.",
+    "Answer on answer_from_memory, or if a cited line states it; else ask.",
     takes=schema(
         "query",
         query=QUERY,
