@@ -59,7 +59,7 @@ def bootstrap(call: Call) -> Mapping[str, Any]:
 @tool(
     "memory_checkout",
     "Call before substantial work and after compaction: cited facts for a task. "
-    "Answer on answer_from_memory, or if a cited line states it; else ask.",
+    "Answer on answer_from_memory or what a cited line states.",
     takes=schema(
         "query",
         query=QUERY,
