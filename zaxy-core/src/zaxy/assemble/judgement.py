@@ -1,6 +1,6 @@
 """Whether memory bears on a question, and whether it answers it: two sums of a few figures, and the order of rows.
 
-The weights were fitted on written histories with their signs fixed (docs/checkout.md). A person can redo each sum by
+How the weights were chosen is in docs/decisions/0024. A person can redo each sum by
 the figures in `diagnostics.judgement`.
 """
 
