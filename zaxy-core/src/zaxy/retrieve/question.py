@@ -75,7 +75,6 @@ class Asked(NamedTuple):
     """Each once, in the order of the question; behind them the identifiers, which a row must have as they are."""
     kind: str
     """What is asked for: one of `KINDS`, or nothing of the kind."""
-    phrases: tuple[str, ...]
 
     @property
     def total(self) -> float:
@@ -105,7 +104,7 @@ def what_is_asked(text: str, known: Known) -> Asked:
     parts = {stem for name in wanted.identifiers for stem in tokens.words(name.translate(_PARTS))}
     named = [AskedWord(tokens.readable(name), (name,), 1.0, True, True) for name in wanted.identifiers]
     words = [word for word in words if not parts.issuperset(word.stems)]
-    return Asked((*words, *named), _kind(text), wanted.phrases)
+    return Asked((*words, *named), _kind(text))
 
 
 @cache
