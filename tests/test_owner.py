@@ -445,7 +445,7 @@ def test_a_held_lock_without_a_socket_is_reported_and_not_stolen(start: Start, f
             holder.kill()
 
 
-SLOW_START = """
+SLOW_START = '''
 import sys
 import time
 
@@ -455,10 +455,24 @@ class Slow:
         if name == "zaxy.serve.owner_socket":
             sys.meta_path.remove(self)
             time.sleep(9)
+            slow_to_serve()
+
+
+def slow_to_serve():
+    """It says that it serves, and answers nothing for a second."""
+    from zaxy.owner import owner
+
+    tell = owner._write_record
+
+    def told(*arguments):
+        tell(*arguments)
+        time.sleep(1)
+
+    owner._write_record = told
 
 
 sys.meta_path.insert(0, Slow())
-"""
+'''
 
 
 def test_an_owner_that_is_slow_to_start_is_waited_for(folder: Path, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from zaxy.follow.loop import FOREVER, FollowerFindings, FollowerState, Progress
 from zaxy.memory import Memory
 from zaxy.owner.handshake import PING, Caller
 from zaxy.owner.lines import Connection, Lost
-from zaxy.owner.owner import connect, needs_owner, owner_record, silence_allowed, silent
+from zaxy.owner.owner import SECONDS_TO_START, connect, is_starting, needs_owner, owner_record, silent
 from zaxy.workspace import Workspace
 
 SECONDS_TO_ANSWER_A_PING = 5.0
@@ -140,7 +140,7 @@ def owner_answers(workspace: Workspace) -> bool:
     if (opened := connect(workspace)) is None:
         return False
     opened.close()
-    next(_answers(workspace, PING, silence_allowed(workspace, SECONDS_TO_ANSWER_A_PING)))
+    next(_answers(workspace, PING, SECONDS_TO_START if is_starting(workspace) else SECONDS_TO_ANSWER_A_PING))
     return True
 
 

@@ -72,10 +72,10 @@ def owner_record(workspace: Workspace) -> OwnerRecord | None:
     return _read_record(runtime_folder(workspace))
 
 
-def silence_allowed(workspace: Workspace, seconds: float) -> float:
-    """How long the owner may leave a question unanswered: so long, or until it has had its time to start."""
+def is_starting(workspace: Workspace) -> bool:
+    """Whether the owner's record says that it has yet to begin to serve."""
     record = owner_record(workspace)
-    return seconds if record is None or record.state == SERVING else SECONDS_TO_START
+    return record is not None and record.state != SERVING
 
 
 def _read_record(folder: str) -> OwnerRecord | None:

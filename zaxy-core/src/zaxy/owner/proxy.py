@@ -14,7 +14,7 @@ from time import monotonic
 from zaxy.errors import ZaxyError
 from zaxy.owner.handshake import PING, Caller
 from zaxy.owner.lines import ClientLines, Connection, Lost
-from zaxy.owner.owner import Owner, connect, silence_allowed, silent, try_to_own, unreachable
+from zaxy.owner.owner import SECONDS_TO_START, Owner, connect, is_starting, silent, try_to_own, unreachable
 from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -67,6 +67,8 @@ class Pump:
         self._ping: Connection | None = None
         self._pinged = 0.0
         """Since when the owner is being asked whether it lives; 0 while it is not."""
+        self._starting = 0.0
+        """When the owner, while it was asked, was last seen to be starting."""
         self._heard = monotonic()
         self._waiting: dict[str, Waiting] = {}
         self._sent: set[str] = set()
@@ -272,7 +274,12 @@ class Pump:
             self._give_up(silent(self._workspace), now)
 
     def _is_silent(self) -> bool:
-        return self._pinged > 0 and monotonic() - self._pinged > silence_allowed(self._workspace, UNANSWERED)
+        if not self._pinged:
+            return False
+        now = monotonic()
+        if now - self._pinged < SECONDS_TO_START and is_starting(self._workspace):
+            self._starting = now  # its time to answer begins when it serves
+        return now - max(self._pinged, self._starting) > UNANSWERED
 
     def _ask_for_life(self, now: float) -> None:
         self._pinged = self._pinged or now
