@@ -195,14 +195,16 @@ def test_the_same_text_recorded_twice_is_one_fact(empty: Memory) -> None:
     assert reply["diagnostics"]["duplicates_removed"] == 2
 
 
-def test_what_was_superseded_is_left_out_and_counted(empty: Memory) -> None:
+def test_what_was_superseded_is_no_fact_and_shown_as_what_was_so_before(empty: Memory) -> None:
     decision(empty, "The billing service uses SQLite.", key="database")
     decision(empty, "The billing service uses Postgres.", key="database")
     reply = checked_out(empty, DATABASE)
     assert fact_texts(reply) == ["The billing service uses Postgres."]
     assert reply["diagnostics"]["superseded_contexts_excluded"] == 1
-    assert not any("SQLite" in one["content"] for one in reply["evidence"])
-    assert "SQLite" not in reply["prompt"]
+    assert [one["replaced_by"] for one in reply["evidence"] if "SQLite" in one["content"]] == [
+        reply["current_facts"][0]["citation"]
+    ]
+    assert [line[:17] for line in reply["prompt"].splitlines() if "SQLite" in line] == ["- was so before: "]
 
 
 def test_what_is_only_superseded_is_left_to_the_user(empty: Memory) -> None:

@@ -426,7 +426,7 @@ def test_a_living_thing_is_named_by_key_then_id_then_title_and_has_all_its_names
     assert (skill.name, skill.ids, skill.titles) == ("deploy@2", ("deploy@2",), ("Deploy it@2",))
     assert own("task.proposed", text="look around").titles == ("look around",)
     decision = own("decision.made", id="7", title="Redis")
-    assert (decision.name, decision.ids, decision.titles, decision.merges) == ("Redis", (), (), False)
+    assert (decision.name, decision.ids, decision.titles, decision.merges) == ("Redis", ("7",), (), False)
 
 
 def test_a_field_that_is_null_is_taken_away_by_an_update_only() -> None:

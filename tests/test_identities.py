@@ -189,7 +189,7 @@ def test_rows_of_older_rules_are_made_again(memory: Memory, monkeypatch: pytest.
             older.follow(SESSION)
     memory.follow(SESSION)
     cursor = memory.recall.backend.cursor(SESSION)
-    assert cursor and "built-in@4" in cursor.fed_by
+    assert cursor and "built-in@5" in cursor.fed_by
 
 
 # Time

@@ -114,3 +114,42 @@ def test_a_row_that_lacks_the_name_asked_for_is_a_weaker_answer(memory: Memory) 
     figures = [reply["diagnostics"]["judgement"]["figures"]["other_name"] for reply in (own, other)]
     assert figures == [0.0, 1.0]
     assert other["quality"]["confidence"] < own["quality"]["confidence"]
+
+
+def test_a_decision_can_be_superseded_by_its_id(memory: Memory) -> None:
+    first = {"id": "D-01", "title": "Slot hold in checkout", "decision": "A boat in the basket is held for 15 minutes."}
+    memory.append("decision.made", first, actor="ann", session=SESSION)
+    later = {"id": "D-06", "title": "Shorter hold", "decision": "It goes down to 8.", "supersedes": "D-01"}
+    now = memory.append("decision.made", later, actor="ann", session=SESSION)
+    results = memory.query("how many minutes is a boat held in the basket?", session=SESSION).results
+    assert [result.citation for result in results] == [now.citation]
+
+
+def test_two_decisions_with_one_id_and_two_titles_are_two(memory: Memory) -> None:
+    """An id is another name for a decision; what makes two of them versions of one is a key or a title."""
+    for title in ("Slot hold", "Opening hours"):
+        memory.append("decision.made", {"id": "D-01", "title": title, "decision": title}, actor="ann", session=SESSION)
+    assert len(found(memory, "slot hold opening hours")) == 2
+
+
+def test_a_checkout_shows_what_a_row_took_the_place_of_with_both_citations(memory: Memory) -> None:
+    old = {"key": "store", "decision": "Orders are kept in Postgres."}
+    before = memory.append("decision.made", old, actor="ann", session=SESSION)
+    new = {"key": "store", "decision": "Orders are kept in DuckDB."}
+    now = memory.append("decision.made", new, actor="bob", session=SESSION)
+    reply = memory.checkout("where are orders kept?", SESSION).as_dict()
+    held = reply["prompt"].partition("## What Memory Holds\n")[2].splitlines()
+    (fact,) = reply["current_facts"]
+    (shown,) = [row for row in reply["evidence"] if "replaced_by" in row]
+    assert "DuckDB" in held[0] and fact["citation"] in held[0]
+    assert held[1].startswith("- was so before: ") and "Postgres" in held[1] and shown["citation"] in held[1]
+    assert now.citation.startswith(fact["citation"]) and before.citation.startswith(shown["citation"])
+    assert shown["replaced_by"] == fact["citation"]
+
+
+def test_the_newer_of_two_statements_of_one_person_stands_above_the_older(memory: Memory) -> None:
+    for text in ("Maren and I fly to Slovenia in May.", "Slovenia has moved: Maren and I go in June instead."):
+        memory.append("transcript.turn", {"speaker": "dana", "text": text}, actor="dana", session=SESSION)
+        say(memory, "Lunch is at noon.", "The lamp is red.")
+    prompt = memory.checkout("when do Maren and I go to Slovenia?", SESSION).prompt
+    assert 0 < prompt.index("in June instead") < prompt.index("in May")

@@ -300,7 +300,7 @@ def _evidence(row: Row, text: str, lane: str) -> dict[str, Any]:
         "citation": row.result.citation,
         "source_lane": lane,
         "event_type": row.result.event_type,
-        "maybe_replaced_by": row.replaced_by,
+        "replaced_by" if row.has_ended else "maybe_replaced_by": row.replaced_by,
     }
     return {key: value for key, value in shown.items() if value}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -44,7 +44,9 @@ class Gathered:
     results: tuple[Result, ...]
     """From all lanes, best first."""
     superseded: tuple[Text, ...]
-    """Passages that would have been among them, but no longer hold. Nothing of them is shown."""
+    """Passages that would have been among them, but no longer hold."""
+    replaced: Mapping[int, Text]
+    """By the seq of a result that came in its place: such a passage."""
     recent: Recent
     working: WorkingSet
 
@@ -83,6 +85,7 @@ def gather(
         snapshot.session,
         tuple(snapshot.presentable(list(found.values()))),
         tuple(answer.superseded),
+        answer.replaced,
         snapshot.recent(recent, from_seq),
         working_set(snapshot, working),
     )
@@ -98,6 +101,15 @@ def passages(snapshot: Snapshot, gathered: Gathered, fits: Fits = any_text) -> l
     question = Question(gathered.query, snapshot.session, RESERVED_VERBATIM, max_tokens=UNBOUNDED)
     found = Retriever(snapshot).verbatim_besides(question, known, among=among, fits=fits)
     return snapshot.presentable(found)
+
+
+def as_before(snapshot: Snapshot, gathered: Gathered, seqs: Sequence[int]) -> dict[int, Result]:
+    """By the seq of a result: what it came in the place of."""
+    texts = {seq: gathered.replaced[seq] for seq in seqs if seq in gathered.replaced}
+    question = Question(gathered.query, snapshot.session, max_tokens=UNBOUNDED)
+    found = Retriever(snapshot).said(question, list(texts.values())) if texts else []
+    said = {result.seq: result for result in snapshot.presentable(found)}
+    return {seq: said[text.seq] for seq, text in texts.items() if text.seq in said}
 
 
 def _ask(snapshot: Snapshot, query: str, limit: int, purpose: Purpose) -> Answer:

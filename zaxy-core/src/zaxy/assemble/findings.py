@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from zaxy.api.models import Entity, EntityRow
 from zaxy.assemble.conflicts import MAX_DISAGREEMENTS, Disagreement, disagreements
-from zaxy.assemble.context import Gathered, passages
+from zaxy.assemble.context import Gathered, as_before, passages
 from zaxy.assemble.features import Weighed, coverage, weighed
 from zaxy.assemble.judgement import Judgement, in_order, judged, row_sum
 from zaxy.assemble.now_truth import newest_first
@@ -33,6 +33,8 @@ DISPUTED = 0.2
 """The share from which on it matters that two rows disagree."""
 ON_IT = 0.5
 """The share from which something that no longer holds counts as having been on the question."""
+MAX_BEFORE = 3
+"""Rows under which it is shown what they took the place of."""
 SAID_BEFORE = 120
 """Characters of a statement that stands under the newer one which perhaps replaces it."""
 STATUS_ROWS = 6
@@ -68,6 +70,8 @@ class Row(NamedTuple):
     """Whether it is taken for an answer; otherwise it may bear on the question."""
     replaced_by: str = ""
     """The citation of a newer statement about the same thing."""
+    has_ended: bool = False
+    """Whether it certainly no longer holds; otherwise it is only perhaps replaced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,7 @@ def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts
     disputed = {frozenset((one.first.seq, one.second.seq)) for one in disputes}
     ordered, replaced = newest_first(asked, ordered, disputed)
     rows = _rows(ordered, replaced, bears=judgement.bears, max_facts=max_facts)
+    rows = _with_what_was(snapshot, gathered, rows) if judgement.bears and gathered.replaced else rows
     if asks_for_status(gathered.query, asked):
         status = [Row(one, one.content, True) for one in _status(snapshot, gathered.query)[:max_facts]]
         known = {row.result.citation for row in status}
@@ -147,6 +152,20 @@ def _rows(ordered: Sequence[Weighed], replaced: dict[int, int], *, bears: bool, 
         text = shown(one.statements, one.worth) or one.result.content
         rows.append(Row(one.result, cut(text, SAID_BEFORE) if newer else text, answers, newer))
     return rows
+
+
+def _with_what_was(snapshot: Snapshot, gathered: Gathered, rows: Sequence[Row]) -> list[Row]:
+    """The rows, and under each of the first that took the place of something what that was."""
+    shown = [row.result.seq for row in rows]
+    changed = [seq for seq in shown if seq in gathered.replaced and gathered.replaced[seq].seq not in shown]
+    before = as_before(snapshot, gathered, changed[:MAX_BEFORE])
+    found: list[Row] = []
+    for row in rows:
+        found.append(row)
+        if (result := before.get(row.result.seq)) is not None:
+            text = cut(" ".join(result.content.split()), SAID_BEFORE)
+            found.append(Row(result, text, False, row.result.citation, True))
+    return found
 
 
 def asks_for_status(query: str, asked: Asked) -> bool:

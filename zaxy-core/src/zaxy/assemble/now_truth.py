@@ -16,7 +16,9 @@ SAME_WORDS = 0.8
 """The share of the question's matched weight that two rows must have in common."""
 SHARED = 0.5
 """The share of the shorter one's stems, in its best sentences, that the other must have too."""
-NEAR = 1.0
+ON_IT = 0.4
+"""The share of the question's weight that both must have."""
+NEAR = 1.5
 """How far apart two rows may be in the order."""
 
 
@@ -24,36 +26,40 @@ def newest_first(
     asked: Asked, rows: Sequence[Weighed], disputed: Container[frozenset[int]]
 ) -> tuple[list[Weighed], dict[int, int]]:
     """The rows with the newer of two about the same thing directly above the older; and, by the seq of each older row,
-    the seq of the newer. What is disputed is not replaced."""
+    the seq of the newer, if it perhaps replaces it. What is disputed is not replaced."""
+    above: dict[int, int] = {}
     replaced: dict[int, int] = {}
     for newer, older in combinations(sorted(rows, key=_when, reverse=True), 2):
         one, two = newer.result, older.result
         if one.actor != two.actor and not (newer.statements.claim and older.statements.claim):
             continue
-        pair = frozenset((one.seq, two.seq))
-        if two.seq not in replaced and pair not in disputed and _same_thing(asked, newer, older):
-            replaced[two.seq] = one.seq
-    return _placed(list(rows), replaced), replaced
+        if two.seq in above or frozenset((one.seq, two.seq)) in disputed:
+            continue
+        is_claim = newer.statements.value_of_same(older.statements)
+        if is_claim or _same_subject(asked, newer, older):
+            above[two.seq] = one.seq
+            if is_claim or _alike(newer, older):
+                replaced[two.seq] = one.seq
+    return _placed(list(rows), above), replaced
 
 
 def _when(row: Weighed) -> tuple[str, int]:
     return (row.result.valid_from, row.result.seq)
 
 
-def _placed(rows: list[Weighed], replaced: dict[int, int]) -> list[Weighed]:
+def _placed(rows: list[Weighed], above: dict[int, int]) -> list[Weighed]:
     """Each group of rows about one thing where its best stands, the newest first."""
     groups: dict[int, list[Weighed]] = {}
     for row in rows:
         seq = row.result.seq
-        while seq in replaced:
-            seq = replaced[seq]
+        while seq in above:
+            seq = above[seq]
         groups.setdefault(seq, []).append(row)
     return [row for group in groups.values() for row in sorted(group, key=_when, reverse=True)]
 
 
-def _same_thing(asked: Asked, newer: Weighed, older: Weighed) -> bool:
-    if newer.statements.value_of_same(older.statements):
-        return True
+def _same_subject(asked: Asked, newer: Weighed, older: Weighed) -> bool:
+    """Whether the same person says both, both have the same of what is asked for, and neither fits much better."""
     if newer.result.actor != older.result.actor or newer.statements.sentences == older.statements.sentences:
         return False
     if abs(order_sum(newer) - order_sum(older)) > NEAR:
@@ -61,7 +67,10 @@ def _same_thing(asked: Asked, newer: Weighed, older: Weighed) -> bool:
     weights = [word.weight for word in asked.words]
     both = sum([weights[place] for place in newer.found & older.found])
     any_ = sum([weights[place] for place in newer.found | older.found])
-    if not both or both < SAME_WORDS * any_:
-        return False
+    return both >= ON_IT * asked.total and both >= SAME_WORDS * any_ > 0
+
+
+def _alike(newer: Weighed, older: Weighed) -> bool:
+    """Whether their best sentences say much the same."""
     one, two = newer.best_stems, older.best_stems
     return len(one & two) >= SHARED * min(len(one), len(two)) > 0

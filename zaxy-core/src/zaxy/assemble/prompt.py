@@ -63,7 +63,9 @@ def _guidance(advice: dict[str, Any], purpose: Purpose) -> list[str]:
 def row_line(row: Row, text: str) -> str:
     """A row with its mark, who said it and when, and its citation."""
     result = row.result
-    mark = "answers" if row.answers else "perhaps replaced" if row.replaced_by else "may bear on it"
+    mark = "answers" if row.answers else "may bear on it"
+    if row.replaced_by:
+        mark = "was so before" if row.has_ended else "perhaps replaced"
     whose = f"{result.entity_type or result.event_type}{f' by {name_in_line(result.actor)}' if result.actor else ''}"
     return f"- {mark}: {quoted(text)} ({whose}, {result.valid_from[:10]}) [{result.citation}]"
 

@@ -60,6 +60,7 @@ RULES = {
         mentions=(SUBJECT,),
         name=fact_name,
         describe=fact_text,
+        ids=("id", "fact_id"),
     ),
     "user.preference_changed": Rule(
         "preference",

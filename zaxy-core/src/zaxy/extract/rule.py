@@ -67,7 +67,8 @@ class Rule(NamedTuple):
     """Whether the event continues the life of one thing: it keeps what the event does not mention."""
     ids: tuple[str, ...] = ()
     titles: tuple[str, ...] = ()
-    """Of a rule that merges: the fields that may hold an id of the thing, and those that may hold a title."""
+    """The fields that may hold an id of the thing, and those that may hold a title. If the rule does not merge, an id
+    is only another name for what the event is about."""
     qualified: Callable[[JsonObject, str], str] | None = None
     """Makes a name out of the text of such a field, where that is not the name itself."""
 

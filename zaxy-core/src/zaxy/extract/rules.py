@@ -24,7 +24,7 @@ from zaxy.extract.rule import TELLERS, Own, Rule, bare, entity_types, named, onc
 from zaxy.extract.texts import MAX_NAME_CHARS, MAX_SUMMARY_CHARS, cut, entity_name, first_text, readable_text
 from zaxy.extract.times import utc_text
 
-VERSION = "4"
+VERSION = "5"
 """Changes whenever an event would give other rows: followers are then rebuilt."""
 
 RULES: dict[str, Rule] = {
@@ -41,6 +41,8 @@ RULES: dict[str, Rule] = {
 UNKNOWN = Rule("event", named_by=(), texts=())
 ENTITY_TYPES = frozenset(name for rule in (*RULES.values(), UNKNOWN) for name in entity_types(rule))
 LIVING_TYPES = frozenset(rule.entity_type for rule in RULES.values() if rule.merges)
+TYPES_WITH_IDS = frozenset(rule.entity_type for rule in RULES.values() if rule.ids)
+"""Those, and the types of things that an id names besides their own name."""
 """What lives through several events, and may be known by an id and a title."""
 RELATION_TYPES = frozenset(name for rule in RULES.values() for name in relation_types(rule)) | {"supersedes"}
 """All that the built-in rules write, and so no plugin may."""
@@ -116,7 +118,8 @@ def _entity(own: Own, rule: Rule) -> Entity:
         summary = rule.describe(payload)
     if not rule.merges:
         summary = summary or readable_text(payload) or own.ref.name
-        return Entity(own.ref.name, rule.entity_type, cut(summary, MAX_SUMMARY_CHARS), properties, own.since)
+        ids = tuple([name for name in _names(payload, rule, rule.ids) if name != own.ref.name]) if rule.ids else ()
+        return Entity(own.ref.name, rule.entity_type, cut(summary, MAX_SUMMARY_CHARS), properties, own.since, ids=ids)
     default = first_text(payload, rule.titles) or readable_text(payload) or own.ref.name
     ids, titles = (_names(payload, rule, fields) for fields in (rule.ids, rule.titles))
     if not ids and not titles and first_text(payload, rule.named_by):

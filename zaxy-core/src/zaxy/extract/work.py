@@ -19,7 +19,7 @@ RULES = {
     "task.completed": _task("completed_task", "completed"),
     "decision.made": rule(
         "decision", "made_decision", keeps=("status", "rationale", "reason", "alternatives", "scope")
-    ),
+    )._replace(ids=("id", "decision_id")),
     "issue.diagnosed": living(
         rule("issue", "diagnosed_issue", keeps=("status", "severity", "cause", "component", "path", "fix"))
     ),

@@ -24,14 +24,14 @@ from zaxy.errors import Conflict
 from zaxy.eventloom.database_errors import MISSING, Unsealed
 from zaxy.eventloom.disposable_database import DisposableDatabase
 from zaxy.eventloom.sealed_connection import SealedConnection
-from zaxy.extract.rules import LIVING_TYPES
+from zaxy.extract.rules import LIVING_TYPES, TYPES_WITH_IDS
 from zaxy.graph.seal_check import name_problems, without_session
 from zaxy.graph.sessions import SessionRows
 
 T = TypeVar("T")
 Alias = tuple[str, str, int]
 """A type, a folded name of a thing of that type, and the kind of that name."""
-FORMAT = 3
+FORMAT = 4
 SCHEMA = """
 CREATE TABLE sessions (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
@@ -77,7 +77,9 @@ MAX_READ_WHOLE = 64
 """Rows of a session that are all read, whatever is asked for: one that was edited to be passed by is so noticed."""
 ALL_NAMES = f"SELECT {ALIAS} FROM aliases AS a WHERE a.session = ? ORDER BY a.seq"
 ALL_LATE = "SELECT session, seq, time, seal FROM late WHERE session = ?"
-KINDS = orjson.dumps([(kind, of) for kind in sorted(LIVING_TYPES) for of in (ID, TITLE)]).decode()
+KINDS = orjson.dumps(
+    [(kind, of) for kind in sorted(TYPES_WITH_IDS) for of in ((ID, TITLE) if kind in LIVING_TYPES else (ID,))]
+).decode()
 TEACH = "INSERT OR REPLACE INTO aliases VALUES (?, ?, ?, ?, ?, ?, ?)"
 LATE = "SELECT session, seq, time, seal FROM late WHERE session = ? AND seq BETWEEN ? AND ?"
 NEW_LATE = "INSERT OR REPLACE INTO late VALUES (?, ?, ?, ?)"
@@ -117,7 +119,10 @@ class LearningNames(KnownNames):
         return self.known[key]
 
     def of(self, entity: Entity) -> str:
-        """The name of the thing that an entity is: of a known id, or of a title whose thing has no other id."""
+        """The name of the thing that an entity is: of a known id, or of a title whose thing has no other id. One that
+        does not live through several events has its own name, and an id is another one."""
+        if not entity.merges:
+            return entity.name
         for known in (self.name(entity.entity_type, name, ID) for name in entity.ids):
             if known:
                 return known
@@ -133,7 +138,7 @@ class LearningNames(KnownNames):
     def learn(self, entity: Entity, name: str) -> Iterator[tuple[Alias, str]]:
         """By which names an entity was called, as far as that is new. It counts for later events."""
         kinds = [(alias, ID) for alias in entity.ids] + [(alias, TITLE) for alias in entity.titles]
-        if entity.ids:
+        if entity.ids and entity.merges:
             kinds.append((name, HAS_ID))
         for alias, kind in kinds:
             known = self.name(entity.entity_type, alias, kind)
@@ -204,11 +209,11 @@ class Identities:
                 new_late.append((own, event.seq, newest, db.seal((own, event.seq, newest))))
             elif is_new:
                 newest = event.time
-            living = [entity for entity in rows.entities if entity.ids or entity.titles]
-            if living or event.seq in late or _names_living(rows):
+            named = [entity for entity in rows.entities if entity.ids or entity.titles]
+            if named or event.seq in late or _names_things(rows):
                 names = news if is_new else LearningNames(db, own, {})
                 names.seq = event.seq
-                rows = _resolved(names, extracted, living=living, begins=late.get(event.seq, ""), is_new=is_new)
+                rows = _resolved(names, extracted, named=named, begins=late.get(event.seq, ""), is_new=is_new)
                 extracted = ExtractedEvent(event, rows)
             resolved.append(extracted)
         if cursor.seq > taken:
@@ -229,18 +234,18 @@ class Identities:
         return self._latest[3]
 
     def names(self, session: str, names: Iterable[str], known_at: int | None) -> list[str]:
-        """The names given, and those of the living things that they mean, as known after an event."""
+        """The names given, and those of the things that they mean, as known after an event."""
         wanted = list(dict.fromkeys(names))
         known = self._known(session, wanted, known_at)
         aliases = {alias for _, alias, _ in known.known}
         meant = [name for name in wanted if folded_name(name) in aliases] if aliases else []
-        found = (known.called(kind, name) for name in meant for kind in sorted(LIVING_TYPES))
+        found = (known.called(kind, name) for name in meant for kind in sorted(TYPES_WITH_IDS))
         return list(dict.fromkeys((*wanted, *(name for name in found if name))))
 
     def refs(self, session: str, refs: Sequence[EntityRef], known_at: int | None = None) -> list[EntityRef]:
         """The things that types and names mean, as known after an event."""
-        living = [ref.name for ref in refs if ref.entity_type in LIVING_TYPES]
-        known = self._known(session, living, known_at)
+        named = [ref.name for ref in refs if ref.entity_type in TYPES_WITH_IDS]
+        known = self._known(session, named, known_at)
         return [_meant(known, ref) for ref in refs]
 
     def time(self, event: Event) -> str:
@@ -318,14 +323,14 @@ def _ends(events: Sequence[ExtractedEvent]) -> tuple[int, int]:
 
 
 def _resolved(
-    names: LearningNames, extracted: ExtractedEvent, *, living: Sequence[Entity], begins: str, is_new: bool
+    names: LearningNames, extracted: ExtractedEvent, *, named: Sequence[Entity], begins: str, is_new: bool
 ) -> Extraction:
     """The rows with resolved names. They begin at `begins`, if it is given, instead of at the event's time."""
     event, rows = extracted.event, extracted.rows
-    own = {_key(entity.entity_type, entity.name): names.of(entity) for entity in living}
+    own = {_key(entity.entity_type, entity.name): names.of(entity) for entity in named}
     learned = dict[Alias, str]()
     if is_new:
-        for entity in living:
+        for entity in named:
             learned.update(names.learn(entity, own[_key(entity.entity_type, entity.name)]))
 
     def meant(ref: EntityRef) -> EntityRef:
@@ -341,12 +346,12 @@ def _resolved(
     return resolved
 
 
-def _names_living(rows: Extraction) -> bool:
+def _names_things(rows: Extraction) -> bool:
     """Whether edges or closings name things that may have aliases."""
     for edge in rows.edges:
         if edge.source.entity_type in LIVING_TYPES or edge.target.entity_type in LIVING_TYPES:
             return True
-    return any(closing.entity and closing.entity.entity_type in LIVING_TYPES for closing in rows.closings)
+    return any(closing.entity and closing.entity.entity_type in TYPES_WITH_IDS for closing in rows.closings)
 
 
 def _entity(entity: Entity, own: dict[tuple[str, str], str], begins: str) -> Entity:
@@ -370,7 +375,7 @@ def _closing(closing: Closing, meant: Callable[[EntityRef], EntityRef], event: E
 
 
 def _meant(names: KnownNames, ref: EntityRef) -> EntityRef:
-    if ref.entity_type not in LIVING_TYPES:
+    if ref.entity_type not in TYPES_WITH_IDS:
         return ref
     known = names.called(ref.entity_type, ref.name)
     return _spelled(ref, known) if known else ref

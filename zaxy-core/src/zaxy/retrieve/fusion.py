@@ -16,6 +16,7 @@ from zaxy.text.schema import Text
 T = TypeVar("T")
 MONTH = 30 * 86400.0
 ENOUGH_FEEDBACK = 3.0
+KEYWORD, VERBATIM = "keyword", "verbatim"
 
 
 Part = tuple[str, float, float, float]
@@ -57,16 +58,21 @@ class Proposal:
         return max(lanes, key=lambda part: part[2] * part[3])[0]
 
 
+def lane_of(text: Text) -> str:
+    """The lane of what words found: turns and documents are `verbatim`, others `keyword`."""
+    return KEYWORD if text.kind == "event" else VERBATIM
+
+
 def of_words(hits: Sequence[Hit], profile: Profile, count: int | None = None) -> dict[int, Proposal]:
-    """The events of the passages that words found, or the first `count` of them. Words of turns and documents are
-    `verbatim`, others `keyword`."""
+    """The events of the passages that words found, or the first `count` of them."""
     best = (hits[0].score if hits else 1.0) or 1.0
     proposals: dict[int, Proposal] = {}
     for hit in hits:  # best first, so that an event keeps its best passage
         if len(proposals) == count:
             break
         if hit.text.seq not in proposals:
-            lane, weight = ("keyword", profile.keyword) if hit.text.kind == "event" else ("verbatim", profile.verbatim)
+            lane = lane_of(hit.text)
+            weight = profile.keyword if lane == KEYWORD else profile.verbatim
             proposals[hit.text.seq] = Proposal(hit.text, hit, (lane, hit.score, hit.score / best, weight))
     return proposals
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -110,6 +110,8 @@ class Answer:
     """About service: a lane that dropped out, a question with nothing to look for."""
     superseded: tuple[Text, ...] = ()
     """What would have come before the last of the results, but no longer holds."""
+    replaced: Mapping[int, Text] = field(default_factory=dict)
+    """By the seq of a result that came in its place: what would have come, but no longer holds."""
 
     def as_dict(self) -> dict[str, Any]:
         return {

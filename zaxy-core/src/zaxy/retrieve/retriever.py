@@ -14,8 +14,9 @@ from zaxy.errors import InvalidRequest, TooLarge, ZaxyError
 from zaxy.extract.names import entity_keys
 from zaxy.retrieve import lanes
 from zaxy.retrieve.closeness import weigh_closeness
-from zaxy.retrieve.fusion import Proposal, add, copies_last, of_words, ordered, weigh
+from zaxy.retrieve.fusion import Proposal, add, copies_last, lane_of, of_words, ordered, weigh
 from zaxy.retrieve.log_words import Said
+from zaxy.retrieve.present import present_of
 from zaxy.retrieve.profiles import Profile, profile_named
 from zaxy.retrieve.results import Answer, Position, Result, cursor_text, position_of
 from zaxy.retrieve.router import asks_for_relations, route
@@ -81,6 +82,8 @@ class Found(NamedTuple):
     held: Iterator[tuple[Proposal, EntityRow | None]]
     ended: list[Proposal]
     """Filled as `held` is asked for: what would have come before, but no longer holds."""
+    replaced: dict[int, Text]
+    """Filled likewise, by the seq of what came in its place."""
     profile: Profile
     position: Position
     notices: list[str]
@@ -109,7 +112,12 @@ class Retriever:
         answer = self._page(question, best, found.position, found.notices)
         last = min((result.score for result in answer.results), default=0.0) if answer.truncated else 0.0
         before = [proposal.text for proposal in found.ended if proposal.score >= last]
-        return replace(answer, superseded=tuple(before[:MAX_RESULTS]))
+        return replace(answer, superseded=tuple(before[:MAX_RESULTS]), replaced=found.replaced)
+
+    def said(self, question: Question, texts: Sequence[Text]) -> list[Result]:
+        """What the passages say, whether or not it still holds."""
+        unscored = [Proposal(text, None, (lane_of(text), 0.0, 0.0, 0.0)) for text in texts]
+        return list(self._results(question, [(proposal, None) for proposal in unscored]))
 
     def _found(self, question: Question) -> Found:
         """What the lanes propose and the graph says still holds, best first; looked up as far as it is asked for."""
@@ -139,8 +147,10 @@ class Retriever:
         ended: list[Proposal] = []
         weigh_closeness(snapshot.asked(question.text, known_at), ordered(proposals.values()), profile.closeness)
         best = ordered(proposals.values())
-        held = self._holding(best, as_of=held_at, notices=notices, ended=ended, page=question.limit)
-        return Found(held, ended, profile, Position(position.offset, known_at), notices)
+        replaced: dict[int, Text] = {}
+        doubts = (notices, ended, replaced)
+        held = self._holding(best, as_of=held_at, page=question.limit, doubts=doubts)
+        return Found(held, ended, replaced, profile, Position(position.offset, known_at), notices)
 
     def _weigh(self, proposals: dict[int, Proposal], profile: Profile, as_of: AsOf) -> None:
         known_at = self._snapshot.head if as_of.known_at is None else as_of.known_at
@@ -262,13 +272,19 @@ class Retriever:
                 proposals[text.seq] = Proposal(text)
 
     def _holding(
-        self, best: Sequence[Proposal], *, as_of: AsOf, notices: list[str], ended: list[Proposal], page: int
+        self,
+        best: Sequence[Proposal],
+        *,
+        as_of: AsOf,
+        page: int,
+        doubts: tuple[list[str], list[Proposal], dict[int, Text]],
     ) -> Iterator[tuple[Proposal, EntityRow | None]]:
         """The proposals that are so at the moment asked for: an event whose own row was closed is not, and is `ended`.
-        In its place comes the event that says what is so of the same thing now.
+        In its place comes the event that says what is so of the same thing now, by which it is `replaced`.
 
         Of events that the graph has not come to nobody knows, and they are let through.
         """
+        notices, ended, replaced = doubts
         size = min(page + 2, CHECKED_TOGETHER)
         given: set[int] = set()
         for start in range(0, len(best), size):
@@ -281,21 +297,30 @@ class Retriever:
                 if rows is not None and row is None and one.seq <= self._snapshot.followed
             }
             ended += over
-            now = self._said_now(list(over), as_of) if over else {}
+            now = self._said_now(list(over), as_of, notices) if over else {}
             for one, row in held.items():
                 if one in over and one not in now:
                     continue
                 proposal, row = now.get(one, (one, row))
+                if one in now:
+                    replaced.setdefault(proposal.seq, one.text)
                 if proposal.seq not in given:
                     given.add(proposal.seq)
                     yield proposal, row
 
-    def _said_now(self, ended: Sequence[Proposal], as_of: AsOf) -> dict[Proposal, tuple[Proposal, EntityRow]]:
+    def _said_now(
+        self, ended: Sequence[Proposal], as_of: AsOf, notices: list[str]
+    ) -> dict[Proposal, tuple[Proposal, EntityRow]]:
         """Of what no longer holds: what is so of the same thing at that moment, with its score."""
-        assert self._graph is not None
         about = [one for one in ended if one.text.entity]
+        if self._graph is None or not about:
+            return {}
         things = [EntityRef(*json.loads(one.text.entity)) for one in about]
-        rows = self._graph.version_of_each(self._session, things, as_of) if things else ()
+        try:
+            rows = present_of(self._graph, self._session, things, as_of=as_of)
+        except ZaxyError as error:
+            notices.append(f"the graph does not take part, and what is so now may be missing: {error.message}")
+            return {}
         now = {one: row for one, row in zip(about, rows, strict=True) if row is not None}
         texts = {text.seq: text for text in self._snapshot.first_texts({row.opened_seq for row in now.values()})}
         return {one: (one.said_by(texts[row.opened_seq]), row) for one, row in now.items() if row.opened_seq in texts}
