@@ -74,9 +74,32 @@ class Asides:
     def __init__(self, db: SealedConnection, last_seq: int, by: str = "") -> None:
         self._db = db
         self._by = by
-        query = "SELECT id FROM asides WHERE seq <= ? ORDER BY seq DESC, part DESC LIMIT 1"
-        found = db.execute(query, (last_seq,)).fetchone()
-        self._last = found[0] if found else 0
+        self._last = self._last_by(last_seq)
+
+    def _last_by(self, seq: int) -> int:
+        """The number of the last aside of the first `seq` events. They are numbered in the order of their events, so
+        the one after it must be of a later event: otherwise one between was edited to be passed by."""
+        query = (
+            f"SELECT (SELECT max(id) FROM asides), {COLUMNS}"
+            " FROM asides WHERE seq <= ? ORDER BY seq DESC, part DESC LIMIT 1"
+        )
+        found = self._db.execute(query, (seq,)).fetchone()
+        last = self._checked([found[1:]])[0].id if found else 0
+        if found is None or last != found[0]:
+            after = self._db.execute(f"SELECT {COLUMNS} FROM asides WHERE id > ? ORDER BY id LIMIT 1", (last,))
+            if any(aside.id != last + 1 or aside.seq <= seq for aside in self._checked(after)):
+                raise Unsealed(MISSING)
+        return last
+
+    def latest(self, count: int, oldest: int) -> list[int]:
+        """The seqs of the last events that begin with an aside, from the event `oldest` on."""
+        found: list[int] = []
+        end = self._last
+        while end > 0 and len(found) < count:
+            asides = sorted(self._rows(range(max(end - count, 0) + 1, end + 1)), reverse=True)
+            found += [aside.seq for aside in asides if aside.part == 0 and aside.seq >= oldest]
+            end = asides[-1].id - 1 if asides[-1].seq >= oldest else 0
+        return found[:count]
 
     def answers(self, weights: Mapping[str, float], best: float) -> dict[int, float]:
         """Where the answers may stand to questions that were asked before: what each place of an episode gains.
@@ -118,10 +141,14 @@ class Asides:
         if not wanted:
             return []
         query = f"SELECT {COLUMNS} FROM asides WHERE id IN (SELECT value FROM json_each(?))"
-        found = [Aside._make(row) for row in self._db.unsealed(self._db.execute(query, (json.dumps(wanted),)))]
+        found = self._checked(self._db.execute(query, (json.dumps(wanted),)))
         if len(found) != len(wanted):
             raise Unsealed(MISSING)
         return [aside for aside in found if not self._by or aside.time <= self._by]
+
+    def _checked(self, rows: Iterable[tuple[Any, ...]]) -> list[Aside]:
+        """The asides of rows that end in their seals."""
+        return list(map(Aside._make, self._db.unsealed(rows)))
 
 
 @lru_cache(MAX_WORDS)
@@ -129,12 +156,6 @@ def _union(lookups: int) -> str:
     """A statement for as many lookups, each with its number: one statement costs less than many."""
     where = "FROM fts_asked WHERE fts_asked MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"
     return " UNION ALL ".join([f"SELECT * FROM (SELECT rowid, {number} {where})" for number in range(lookups)])
-
-
-def latest(db: SealedConnection, count: int, last_seq: int) -> list[int]:
-    """The seqs of the last events that begin with an aside."""
-    query = f"SELECT {COLUMNS} FROM asides WHERE part = 0 AND seq <= ? ORDER BY seq DESC LIMIT ?"
-    return [Aside._make(row).seq for row in db.unsealed(db.execute(query, (last_seq, count)))]
 
 
 def text_of(aside: Aside) -> Text:

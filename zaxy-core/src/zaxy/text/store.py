@@ -229,10 +229,14 @@ class TextStore:
         known = {text.id: text.seq for text in firsts}
         unknown = {text.id - 1 for text in firsts[:-1]} - known.keys()
         known.update([(text.id, text.seq) for text in self.texts(unknown)] if unknown else ())
-        # The passage before an event's first one is of the event before it.
-        if [*([last.seq] if last else []), *[known[text.id - 1] for text in firsts[:-1]]] != seqs:
+        is_all = len(firsts) < count
+        # The passage before an event's first one is of the event before it, and the first of all has the number 1.
+        if [*([last.seq] if last else []), *[known[text.id - 1] for text in firsts[:-1]]] != seqs or (
+            is_all and firsts and firsts[-1].id != 1
+        ):
             raise Unsealed(MISSING)
-        return sorted({*seqs, *asides.latest(self._db, count, last_seq)}, reverse=True)[:count]
+        oldest = 0 if is_all else seqs[-1]
+        return sorted({*seqs, *self.asides(last_seq).latest(count, oldest)}, reverse=True)[:count]
 
     def newest(self, last_seq: int) -> str:
         """The time of the passage that came last; empty where there is none."""
