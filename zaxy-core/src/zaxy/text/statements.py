@@ -81,7 +81,7 @@ class _Openings:
 
     def begin(self, clause: str, first: str) -> bool:
         """Whether one of them begins the clause, whose first word is given."""
-        if _UNSPACED.match(clause):
+        if not clause.isascii() and _UNSPACED.match(clause):
             return clause.startswith(self._begins_unspaced)
         return any(_begins(clause, phrase) for phrase in self._by_first.get(first, ()))
 
