@@ -41,8 +41,14 @@ _HIDDEN = re.compile(
     r'|"[^"\n]*"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|「[^」\n]*」|\s\?\s[^?\n]{1,60}\s:\s',
     re.DOTALL,
 )
+# The same where there is no question mark and no link.
+_HIDDEN_QUICKLY = re.compile(
+    r"[`\"“«„「](?:(?<=`)(?:``.*?(?:```|\Z)|[^`\n]*`)"
+    r'|(?<=")[^"\n]*"|(?<=“)[^”\n]*”|(?<=«)[^»\n]*»|(?<=„)[^“”\n]*[“”]|(?<=「)[^」\n]*」)',
+    re.DOTALL,
+)
 # A mark ends a sentence where no code goes on. A line ends one too, unless the next goes on in the middle of it.
-# This pattern and the next begin with one set of characters, which is looked for quickly.
+# These patterns begin with one set of characters, which is looked for quickly.
 _END = re.compile(
     r"[.!…?？؟\u037e⁇⁈⁉。！｡।॥։;\n](?:"
     r"(?<=[.!…])[.!…]*[\"”»)\]]*(?=\s|\Z)"
@@ -171,7 +177,10 @@ def marked_questions(text: str) -> list[tuple[int, int]]:
 
 def hide(text: str) -> str:
     """The text with letters for all that is no part of its own sentences; places stay the same."""
-    return _HIDDEN.sub(_letters, text) if any([sign in text for sign in _SIGNS_OF_HIDDEN]) else text
+    if not any([sign in text for sign in _SIGNS_OF_HIDDEN]):
+        return text
+    pattern = _HIDDEN if "?" in text or "://" in text else _HIDDEN_QUICKLY
+    return pattern.sub(_letters, text)
 
 
 _SIGNS_OF_HIDDEN = ("`", '"', "(", "://", " ? ", "“", "«", "„", "「")
@@ -180,10 +189,12 @@ _SIGNS_OF_HIDDEN = ("`", '"', "(", "://", " ? ", "“", "«", "„", "「")
 
 def _letters(found: re.Match[str]) -> str:
     """Letters, unless it is all that its line has: then it is somebody's sentence."""
-    line = found.string[found.string.rfind("\n", 0, found.start()) + 1 : found.start()]
-    rest = found.string[found.end() : found.end() + 1]
-    alone = not line.strip(" -*>") and rest in ("", "\n") and found.group()[0] not in "`("
-    return found.group() if alone else "x" * len(found.group())
+    text, hidden = found.string, found.group()
+    if hidden[0] not in "`(" and text[found.end() : found.end() + 1] in ("", "\n"):
+        line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+        if not line.strip(" -*>"):
+            return hidden
+    return "x" * len(hidden)
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:

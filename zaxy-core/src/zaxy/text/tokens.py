@@ -54,6 +54,7 @@ _SIGN_OF_IDENTIFIERS = re.compile(r"[\d_A-Z./\\:@#+~-](?:(?<=[\d_])|(?<=[a-z][A-
 _SIGN_IN_ASCII = re.compile(_SIGN_OF_IDENTIFIERS.pattern, re.ASCII)
 _NO_SIGNS = bytes(code for code in range(128) if not re.match(r"[\d_A-Z./\\:@#+~-]", chr(code)))
 """What is left of a text without these has such a sign, if the text has one."""
+_AROUND_WORDS = "".join(chr(code) for code in range(33, 127) if not chr(code).isalnum() and chr(code) not in "_$")
 _PATH = re.compile(r"[/\\]")
 # ASCII punctuation would end a token in the index; these stand for it, and occur in no text of this world.
 _HIDDEN = {ord(mark): 0xE000 + ord(mark) for mark in "-./\\:@#+~$_"}
@@ -199,7 +200,7 @@ def identifiers(text: str) -> list[str]:
             return []
     elif not _SIGN_OF_IDENTIFIERS.search(text):
         return []
-    for part in [part for part in text.split() if not (part.isalpha() and (part.islower() or part.istitle()))]:
+    for part in [part for part in text.split() if not (part.isalpha() and part.islower()) and not _is_plain(part)]:
         for name in _IDENTIFIER.findall(part):
             if len(name) <= 2 * MAX_CHARS:
                 found[_hidden(name)] = None
@@ -207,6 +208,12 @@ def identifiers(text: str) -> list[str]:
                     found[_hidden(_PATH.split(name)[-1])] = None
     found.pop("", None)
     return list(found)
+
+
+def _is_plain(part: str) -> bool:
+    """Whether what stands between two spaces is a word as a sentence has it, with marks around it, or marks alone."""
+    word = part.strip(_AROUND_WORDS)
+    return not word or (word.isalpha() and (word.islower() or word.istitle() or word.isupper()))
 
 
 def readable(identifier: str) -> str:
