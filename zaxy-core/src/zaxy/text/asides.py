@@ -32,6 +32,11 @@ WITH, BEHIND, NEXT_BEHIND = 0.8, 0.8, 0.32
 """What a passage gains that asks such a question itself, or stands right behind it, or behind the one that does. These
 gains and the share were chosen on the odd seeds of the recall bench."""
 COLUMNS = ", ".join((*Aside._fields, "seal"))
+LAST_AND_NEXT = f"""
+WITH last AS (SELECT {COLUMNS} FROM asides WHERE seq <= ? ORDER BY seq DESC, part DESC LIMIT 1)
+SELECT * FROM last UNION ALL
+SELECT * FROM (SELECT {COLUMNS} FROM asides WHERE id > ifnull((SELECT id FROM last), 0) ORDER BY id LIMIT 1)"""
+"""The last of the first events, and the one with the next number."""
 
 
 class NewAsides:
@@ -79,16 +84,11 @@ class Asides:
     def _last_by(self, seq: int) -> int:
         """The number of the last aside of the first `seq` events. They are numbered in the order of their events, so
         the one after it must be of a later event: otherwise one between was edited to be passed by."""
-        query = (
-            f"SELECT (SELECT max(id) FROM asides), {COLUMNS}"
-            " FROM asides WHERE seq <= ? ORDER BY seq DESC, part DESC LIMIT 1"
-        )
-        found = self._db.execute(query, (seq,)).fetchone()
-        last = self._checked([found[1:]])[0].id if found else 0
-        if found is None or last != found[0]:
-            after = self._db.execute(f"SELECT {COLUMNS} FROM asides WHERE id > ? ORDER BY id LIMIT 1", (last,))
-            if any(aside.id != last + 1 or aside.seq <= seq for aside in self._checked(after)):
-                raise Unsealed(MISSING)
+        found = self._checked(self._db.execute(LAST_AND_NEXT, (seq,)))
+        numbers = [aside.id for aside in found if aside.seq <= seq]
+        last = numbers[0] if numbers else 0
+        if len(numbers) > 1 or any(aside.id != last + 1 for aside in found if aside.seq > seq):
+            raise Unsealed(MISSING)
         return last
 
     def latest(self, count: int, oldest: int) -> list[int]:

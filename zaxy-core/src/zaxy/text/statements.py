@@ -56,9 +56,7 @@ _END = re.compile(
     r"|(?<=[。！｡।॥։])[。！｡।॥։]*|(?<=[\u0370-\u03ff\u1f00-\u1fff];)(?=\s|\Z)"
     r"|(?<=\n)(?![a-zß-öø-ÿа-я](?![\w.]*: )))"
 )
-_CLAUSE = re.compile(
-    r"[,;:，；、\s](?:(?<=\S)\s*|(?:[-–—]+|and|but|so|und|aber|y|pero|et|mais|e|ma)\s)"
-)
+_CLAUSE = re.compile(r"[,;:，；、\s](?:(?<=\S)\s*|(?:[-–—]+|and|but|so|und|aber|y|pero|et|mais|e|ma)\s)")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _FINISHED = re.compile(r"(?:ました|です|ます|した|ので|から|けど|けれど|が)$")
 """How a Japanese clause ends that tells something; others are topics of what follows."""
@@ -177,7 +175,7 @@ def marked_questions(text: str) -> list[tuple[int, int]]:
 
 def hide(text: str) -> str:
     """The text with letters for all that is no part of its own sentences; places stay the same."""
-    if not any([sign in text for sign in _SIGNS_OF_HIDDEN]):
+    if not any(map(text.__contains__, _SIGNS_OF_HIDDEN)):
         return text
     pattern = _HIDDEN if "?" in text or "://" in text else _HIDDEN_QUICKLY
     return pattern.sub(_letters, text)
@@ -222,9 +220,7 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
 
 def _is_marked(sentence: str) -> bool:
     end = sentence.rstrip(" \"”»)]!！\n\t'*_")
-    return (
-        end.endswith(_MARKS) or ARMENIAN in sentence or (end[-1:] == ";" and "\u0370" <= end[-2:-1] <= "\u1fff")
-    )
+    return end.endswith(_MARKS) or ARMENIAN in sentence or (end[-1:] == ";" and "\u0370" <= end[-2:-1] <= "\u1fff")
 
 
 def _from_words(sentence: str) -> int | None:
