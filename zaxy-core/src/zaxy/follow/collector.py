@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from threading import Lock
 
 MANY = 20_000
-"""Containers that are there more than before: so many are left only where thousands of events were followed."""
+"""Containers more than before: this number is left only where thousands of events were followed."""
 
 _lock = Lock()
 _resting = 0
