@@ -259,6 +259,24 @@ def test_the_last_question_is_missed_by_a_search(asked: Index, change: str) -> N
     assert asked.texts.cursor(SESSION) is None
 
 
+@pytest.mark.parametrize("which", [1, 4])
+def test_a_question_that_was_deleted_is_missed_by_the_check_of_all_rows(asked: Index, which: int) -> None:
+    assert asked.texts.verify(SESSION) == []
+    edit(path_of(asked), f"DELETE FROM asides WHERE id = {which}")
+    assert "there should be 4 asides, and there are 3" in asked.texts.verify(SESSION)
+    asked.say("why is it dark?")
+    assert "there should be 5 asides, and there are 4" in asked.texts.verify(SESSION)
+
+
+def test_a_cursor_that_was_deleted_is_missed_where_there_are_only_questions(tmp_path: Path) -> None:
+    index = Index(tmp_path)
+    index.say("where does the red lamp hang?")
+    edit(path_of(index), "DELETE FROM about")
+    assert index.texts.cursor(SESSION) is None
+    assert index.texts.latest(SESSION, 5, 1) == []
+    index.texts.close()
+
+
 def test_as_many_events_that_ask_are_read_as_were_asked_for(asked: Index) -> None:
     assert asked.texts.latest(SESSION, 2, 12) == [12, 11]
     assert asked.texts.latest(SESSION, 3, 10) == [10, 9, 8]

@@ -42,11 +42,12 @@ SELECT * FROM (SELECT {COLUMNS} FROM asides WHERE id > ifnull((SELECT id FROM la
 class NewAsides:
     """Those of one transaction."""
 
-    def __init__(self, db: SealedConnection) -> None:
+    def __init__(self, db: SealedConnection, last: int) -> None:
+        """`last`: how many there were before, which is the number of the last."""
         self._db = db
         self._rows: list[tuple[Any, ...]] = []
         self._fts: list[tuple[int, str]] = []
-        (self._id,) = db.execute("SELECT ifnull(max(id), 0) FROM asides").fetchone()
+        self._id = last
 
     def add(self, text: Text, asked: str, whole: str) -> None:
         """`text`: as the index has the passage, without a number if it tells nothing. `asked`: what in it asks."""
@@ -68,9 +69,11 @@ class NewAsides:
         if stems:
             self._fts.append((self._id, stems))
 
-    def write(self) -> None:
+    def write(self) -> int:
+        """Write all; how many there are now."""
         self._db.executemany(f"INSERT INTO asides VALUES ({', '.join('?' * 15)})", self._rows)
         self._db.executemany("INSERT INTO fts_asked (rowid, words) VALUES (?, ?)", self._fts)
+        return self._id
 
 
 class Asides:
@@ -182,6 +185,7 @@ def text_of(aside: Aside) -> Text:
 def problems(db: SealedConnection) -> Iterator[str]:
     """Where their lists are not those of their rows."""
     (rows, last) = db.execute("SELECT count(*), ifnull(max(id), 0) FROM asides").fetchone()
+    last = max(last, *[count for (count,) in db.execute("SELECT asides FROM about")], 0)
     if rows != last:
         yield f"there should be {last} asides, and there are {rows}"
     with closing(sqlite3.connect(":memory:")) as again:
