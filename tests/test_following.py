@@ -19,6 +19,7 @@ from zaxy.eventloom.drafts import AdmittedDraft, admit_draft
 from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.opening import files_log
 from zaxy.extract import rules
+from zaxy.follow.collector import MANY, resting_collector
 from zaxy.follow.extraction import Extractors
 from zaxy.follow.loop import Loop
 from zaxy.memory import Memory
@@ -377,3 +378,26 @@ def test_the_garbage_collector_rests_only_while_events_are_followed(store: Event
     on: list[bool] = []
     loop_of(store, tmp_path, one=Noted()).catch_up(SESSION, progress=lambda *_: on.append(gc.isenabled()))
     assert on == [False] and gc.isenabled()
+
+
+def test_what_is_left_of_many_events_counts_as_old() -> None:
+    gc.collect()
+    with resting_collector():
+        few: list[list[int]] = [[] for _ in range(10)]
+    assert any(made is few[0] for made in gc.get_objects(generation=0))
+    with resting_collector():
+        many: list[list[int]] = [[] for _ in range(MANY + 1)]
+    young = set(map(id, gc.get_objects(generation=0)))
+    assert gc.isenabled() and young.isdisjoint(map(id, (*few, *many)))
+    assert gc.get_freeze_count() == 0
+
+
+def test_what_an_application_has_frozen_stays_frozen() -> None:
+    gc.freeze()
+    try:
+        frozen = gc.get_freeze_count()
+        with resting_collector():
+            many: list[list[int]] = [[] for _ in range(MANY + 1)]
+        assert 0 < gc.get_freeze_count() <= frozen and len(many) > MANY
+    finally:
+        gc.unfreeze()

@@ -225,6 +225,63 @@ def test_a_passage_that_its_event_does_not_find_is_noticed(index: Index, change:
     assert index.texts.cursor(SESSION) is None
 
 
+@pytest.mark.parametrize("change", ["seq = 999", "part = 3", "seq = NULL"])
+def test_the_very_first_passage_is_missed_where_all_are_asked_for(index: Index, change: str) -> None:
+    assert index.texts.latest(SESSION, 20, 9) == [9, 8, 7, 6, 5, 4, 3, 2, 1]
+    edit(path_of(index), f"UPDATE passages SET {change} WHERE id = 1")
+    assert index.texts.latest(SESSION, 20, 9) == []
+    assert index.texts.cursor(SESSION) is None
+
+
+@pytest.fixture
+def asked(index: Index) -> Index:
+    """With three questions behind the record of feedback, and a statement at the end."""
+    for lamp in ("red", "green", "blue"):
+        index.say(f"where does the {lamp} lamp hang?")
+    index.say("it hangs in the hall")
+    return index
+
+
+@pytest.mark.parametrize("change", ["seq = -1", "seq = 999", "part = 3", "seq = NULL"])
+@pytest.mark.parametrize("which", [1, 2, 4])
+def test_a_question_that_its_event_does_not_find_is_noticed(asked: Index, change: str, which: int) -> None:
+    assert asked.texts.latest(SESSION, 6, 13) == [13, 12, 11, 10, 9, 8]
+    edit(path_of(asked), f"UPDATE asides SET {change} WHERE id = {which}")
+    assert asked.texts.latest(SESSION, 6, 13) == []
+    assert asked.texts.cursor(SESSION) is None
+
+
+@pytest.mark.parametrize("change", ["seq = 999", "seq = NULL"])
+def test_the_last_question_is_missed_by_a_search(asked: Index, change: str) -> None:
+    assert asked.first("where does the blue lamp hang") == 13
+    edit(path_of(asked), f"UPDATE asides SET {change} WHERE id = 4")
+    assert asked.found("where does the blue lamp hang") == []
+    assert asked.texts.cursor(SESSION) is None
+
+
+@pytest.mark.parametrize("which", [1, 4])
+def test_a_question_that_was_deleted_is_missed_by_the_check_of_all_rows(asked: Index, which: int) -> None:
+    assert asked.texts.verify(SESSION) == []
+    edit(path_of(asked), f"DELETE FROM asides WHERE id = {which}")
+    assert "there should be 4 asides, and there are 3" in asked.texts.verify(SESSION)
+    asked.say("why is it dark?")
+    assert "there should be 5 asides, and there are 4" in asked.texts.verify(SESSION)
+
+
+def test_a_cursor_that_was_deleted_is_missed_where_there_are_only_questions(tmp_path: Path) -> None:
+    index = Index(tmp_path)
+    index.say("where does the red lamp hang?")
+    edit(path_of(index), "DELETE FROM about")
+    assert index.texts.cursor(SESSION) is None
+    assert index.texts.latest(SESSION, 5, 1) == []
+    index.texts.close()
+
+
+def test_as_many_events_that_ask_are_read_as_were_asked_for(asked: Index) -> None:
+    assert asked.texts.latest(SESSION, 2, 12) == [12, 11]
+    assert asked.texts.latest(SESSION, 3, 10) == [10, 9, 8]
+
+
 @pytest.mark.parametrize("change", ["seq = -1", "seq = 999", "part = 3"])
 def test_the_first_passage_of_an_event_is_missed_by_the_read_of_its_event(index: Index, change: str) -> None:
     assert [text.seq for text in index.texts.texts(SESSION, [3, 5, 77])] == [3, 5]

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import pytest
 import Stemmer
+from hypothesis import given, settings, strategies as st
 
 from zaxy.text.asking_words import ASKING
-from zaxy.text.statements import asked, marked_questions, stated, without
+from zaxy.text.statements import asked, hide, marked_questions, stated, without
 
 CASES = Path(__file__).parent / "corpus" / "asking" / "sentences.txt"
 
@@ -151,3 +152,10 @@ def test_a_long_text_takes_no_longer_than_its_parts() -> None:
     """A text of quotation marks, brackets and question marks that match nothing is no trap."""
     for text in ('"(' * 40_000, "what is it " * 10_000, "? " * 40_000, "，" * 40_000):
         assert stated(text) is not None
+
+
+@given(st.text('`"“”«»„「」()ab \n-*>', max_size=30))
+@settings(max_examples=400)
+def test_the_same_is_hidden_whether_a_link_follows_or_not(text: str) -> None:
+    assert hide(f"{text}\nsee x://y").startswith(f"{hide(text)}\n") or "```" in text
+    assert hide(text) == text or set('`"“«„「') & set(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 import time
@@ -398,3 +399,12 @@ def test_its_files_are_the_owners_alone_and_a_fork_opens_its_own(index: Index) -
 )
 def test_identifiers_are_found_by_any_of_their_signs(text: str, names: list[str]) -> None:
     assert tokens.identifiers(text) == names
+
+
+SIGN_OF_IDENTIFIER = re.compile(r"\d|\w_\w|[a-z][A-Z]|[\w$][-./\\:@#+~]+[\w$]")
+
+
+@given(st.text("aBc1_$-./\\:@#+~,;!?()'\"`| éÉ٣中\n", max_size=24))
+@settings(max_examples=400)
+def test_no_identifier_is_passed_over_for_the_marks_around_it(text: str) -> None:
+    assert bool(tokens.identifiers(text)) == any(map(SIGN_OF_IDENTIFIER.search, text.split()))

@@ -32,16 +32,22 @@ WITH, BEHIND, NEXT_BEHIND = 0.8, 0.8, 0.32
 """What a passage gains that asks such a question itself, or stands right behind it, or behind the one that does. These
 gains and the share were chosen on the odd seeds of the recall bench."""
 COLUMNS = ", ".join((*Aside._fields, "seal"))
+LAST_AND_NEXT = f"""
+WITH last AS (SELECT {COLUMNS} FROM asides WHERE seq <= ? ORDER BY seq DESC, part DESC LIMIT 1)
+SELECT * FROM last UNION ALL
+SELECT * FROM (SELECT {COLUMNS} FROM asides WHERE id > ifnull((SELECT id FROM last), 0) ORDER BY id LIMIT 1)"""
+"""The last of the first events, and the one with the next number."""
 
 
 class NewAsides:
     """Those of one transaction."""
 
-    def __init__(self, db: SealedConnection) -> None:
+    def __init__(self, db: SealedConnection, last: int) -> None:
+        """`last`: how many there were before, which is the number of the last."""
         self._db = db
         self._rows: list[tuple[Any, ...]] = []
         self._fts: list[tuple[int, str]] = []
-        (self._id,) = db.execute("SELECT ifnull(max(id), 0) FROM asides").fetchone()
+        self._id = last
 
     def add(self, text: Text, asked: str, whole: str) -> None:
         """`text`: as the index has the passage, without a number if it tells nothing. `asked`: what in it asks."""
@@ -63,9 +69,11 @@ class NewAsides:
         if stems:
             self._fts.append((self._id, stems))
 
-    def write(self) -> None:
+    def write(self) -> int:
+        """Write all; how many there are now."""
         self._db.executemany(f"INSERT INTO asides VALUES ({', '.join('?' * 15)})", self._rows)
         self._db.executemany("INSERT INTO fts_asked (rowid, words) VALUES (?, ?)", self._fts)
+        return self._id
 
 
 class Asides:
@@ -74,9 +82,27 @@ class Asides:
     def __init__(self, db: SealedConnection, last_seq: int, by: str = "") -> None:
         self._db = db
         self._by = by
-        query = "SELECT id FROM asides WHERE seq <= ? ORDER BY seq DESC, part DESC LIMIT 1"
-        found = db.execute(query, (last_seq,)).fetchone()
-        self._last = found[0] if found else 0
+        self._last = self._last_by(last_seq)
+
+    def _last_by(self, seq: int) -> int:
+        """The number of the last aside of the first `seq` events. They are numbered in the order of their events, so
+        the one after it must be of a later event: otherwise one between was edited to be passed by."""
+        found = self._checked(self._db.execute(LAST_AND_NEXT, (seq,)))
+        numbers = [aside.id for aside in found if aside.seq <= seq]
+        last = numbers[0] if numbers else 0
+        if len(numbers) > 1 or any(aside.id != last + 1 for aside in found if aside.seq > seq):
+            raise Unsealed(MISSING)
+        return last
+
+    def latest(self, count: int, oldest: int) -> list[int]:
+        """The seqs of the last events that begin with an aside, from the event `oldest` on."""
+        found: list[int] = []
+        end = self._last
+        while end > 0 and len(found) < count:
+            asides = sorted(self._rows(range(max(end - count, 0) + 1, end + 1)), reverse=True)
+            found += [aside.seq for aside in asides if aside.part == 0 and aside.seq >= oldest]
+            end = asides[-1].id - 1 if asides[-1].seq >= oldest else 0
+        return found[:count]
 
     def answers(self, weights: Mapping[str, float], best: float) -> dict[int, float]:
         """Where the answers may stand to questions that were asked before: what each place of an episode gains.
@@ -118,10 +144,14 @@ class Asides:
         if not wanted:
             return []
         query = f"SELECT {COLUMNS} FROM asides WHERE id IN (SELECT value FROM json_each(?))"
-        found = [Aside._make(row) for row in self._db.unsealed(self._db.execute(query, (json.dumps(wanted),)))]
+        found = self._checked(self._db.execute(query, (json.dumps(wanted),)))
         if len(found) != len(wanted):
             raise Unsealed(MISSING)
         return [aside for aside in found if not self._by or aside.time <= self._by]
+
+    def _checked(self, rows: Iterable[tuple[Any, ...]]) -> list[Aside]:
+        """The asides of rows that end in their seals."""
+        return list(map(Aside._make, self._db.unsealed(rows)))
 
 
 @lru_cache(MAX_WORDS)
@@ -129,12 +159,6 @@ def _union(lookups: int) -> str:
     """A statement for as many lookups, each with its number: one statement costs less than many."""
     where = "FROM fts_asked WHERE fts_asked MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"
     return " UNION ALL ".join([f"SELECT * FROM (SELECT rowid, {number} {where})" for number in range(lookups)])
-
-
-def latest(db: SealedConnection, count: int, last_seq: int) -> list[int]:
-    """The seqs of the last events that begin with an aside."""
-    query = f"SELECT {COLUMNS} FROM asides WHERE part = 0 AND seq <= ? ORDER BY seq DESC LIMIT ?"
-    return [Aside._make(row).seq for row in db.unsealed(db.execute(query, (last_seq, count)))]
 
 
 def text_of(aside: Aside) -> Text:
@@ -161,6 +185,7 @@ def text_of(aside: Aside) -> Text:
 def problems(db: SealedConnection) -> Iterator[str]:
     """Where their lists are not those of their rows."""
     (rows, last) = db.execute("SELECT count(*), ifnull(max(id), 0) FROM asides").fetchone()
+    last = max(last, *[count for (count,) in db.execute("SELECT asides FROM about")], 0)
     if rows != last:
         yield f"there should be {last} asides, and there are {rows}"
     with closing(sqlite3.connect(":memory:")) as again:

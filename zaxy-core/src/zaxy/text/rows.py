@@ -28,7 +28,8 @@ EPISODE_GAP = timedelta(hours=1)
 class NewRows:
     """The rows of one transaction, gathered and then written together."""
 
-    def __init__(self, db: SealedConnection, sizes: BlockSizes) -> None:
+    def __init__(self, db: SealedConnection, sizes: BlockSizes, *, asides: int) -> None:
+        """`asides`: how many there were before."""
         self._db = db
         self._sizes = sizes
         self._seal = db.seal
@@ -42,7 +43,7 @@ class NewRows:
         self._reinforced: list[tuple[Any, ...]] = []
         self._times: dict[int, list[str]] = {}
         """By block: when its new passages happened."""
-        self._asides = NewAsides(db)
+        self._asides = NewAsides(db, asides)
         self._id, self._words = self._last_passage()
         (self._episode,) = db.execute("SELECT ifnull(max(id), 0) FROM episodes").fetchone()
 
@@ -131,22 +132,22 @@ class NewRows:
         row = (seq, target, entity, weight)
         self._reinforced.append((*row, self._seal(row)))
 
-    def write(self) -> int:
-        """Write all, and mark the blocks that are full now; how many rows of feedback came."""
+    def write(self) -> tuple[int, int]:
+        """Write all, and mark the blocks that are full now; how many rows of feedback came, and all asides by now."""
         db, seal = self._db, self._seal
         episodes = [(*row, seal(row)) for row in (*self._ended, *self._episodes.values())]
         db.executemany(f"INSERT INTO passages VALUES ({', '.join('?' * 20)})", self._passages)
         db.executemany("INSERT INTO fts (rowid, words, names) VALUES (?, ?, ?)", self._fts)
         db.executemany("REPLACE INTO episodes VALUES (?, ?, ?, ?, ?, ?)", episodes)
         db.executemany("INSERT INTO reinforced VALUES (?, ?, ?, ?, ?)", self._reinforced)
-        self._asides.write()
+        asides = self._asides.write()
         before, size = self._id - len(self._passages), self._sizes.block
         blocks = Blocks(db, self._sizes)
         for block, times in self._times.items():
             blocks.take_times(block, times)
         for block in range(before // size, self._id // size):
             blocks.mark(block, self._texts_of(block, before))
-        return len(self._reinforced)
+        return len(self._reinforced), asides
 
     def _texts_of(self, block: int, before: int) -> Iterator[list[str]]:
         """The words of a block's passages: of those up to `before` from the file, of the new ones from here."""

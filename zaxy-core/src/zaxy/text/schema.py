@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from zaxy.text import tokens
 
-FORMAT = f"6, tokens {tokens.FORMAT}"
+FORMAT = f"7, tokens {tokens.FORMAT}"
 WORD_LISTS = "CREATE VIRTUAL TABLE fts USING fts5 (words, names, content = '', tokenize = 'ascii')"
 ASIDE_LISTS = "CREATE VIRTUAL TABLE fts_asked USING fts5 (words, content = '', tokenize = 'ascii')"
 SCHEMA = f"""
-CREATE TABLE about (cursor TEXT, feedback INTEGER, seal INTEGER);
+CREATE TABLE about (cursor TEXT, feedback INTEGER, asides INTEGER, seal INTEGER);
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY, seq INTEGER, part INTEGER, hash TEXT, episode INTEGER, place INTEGER, length INTEGER,
     words_by_now INTEGER, words_of_episode INTEGER, kind TEXT, actor TEXT, speaker TEXT, time TEXT, entity TEXT,

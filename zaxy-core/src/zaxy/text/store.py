@@ -77,29 +77,30 @@ class TextStore:
         found = self._about()
         return Cursor(*json.loads(found[0])) if found else None
 
-    def _about(self) -> tuple[str, int] | None:
-        """How far the log was followed, and how many rows of feedback that has brought."""
-        found = self._db.execute("SELECT cursor, feedback, seal FROM about").fetchone()
+    def _about(self) -> tuple[str, int, int] | None:
+        """How far the log was followed, and how many rows of feedback and how many asides that has brought."""
+        found = self._db.execute("SELECT cursor, feedback, asides, seal FROM about").fetchone()
         if found is None:
-            if self._db.execute("SELECT 1 FROM passages LIMIT 1").fetchone():
+            if self._db.execute("SELECT id FROM passages UNION ALL SELECT id FROM asides LIMIT 1").fetchone():
                 raise Unsealed(MISSING)
             return None
-        self._db.check(found[:2], found[2])
-        return found[0], found[1]
+        self._db.check(found[:3], found[3])
+        return found[0], found[1], found[2]
 
     def apply(self, events: Sequence[ExtractedEvent], cursor: Cursor) -> None:
-        kept, feedback = self._about() or ("", 0)
+        kept, feedback, asides = self._about() or ("", 0, 0)
         taken = Cursor(*json.loads(kept)).seq if kept else 0
         if cursor.seq <= taken:
             return
-        new = NewRows(self._db, self.sizes)
+        new = NewRows(self._db, self.sizes, asides=asides)
         for extracted in events:
             if extracted.event.seq > taken and not is_housekeeping(extracted.event):
                 new.take(extracted)
-        feedback += new.write()
-        about = (json.dumps([cursor.seq, cursor.hash, cursor.offset, cursor.fed_by]), feedback)
+        more_feedback, asides = new.write()
+        place = json.dumps([cursor.seq, cursor.hash, cursor.offset, cursor.fed_by])
+        about = (place, feedback + more_feedback, asides)
         self._db.execute("DELETE FROM about")
-        self._db.execute("INSERT INTO about VALUES (?, ?, ?)", (*about, self._db.seal(about)))
+        self._db.execute("INSERT INTO about VALUES (?, ?, ?, ?)", (*about, self._db.seal(about)))
 
     def digest(self) -> str:
         digest = sha256()
@@ -229,10 +230,14 @@ class TextStore:
         known = {text.id: text.seq for text in firsts}
         unknown = {text.id - 1 for text in firsts[:-1]} - known.keys()
         known.update([(text.id, text.seq) for text in self.texts(unknown)] if unknown else ())
-        # The passage before an event's first one is of the event before it.
-        if [*([last.seq] if last else []), *[known[text.id - 1] for text in firsts[:-1]]] != seqs:
+        is_all = len(firsts) < count
+        # The passage before an event's first one is of the event before it, and the first of all has the number 1.
+        if [*([last.seq] if last else []), *[known[text.id - 1] for text in firsts[:-1]]] != seqs or (
+            is_all and firsts and firsts[-1].id != 1
+        ):
             raise Unsealed(MISSING)
-        return sorted({*seqs, *asides.latest(self._db, count, last_seq)}, reverse=True)[:count]
+        oldest = 0 if is_all else seqs[-1]
+        return sorted({*seqs, *self.asides(last_seq).latest(count, oldest)}, reverse=True)[:count]
 
     def newest(self, last_seq: int) -> str:
         """The time of the passage that came last; empty where there is none."""
@@ -241,7 +246,7 @@ class TextStore:
 
     def reinforcement(self, texts: Iterable[Text], known: int) -> dict[int, float]:
         """How much good the events up to `known` say of the given passages' events or entities, by event."""
-        _, count = self._about() or ("", 0)
+        _, count, _ = self._about() or ("", 0, 0)
         if not count:
             return {}
         every = self._feedback("seq > ?", (0,)) if count <= MAX_FEEDBACK else None

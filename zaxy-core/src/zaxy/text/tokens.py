@@ -32,8 +32,8 @@ STOP_WORDS = frozenset(
     when where which while who whom whose why will with won would wouldn you your yours yourself yourselves""".split()
 )
 
-_APART = "".join(chr(code).lower() if chr(code).isalnum() else " " for code in range(128))
-"""What each ASCII character becomes before a text is split: in one pass, where a pattern looks at every word."""
+_APART = "".join(chr(code).lower() if chr(code).isalnum() else " " for code in range(128)).encode().ljust(256)
+"""What each byte of ASCII becomes before a text is split: in one pass, where a pattern looks at every word."""
 # Letters, digits, and the marks of scripts that write vowels with them.
 WORDS = re.compile(r"(?:[^\W_]|[\u0900-\u0dff\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff])+")
 # Scripts that put no spaces between words, and Korean, whose words change their ends: pairs of characters find them.
@@ -54,6 +54,9 @@ _IDENTIFIER = re.compile(
 _SIGN_OF_IDENTIFIERS = re.compile(r"[\d_A-Z./\\:@#+~-](?:(?<=[\d_])|(?<=[a-z][A-Z])|(?<=[-./\\:@#+~])(?=[\w$]))")
 # The same, without asking of each letter whether it is a digit of some script.
 _SIGN_IN_ASCII = re.compile(_SIGN_OF_IDENTIFIERS.pattern, re.ASCII)
+_NO_SIGNS = bytes(code for code in range(128) if not re.match(r"[\d_A-Z./\\:@#+~-]", chr(code)))
+"""What is left of a text without these has such a sign, if the text has one."""
+_AROUND_WORDS = "".join(chr(code) for code in range(33, 127) if not chr(code).isalnum() and chr(code) not in "_$")
 _PATH = re.compile(r"[/\\]")
 # ASCII punctuation would end a token in the index; these stand for it, and occur in no text of this world.
 _HIDDEN = {ord(mark): 0xE000 + ord(mark) for mark in "-./\\:@#+~$_"}
@@ -142,7 +145,7 @@ def words_of_folded(text: str) -> list[str]:
 
 
 def _ascii_words(text: str) -> list[str]:
-    return list(filter(None, map(_stems.__getitem__, text.translate(_APART).split())))
+    return list(filter(None, map(_stems.__getitem__, text.encode().translate(_APART).decode().split())))
 
 
 def _words_of_any_script(text: str) -> Iterator[str]:
@@ -194,9 +197,12 @@ def identifiers(text: str) -> list[str]:
     """
     found: dict[str, None] = {}
     # Nearly all are plain words, and looking at each of those with a pattern would take most of the time.
-    if not (_SIGN_IN_ASCII if text.isascii() else _SIGN_OF_IDENTIFIERS).search(text):
+    if text.isascii():
+        if not text.encode().translate(None, _NO_SIGNS) or not _SIGN_IN_ASCII.search(text):
+            return []
+    elif not _SIGN_OF_IDENTIFIERS.search(text):
         return []
-    for part in [part for part in text.split() if not (part.isalpha() and (part.islower() or part.istitle()))]:
+    for part in [part for part in text.split() if not (part.isalpha() and part.islower()) and not _is_plain(part)]:
         for name in _IDENTIFIER.findall(part):
             if len(name) <= 2 * MAX_CHARS:
                 found[_hidden(name)] = None
@@ -204,6 +210,12 @@ def identifiers(text: str) -> list[str]:
                     found[_hidden(_PATH.split(name)[-1])] = None
     found.pop("", None)
     return list(found)
+
+
+def _is_plain(part: str) -> bool:
+    """Whether what stands between two spaces is a word as a sentence has it, with marks around it, or marks alone."""
+    word = part.strip(_AROUND_WORDS)
+    return not word or (word.isalpha() and (word.islower() or word.istitle() or word.isupper()))
 
 
 def readable(identifier: str) -> str:

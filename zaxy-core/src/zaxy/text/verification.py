@@ -16,7 +16,7 @@ from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, WORD_LISTS, T
 from zaxy.text.tokens import identifiers
 
 SEALED = {
-    "cursor": ("about", "cursor, feedback", "seal"),
+    "cursor": ("about", "cursor, feedback, asides", "seal"),
     "passage": ("passages", ", ".join(Text._fields), "seal"),
     "content": ("passages", CONTENT_COLUMNS.rpartition(", ")[0], "content_seal"),
     "episode": ("episodes", COLUMNS["episodes"], "seal"),
