@@ -18,6 +18,9 @@ QUESTIONS = (
     "tell me which port the label printer listens on",
     "ラベルプリンターのポートを教えてください。",
     "Do you know who repairs the label printer",
+    "Etikettendrucker Anschluss welcher",
+    "kto naprawia drukarkę etykiet",
+    "etiket yazıcısını kim tamir ediyor",
 )
 
 
