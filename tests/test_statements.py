@@ -183,6 +183,7 @@ def test_what_leads_to_a_question_is_part_of_it(text: str) -> None:
         "Marko tulee huomenna",
         "Wo: Basel",
         "Lantern: licence is MIT",
+        "A carbon-fibre brush and a proper cleaning kit",
         "Quelle belle soirée !",
     ],
 )

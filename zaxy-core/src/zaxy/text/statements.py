@@ -93,7 +93,7 @@ class Clause(NamedTuple):
     is_heading: bool
     """Whether a colon follows it."""
     sentence: str
-    """Of which it is a part."""
+    """Of which it is a part, without a label before it."""
 
 
 def stated(text: str) -> str:
@@ -220,14 +220,15 @@ def _from_question_words(sentence: str, clauses: list[Clause]) -> int | None:
         if len(clause.plain.split()) > MIN_WORDS - 1 or UNSPACED.match(clause.plain):
             break
         addressed = addressed and clause.plain == clause.first and not has_telling((clause.first,))
-    if clauses and not _FULL_STOP.search(sentence) and asks_unended(clauses[0].plain, clauses[-1].plain):
-        return _after_statements(clauses, clauses[-1])
-    return None
+    if not clauses or _FULL_STOP.search(sentence):
+        return None
+    first, last = clauses[0], clauses[-1]
+    return _after_statements(clauses, last) if asks_unended(first.plain, last.plain, sentence=last.sentence) else None
 
 
 def _begins_with_question_word(sentence: str, clause: Clause) -> bool:
     return (
-        bool(_question_words.beginning(clause.plain, clause.first, sentence=sentence))
+        bool(_question_words.beginning(clause.plain, clause.first, sentence=clause.sentence))
         and not begins_telling(clause.plain)
         and not _has_comma_behind(sentence, clause)
     )
@@ -310,6 +311,7 @@ _NO_FILLER = re.compile(r"so (?:chi|che|cosa|come|dove|quando|quale|quanto|perch
 def _clauses(sentence: str) -> Iterator[Clause]:
     lead = _LEAD.match(sentence)
     start = lead.end() if lead else 0
+    whole = sentence[start:]
     for end in (*(found.end() for found in _CLAUSE.finditer(sentence, start)), len(sentence)):
         plain = sentence[start:end].replace("’", "'").casefold().strip(" .,;:，、!¡¿\n\t")
         plain = _LEAD.sub("", plain)
@@ -318,5 +320,5 @@ def _clauses(sentence: str) -> Iterator[Clause]:
             words = words[1:]
         if words:
             is_heading = sentence[start:end].rstrip().endswith(":")
-            yield Clause(start, " ".join(words), words[0].rstrip(MARKS + ".,:;!"), is_heading, sentence)
+            yield Clause(start, " ".join(words), words[0].rstrip(MARKS + ".,:;!"), is_heading, whole)
         start = end

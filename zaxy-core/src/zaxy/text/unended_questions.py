@@ -169,7 +169,7 @@ def begins_telling(clause: str) -> bool:
     return words[0] in _INNER and (has_telling(words) or _NOBODY.search(clause[:MAX_CHARS]) is not None)
 
 
-def asks_unended(first: str, last: str) -> bool:
+def asks_unended(first: str, last: str, *, sentence: str) -> bool:
     """Whether a sentence asks that no mark ends, by its first clause and its last, which may be one; both folded."""
     if len(first) > MAX_CHARS or len(last) > MAX_CHARS:
         return False
@@ -178,7 +178,9 @@ def asks_unended(first: str, last: str) -> bool:
     words = last.split()
     if first == last and (begins_asking(first) or _joins_verb(words, last) or _asks_by_verb(first)):
         return True
-    return (len(words) <= MAX_TERSE and _is_terse(words, last)) or _asks_anywhere(words, last)
+    if len(words) <= MAX_TERSE and (asks_tersely_in_english(last) or _is_terse(words, sentence)):
+        return True
+    return not _NOBODY.search(last) and not _TELLS.match(last) and _asks_anywhere(words, sentence)
 
 
 def begins_asking(clause: str) -> bool:
@@ -202,8 +204,6 @@ def _asks_behind_preposition(rest: str) -> bool:
 
 def _is_terse(words: list[str], sentence: str) -> bool:
     """`zahnarzt wann`, `когда стоматолог`."""
-    if asks_tersely_in_english(sentence):
-        return True
     if len(words) < 2 or has_telling(words):
         return False
     first, last = words[0], words[-1]
@@ -225,7 +225,7 @@ def has_telling(words: Iterable[str]) -> bool:
 
 
 def _asks_anywhere(words: list[str], sentence: str) -> bool:
-    if _INNER.isdisjoint(words) or has_telling(words) or _NOBODY.search(sentence) or _TELLS.match(sentence):
+    if _INNER.isdisjoint(words) or has_telling(words):
         return False
     padded = f" {' '.join(words)} "
     return any(
