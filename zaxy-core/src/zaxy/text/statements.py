@@ -201,7 +201,7 @@ def _asks_from(sentence: str) -> int | None:
         return None
     clauses = list(_clauses(sentence))
     for place, clause in enumerate(clauses):
-        if _requests_information(clause) or _prompts_question(clauses[place:]):
+        if _requests_information(clause) or (clause.first in _prompts.firsts and _prompts_question(clauses[place:])):
             return _after_statements(clauses, clause)
     if _ends_asking(sentence):
         return _after_statements(clauses, clauses[-1]) if clauses else 0
