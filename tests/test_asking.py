@@ -18,6 +18,9 @@ QUESTIONS = (
     "tell me which port the label printer listens on",
     "ラベルプリンターのポートを教えてください。",
     "Do you know who repairs the label printer",
+    "Etikettendrucker Anschluss welcher",
+    "kto naprawia drukarkę etykiet",
+    "etiket yazıcısını kim tamir ediyor",
 )
 
 
@@ -52,6 +55,15 @@ def test_a_recorded_question_is_neither_fact_nor_evidence_when_it_is_asked_again
     assert found.quality.as_dict()["answerability"] == "ask_user"
     assert "events/1#" not in shown(found)
     assert seqs(memory.query(text, session=SESSION).results) in ([], [2])
+
+
+@pytest.mark.parametrize("record", [turn, prompt])
+def test_a_few_words_without_a_verb_do_not_answer_themselves(memory: Memory, record: Any) -> None:
+    record(memory, "alergias de Lucía")
+    fact(memory, "The harbour lamp burns whale oil.")
+    found = memory.checkout("Alergias de Lucía", session=SESSION)
+    assert found.quality.as_dict()["answerability"] == "ask_user"
+    assert "events/1#" not in shown(found)
 
 
 def test_an_answer_is_the_same_with_and_without_recorded_questions(memory: Memory) -> None:

@@ -13,7 +13,10 @@ from hypothesis import given, settings, strategies as st
 from zaxy.text.asking_words import ASKING
 from zaxy.text.statements import asked, hide, marked_questions, stated, without
 
-CASES = Path(__file__).parent / "corpus" / "asking" / "sentences.txt"
+CASES = Path(__file__).parent / "corpus" / "asking"
+WRITTEN, TYPED, LATER = CASES / "sentences.txt", CASES / "typed.txt", CASES / "later.txt"
+"""As in mails and messages, and as people type to an agent: mostly without a mark."""
+BOTH = pytest.mark.parametrize("path", [WRITTEN, TYPED], ids=["written", "typed"])
 
 
 class Case(NamedTuple):
@@ -23,10 +26,10 @@ class Case(NamedTuple):
     unseen: bool
 
 
-def cases() -> list[Case]:
+def cases(path: Path = WRITTEN) -> list[Case]:
     found: list[Case] = []
     language = ""
-    for line in CASES.read_text(encoding="utf-8").splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
             language = line.strip("[]")
         elif line[:2] in ("? ", ". "):
@@ -54,14 +57,16 @@ def figures(chosen: Sequence[Case]) -> Figures:
     return Figures(both / max(taken, 1), both / max(asking, 1), right / len(judged))
 
 
-def test_english_that_was_never_looked_at_is_judged_right_in_19_of_20_cases() -> None:
-    assert figures([case for case in cases() if case.unseen and case.language == "english"]).right >= 0.95
+@BOTH
+def test_english_that_was_never_looked_at_is_judged_right_in_19_of_20_cases(path: Path) -> None:
+    assert figures([case for case in cases(path) if case.unseen and case.language == "english"]).right >= 0.95
 
 
+@BOTH
 def test_all_languages_that_were_never_looked_at_are_judged_right_in_9_of_10_cases(
-    capsys: pytest.CaptureFixture[str],
+    path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    halves = {unseen: [case for case in cases() if case.unseen is unseen] for unseen in (False, True)}
+    halves = {unseen: [case for case in cases(path) if case.unseen is unseen] for unseen in (False, True)}
     with capsys.disabled():
         for unseen, half in halves.items():
             found = figures(half)
@@ -72,8 +77,28 @@ def test_all_languages_that_were_never_looked_at_are_judged_right_in_9_of_10_cas
     assert min(figures(halves[True])) >= 0.9
 
 
-def test_there_are_enough_cases_in_enough_languages() -> None:
-    found = cases()
+def test_no_language_that_is_typed_is_far_behind_the_others(capsys: pytest.CaptureFixture[str]) -> None:
+    by_language: dict[str, list[Case]] = {}
+    for case in cases(TYPED):
+        by_language.setdefault(case.language, []).append(case)
+    unseen = {language: figures([case for case in each if case.unseen]) for language, each in by_language.items()}
+    with capsys.disabled():
+        print("\nprecision and recall of what was typed, by language: seen, unseen")
+        for language, each in by_language.items():
+            seen = figures([case for case in each if not case.unseen])
+            rest = unseen[language]
+            print(f"{language:12} {seen.precision:.2f} {seen.recall:.2f}  {rest.precision:.2f} {rest.recall:.2f}")
+    assert min(min(found) for found in unseen.values()) >= 0.75
+
+
+def test_what_was_written_after_the_rules_is_judged_right_in_19_of_20_cases() -> None:
+    """All of it was looked at since: this holds what was reached."""
+    assert min(figures(cases(LATER))) >= 0.95
+
+
+@BOTH
+def test_there_are_enough_cases_in_enough_languages(path: Path) -> None:
+    found = cases(path)
     assert sum(case.asks for case in found) >= 150
     assert sum(not case.asks for case in found) >= 150
     assert len({case.language for case in found}) >= 12
@@ -81,7 +106,8 @@ def test_there_are_enough_cases_in_enough_languages() -> None:
 
 def test_every_language_that_has_a_stemmer_has_words_of_asking_and_none_more_than_60() -> None:
     languages = {name.removesuffix("_porter").replace("porter", "english") for name in Stemmer.algorithms()}
-    assert languages | {"chinese", "japanese", "korean", "thai"} == set(ASKING)
+    unstemmed = {"chinese", "hebrew", "japanese", "korean", "thai", "ukrainian", "vietnamese"}
+    assert languages | unstemmed == set(ASKING)
     assert max(map(len, ASKING.values())) <= 60
 
 
@@ -93,6 +119,7 @@ def test_every_language_that_has_a_stemmer_has_words_of_asking_and_none_more_tha
         ("We moved staging to 9443, tell me whether it works", "We moved staging to 9443,"),
         ("What I drink is rooibos, could somebody bring more?", "What I drink is rooibos,"),
         ("Which port? It is 9443.", "It is 9443."),
+        ("We moved staging to Basel, why?", "We moved staging to Basel,"),
         ("Is it done? Yes.", "Yes."),
         ("Q: Which port does staging use?\nA: 9443", "A: 9443"),
         ("我们把测试环境移到9443端口了，能检查一下吗？", "我们把测试环境移到9443端口了，"),
@@ -115,6 +142,16 @@ def test_a_text_that_tells_and_asks_keeps_what_it_tells(text: str, kept: str) ->
         "Staging is on 9443, right?",
         "Որտե՞ղ են պահուստները։",
         "証明書の期限は、いつですか",
+        "Zweitschlüssel für die Wohnung, wo?",
+        "NAS disk swap: where are we?",
+        "Just after the move, how many boxes were left?",
+        "wo zweitschlüssel",
+        "toplantı kaçta",
+        "上次谁修的",
+        "geldi mi",
+        "ist die Tür zu",
+        "weißt du noch wie er heißt",
+        "napisz mi, kiedy przychodzi kominiarz",
     ],
 )
 def test_what_leads_to_a_question_is_part_of_it(text: str) -> None:
@@ -134,6 +171,21 @@ def test_what_leads_to_a_question_is_part_of_it(text: str) -> None:
         'He asked "which port?" and I said 9443.',
         "Remember: what is in prod is 2.1",
         "静か。",
+        "Kim approved the budget",
+        "come home by six",
+        "Na stole leży klucz",
+        "So chi ha rotto il vaso",
+        "Ich weiß, wer die Vase zerbrochen hat",
+        "no idea why",
+        "keine ahnung wann",
+        "was wir brauchen ist ein neuer Filter",
+        "rendez-vous chez le dentiste mardi",
+        "recuérdame comprar leche",
+        "Marko tulee huomenna",
+        "Wo: Basel",
+        "Lantern: licence is MIT",
+        "A carbon-fibre brush and a proper cleaning kit",
+        "Quelle belle soirée !",
     ],
 )
 def test_what_only_looks_like_a_question_is_kept(text: str) -> None:
@@ -150,7 +202,8 @@ def test_in_a_document_only_a_question_mark_makes_a_question() -> None:
 
 def test_a_long_text_takes_no_longer_than_its_parts() -> None:
     """A text of quotation marks, brackets and question marks that match nothing is no trap."""
-    for text in ('"(' * 40_000, "what is it " * 10_000, "? " * 40_000, "，" * 40_000):
+    traps = ('"(' * 40_000, "what is it " * 10_000, "? " * 40_000, "，" * 40_000, "ใคร" * 20_000, "谁" + "a" * 40_000)
+    for text in (*traps, "kaç" + "dığ" * 20_000, "est-" * 20_000, "quando " * 10_000, "wo " * 20_000):
         assert stated(text) is not None
 
 

@@ -23,6 +23,7 @@ from zaxy.retrieve.question import Asked
 from zaxy.retrieve.results import Result
 from zaxy.retrieve.snapshot import Snapshot
 from zaxy.text import tokens
+from zaxy.text.passages import SPOKEN
 
 MAX_ROWS = 15
 WITHOUT_BEARING = 6
@@ -59,6 +60,8 @@ _STATUS = re.compile(
     r"|\bcatch me up\b|\bhow far\b",
     re.IGNORECASE,
 )
+
+_FIELD_NAME = re.compile(r"^[a-z]\w{0,63}: ")
 
 
 class Row(NamedTuple):
@@ -101,7 +104,7 @@ class Findings:
 def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts: int) -> Findings:
     """Order what was found, judge it, and take out what may not count and what was said twice."""
     asked = snapshot.asked(gathered.query)
-    found = [*gathered.results, *passages(snapshot, gathered)]
+    found = _without_echoes(gathered.query, [*gathered.results, *passages(snapshot, gathered)])
     left_out = suppressed(purpose, found, snapshot.newest)
     counted = [one for one in found if one.citation not in left_out]
     all_ = in_order(weighed(asked, counted))
@@ -132,6 +135,28 @@ def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts
         applicable_skills(gathered.query, snapshot),
         slot_plan(gathered.query),
     )
+
+
+def _without_echoes(query: str, results: Iterable[Result]) -> list[Result]:
+    """The rows without those where somebody typed just what is asked now.
+
+    A few words without a verb, `allergies of Lucía`, neither ask nor tell, and answer themselves least of all.
+    """
+    typed = _plain(query)
+    return [
+        result
+        for result in results
+        if result.event_type not in SPOKEN or typed not in (_plain(_value(line)) for line in result.content.split("\n"))
+    ]
+
+
+def _value(line: str) -> str:
+    """What a line says, without the name of its field."""
+    return _FIELD_NAME.sub("", line)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(" .!?")
 
 
 def _shown(disputes: Iterable[Disagreement], rows: Sequence[Row]) -> list[Disagreement]:

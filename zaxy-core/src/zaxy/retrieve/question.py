@@ -13,7 +13,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from zaxy.text import tokens
-from zaxy.text.asking_words import QUESTION_WORDS
+from zaxy.text.asking_words import LANGUAGES, QUESTION_WORDS
 from zaxy.text.ranking import Weights
 from zaxy.text.word_weights import language_of, weighed_words
 
@@ -46,14 +46,6 @@ KINDS = {
     """,
 }
 """The words that ask for each kind, folded, in many languages. The first kind that the question has counts."""
-LANGUAGES = {
-    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
-    "es": "spanish", "fa": "persian", "fi": "finnish", "fr": "french", "hi": "hindi", "hu": "hungarian",
-    "id": "indonesian", "it": "italian", "ja": "japanese", "ko": "korean", "lt": "lithuanian", "nb": "norwegian",
-    "nl": "dutch", "pl": "polish", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sh": "serbian",
-    "sv": "swedish", "ta": "tamil", "th": "thai", "tr": "turkish", "zh": "chinese",
-}  # fmt: skip
-"""The names of languages, by their codes."""
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _WORD = re.compile(r"[^\W_]+")
 _PARTS = dict.fromkeys(range(0xE000, 0xE080), " ")

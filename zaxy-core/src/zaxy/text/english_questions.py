@@ -10,6 +10,7 @@ STARTERS = frozenset(
     send""".split()
 )
 """The words that such a clause can begin with."""
+LAST_WORDS = frozenset("when where who why how which what".split())
 _VERB = "(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had)"
 _SUBJECT = r"(?:i|we|he|she|it|they|there|this|that|these|those|the|a|an|any\w*|some\w*|my|your|our|their|his|her)"
 _WH = "(?:what|which|who|whom|whose|where|when|why|how|if|whether)"
@@ -19,6 +20,7 @@ _ASKS = re.compile(
     rf"(?:\S+ ){{1,4}}{_VERB}\b"  # which of the two runbooks is
     r"|how (?:many|much|long|often|far|old|big|large|fast|soon|high|late)\b"
     rf"|who (?!{_SUBJECT}\b|you\b|else\b)\w+"  # who owns
+    r"|which (?:\S+ ){1,4}must\b|what (?:came|became) of\b"
     r"|what happened (?:to|with|in|on|at|during|after|before|yesterday)\b"
     rf"|(?:is|are|was|were|does|did|can|could|will|would|has) {_SUBJECT}\b|(?:can|should|may) (?:i|we)\b|are you\b"
     r"|does (?!not\b|work\b|so\b)\w+|did (?:you|every\w+)\b|should (?:the|this|that|these|he|she|they|it)\b"
@@ -47,6 +49,18 @@ _REQUEST = re.compile(
     r"(?:summary|list|overview|status|details?|info\w*|reasons?|names?|update|explanation)\b"
     r"|does any(?:one|body)\b"
 )
+
+# A few words and a question word behind them: `dentist appointment when`, not `no idea why` or `we asked Ann when`.
+_TERSE = re.compile(
+    r"(?!(?:i|we|you|he|she|they|it|that|this|these|those|here|there|no|not|so|or|and|guess|say|ask|tell|see)\b)"
+    r"(?!.*\b(?:know|knows|knew|sure|idea|matter|said|says|asked|depends)\b)"
+    r"(?:[\w-]+ ){1,4}(?:when|where|who|why|how|which|what)"
+)
+
+
+def asks_tersely_in_english(clause: str) -> bool:
+    """Whether a clause without a full stop, folded, asks with its last word."""
+    return _TERSE.fullmatch(clause) is not None
 
 
 def asks_in_english(clause: str) -> bool:

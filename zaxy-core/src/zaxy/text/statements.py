@@ -11,8 +11,18 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from zaxy.text.asking_words import ENDINGS, QUESTION_WORDS, REQUESTS
+from zaxy.text.asking_phrases import UNSPACED, Openings
+from zaxy.text.asking_words import ENDINGS, QUESTION_WORDS, REQUESTS, REQUESTS_WITH_QUESTION
 from zaxy.text.english_questions import STARTERS, asks_in_english, requests_in_english, tells_in_english
+from zaxy.text.unended_questions import (
+    FIRST_WORDS,
+    asks_unended,
+    begins_asking,
+    begins_telling,
+    has_telling,
+    may_ask,
+    unended_lines,
+)
 
 ARMENIAN = "\u055e"
 MARKS = "?？؟\u037e\u055e⁇⁈⁉"
@@ -33,6 +43,14 @@ CONDITIONS = frozenset(
     jeśli gdy kdyby když jika kalau ketika""".split()
 )
 """What begins so is part of the question, and states nothing by itself."""
+NEARLY = frozenset(("just", "right", "shortly", "even", "kurz", "gleich", "juste", "justo", "poco", "vlak", "strax"))
+"""They may stand before one of those: `just after the move`."""
+MAX_TOPIC = 5
+REASONS = frozenset(
+    """why warum wieso weshalb pourquoi perché porque waarom varför hvorfor miksi miért dlaczego czemu proč neden niye
+    почему зачем чому γιατί""".split()
+)
+"""A question word alone asks about the topic before it, and is asked for the reason of a statement."""
 AGREEMENT = frozenset(("ok", "okay", "alright", "please", "vale", "d'accord", "einverstanden", "va bene"))
 """Behind a comma at the end they ask for no information: `use tabs, ok?` is an instruction."""
 
@@ -57,7 +75,6 @@ _END = re.compile(
     r"|(?<=\n)(?![a-zß-öø-ÿа-я](?![\w.]*: )))"
 )
 _CLAUSE = re.compile(r"[,;:，；、\s](?:(?<=\S)\s*|(?:[-–—]+|and|but|so|und|aber|y|pero|et|mais|e|ma)\s)")
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _FINISHED = re.compile(r"(?:ました|です|ます|した|ので|から|けど|けれど|が)$")
 """How a Japanese clause ends that tells something; others are topics of what follows."""
 _QUIET = re.compile(r"(?:静|確|豊|僅|わず|遥|細|明ら|柔ら|ほの|ほ|な)か$|什么$|那么$|这么$")
@@ -70,42 +87,13 @@ _TITLE = re.compile(r"\s*#{1,6}\s")
 _LEAD = re.compile(r"(?:[-*•>\"“'(«¿¡]|\d+[.)]|[a-z]\w{0,20}:(?=\s)|@\w+|\s)+", re.IGNORECASE)
 
 
-class _Openings:
-    """Phrases by their first words: most clauses begin with a word that begins none."""
-
-    def __init__(self, *tables: dict[str, tuple[str, ...]]) -> None:
-        self._by_first: dict[str, list[str]] = {}
-        self._unspaced: list[str] = []
-        for phrase in {phrase for table in tables for phrases in table.values() for phrase in phrases}:
-            if _UNSPACED.match(phrase):
-                self._unspaced.append(phrase)
-            else:
-                self._by_first.setdefault(phrase.split()[0], []).append(phrase)
-        self._begins_unspaced = tuple(self._unspaced)
-
-    def begin(self, clause: str, first: str) -> bool:
-        """Whether one of them begins the clause, whose first word is given."""
-        if not clause.isascii() and _UNSPACED.match(clause):
-            return clause.startswith(self._begins_unspaced)
-        return any(_begins(clause, phrase) for phrase in self._by_first.get(first, ()))
-
-
-_without_english = {language: words for language, words in QUESTION_WORDS.items() if language != "english"}
-_requests, _question_words = _Openings(REQUESTS), _Openings(_without_english)
-
-
-def _firsts(table: dict[str, tuple[str, ...]]) -> frozenset[str]:
-    """The words that the phrases of a table begin with."""
-    return frozenset(phrase.split()[0] for phrases in table.values() for phrase in phrases)
-
-
-_first_words = _firsts(QUESTION_WORDS)
-_starters = frozenset(
-    (*STARTERS, "-", *_first_words, *(first for first in _firsts(REQUESTS) if first not in ("i", "we")))
-)
+_requests, _prompts = Openings(REQUESTS), Openings(REQUESTS_WITH_QUESTION)
+_question_words = Openings({language: words for language, words in QUESTION_WORDS.items() if language != "english"})
+_first_words = frozenset((*_question_words.firsts, *QUESTION_WORDS["english"]))
+_starters = frozenset((*STARTERS, "-", *FIRST_WORDS, *_prompts.firsts, *_requests.firsts)) - {"i", "we"}
 """Words that a clause begins with which asks; with `I` and `we` begin few, and those are known by other words."""
 _endings = tuple({phrase for phrases in ENDINGS.values() for phrase in phrases})
-_spaced_endings = tuple(ending for ending in _endings if ending.startswith(" "))
+_ending_words = frozenset(ending.strip() for ending in _endings if ending.startswith(" "))
 
 
 class Clause(NamedTuple):
@@ -114,6 +102,10 @@ class Clause(NamedTuple):
     """Folded, without what people say before they come to the point."""
     first: str
     """Its first word."""
+    is_heading: bool
+    """Whether a colon follows it."""
+    sentence: str
+    """Of which it is a part, without a label before it."""
 
 
 def stated(text: str) -> str:
@@ -157,7 +149,9 @@ def _may_ask(text: str) -> bool:
     small = text.lower() if is_ascii else text.casefold()
     if "to know" in small or "wonder" in small or "curious" in small:
         return True
-    if not is_ascii and (_UNSPACED.search(text) or any(ending in small for ending in _spaced_endings)):
+    if not is_ascii and (UNSPACED.search(text) or not _ending_words.isdisjoint(small.split())):
+        return True
+    if any(map(may_ask, unended_lines(small))):
         return True
     ended = small.encode().translate(_ENDS_IN_ASCII).decode() if is_ascii else small.translate(_CLAUSE_ENDS)
     starts = ended.replace(" and ", "\n").replace(" but ", "\n").split("\n")
@@ -228,23 +222,53 @@ def _from_words(sentence: str) -> int | None:
     if _TITLE.match(sentence):
         return None
     clauses = list(_clauses(sentence))
-    for clause in clauses:
-        if _requests_information(clause):
+    for place, clause in enumerate(clauses):
+        if _requests_information(clause) or (clause.first in _prompts.firsts and _prompts_question(clauses[place:])):
             return _after_statements(clauses, clause)
     if _ends_asking(sentence):
         return _after_statements(clauses, clauses[-1]) if clauses else 0
+    return None if _EXCLAIMS.search(sentence) else _from_question_words(sentence, clauses)
+
+
+_EXCLAIMS = re.compile(r"[!！]\W*\Z")
+_FULL_STOP = re.compile(r"(?<![.…])[.。！!।॥։]\W*\Z")
+
+
+def _from_question_words(sentence: str, clauses: list[Clause]) -> int | None:
+    addressed = True
     for clause in clauses:
-        if asks_in_english(clause.plain) or (
-            _question_words.begin(clause.plain, clause.first) and not _has_comma_behind(sentence, clause)
-        ):
+        if asks_in_english(clause.plain) or (addressed and _begins_with_question_word(sentence, clause)):
             return _after_statements(clauses, clause)
-        if len(clause.plain.split()) > MIN_WORDS - 1 or _UNSPACED.match(clause.plain):
-            return None
-    return None
+        if len(clause.plain.split()) > MIN_WORDS - 1 or UNSPACED.match(clause.plain):
+            break
+        addressed = addressed and clause.plain == clause.first and not has_telling((clause.first,))
+    if not clauses or _FULL_STOP.search(sentence):
+        return None
+    first, last = clauses[0], clauses[-1]
+    return _after_statements(clauses, last) if asks_unended(first.plain, last.plain, sentence=last.sentence) else None
+
+
+def _begins_with_question_word(sentence: str, clause: Clause) -> bool:
+    return (
+        bool(_question_words.beginning(clause.plain, clause.first, sentence=clause.sentence))
+        and not begins_telling(clause.plain)
+        and not _has_comma_behind(sentence, clause)
+    )
 
 
 def _requests_information(clause: Clause) -> bool:
-    return _requests.begin(clause.plain, clause.first) or requests_in_english(clause.plain)
+    return bool(_requests.beginning(clause.plain, clause.first, sentence=clause.sentence)) or requests_in_english(
+        clause.plain
+    )
+
+
+def _prompts_question(clauses: list[Clause]) -> bool:
+    """Whether the first of the clauses requests the answer to a question that stands behind it, maybe as the next."""
+    prompt = _prompts.beginning(clauses[0].plain, clauses[0].first, sentence=clauses[0].sentence)
+    rest = clauses[0].plain[len(prompt) :].strip()
+    if not rest and len(clauses) > 1:
+        rest = clauses[1].plain
+    return bool(prompt and rest) and begins_asking(rest)
 
 
 def _from_mark(sentence: str) -> int | None:
@@ -256,7 +280,7 @@ def _from_mark(sentence: str) -> int | None:
         begins = clause.first in _first_words or _INVERTED.match(clause.plain) or _requests_information(clause)
         if begins and not tells_in_english(clause.plain):
             return _after_statements(clauses, clause)
-        if _UNSPACED.match(clause.plain) and clause is clauses[-1]:
+        if UNSPACED.match(clause.plain) and clause is clauses[-1]:
             return _after_statements(clauses, clause)
     return 0
 
@@ -267,15 +291,24 @@ _INVERTED = re.compile(r"(?:can|could|will|would|should|is|are|was|were|do|does|
 def _after_statements(clauses: list[Clause], asking: Clause) -> int:
     """The place of the clause that asks, if those before it tell anything; else the sentence asks as a whole."""
     before = clauses[: clauses.index(asking)]
-    return asking.start if any(map(_tells, before)) else 0
+    return asking.start if any(map(_tells, before)) and not _is_topic(before, asking) else 0
+
+
+def _is_topic(before: list[Clause], asking: Clause) -> bool:
+    """Whether a few words only name what is asked about: `Spare key for the flat, where?`, `NAS disk: where are we?`"""
+    if len(before) > 1 or before[0].plain.count(" ") >= MAX_TOPIC:
+        return False
+    word = asking.plain.rstrip(MARKS + " ")
+    return before[0].is_heading or (word in _first_words and word not in REASONS)
 
 
 def _tells(clause: Clause) -> bool:
-    if _UNSPACED.search(clause.plain):
+    if UNSPACED.search(clause.plain):
         if re.search(r"[\u3040-\u30ff]", clause.plain):
             return bool(_FINISHED.search(clause.plain))
         return len(clause.plain) >= MIN_UNSPACED
-    return len(clause.plain.split()) >= MIN_WORDS and clause.first not in CONDITIONS
+    words = clause.plain.split()
+    return len(words) >= MIN_WORDS and words[clause.first in NEARLY] not in CONDITIONS
 
 
 def _ends_asking(sentence: str) -> bool:
@@ -293,18 +326,21 @@ def _has_comma_behind(sentence: str, clause: Clause) -> bool:
 _COMMA = re.compile(r"[,;:，]\s*\S")
 
 
+_NO_FILLER = re.compile(r"so (?:chi|che|cosa|come|dove|quando|quale|quanto|perché)\b|por (?!favor)|per (?!favore)")
+"""In Italian the first one says that somebody knows; the others are fillers only in a phrase."""
+
+
 def _clauses(sentence: str) -> Iterator[Clause]:
-    start = 0
-    for end in (*(found.end() for found in _CLAUSE.finditer(sentence)), len(sentence)):
+    lead = _LEAD.match(sentence)
+    start = lead.end() if lead else 0
+    whole = sentence[start:]
+    for end in (*(found.end() for found in _CLAUSE.finditer(sentence, start)), len(sentence)):
         plain = sentence[start:end].replace("’", "'").casefold().strip(" .,;:，、!¡¿\n\t")
         lead = _LEAD.match(plain)
         words = plain[lead.end() if lead else 0 :].split()
-        while words and words[0].strip(",") in FILLERS:
+        while words and words[0].strip(",") in FILLERS and not _NO_FILLER.match(" ".join(words[:2])):
             words = words[1:]
         if words:
-            yield Clause(start, " ".join(words), words[0].rstrip(MARKS + ".,:;!"))
+            is_heading = sentence[start:end].rstrip().endswith(":")
+            yield Clause(start, " ".join(words), words[0].rstrip(MARKS + ".,:;!"), is_heading, whole)
         start = end
-
-
-def _begins(clause: str, phrase: str) -> bool:
-    return clause.startswith(phrase) and not clause[len(phrase) : len(phrase) + 1].isalnum()
