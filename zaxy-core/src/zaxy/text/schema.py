@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from zaxy.text import tokens
 
-FORMAT = f"6, tokens {tokens.FORMAT}"
+FORMAT = f"7, tokens {tokens.FORMAT}"
 WORD_LISTS = "CREATE VIRTUAL TABLE fts USING fts5 (words, names, content = '', tokenize = 'ascii')"
 ASIDE_LISTS = "CREATE VIRTUAL TABLE fts_asked USING fts5 (words, content = '', tokenize = 'ascii')"
 SCHEMA = f"""
@@ -52,7 +52,7 @@ class Text(NamedTuple):
     place: int
     """Its number within the episode."""
     length: int
-    """How many words it has."""
+    """How many words it has, without those of its type."""
     words_by_now: int
     """Of all passages up to this one."""
     words_of_episode: int
