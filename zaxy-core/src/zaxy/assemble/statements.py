@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from zaxy.extract.rules import LIVING_TYPES
 from zaxy.extract.texts import cut
 from zaxy.retrieve.results import Result
 from zaxy.text.passages import Passage, stated_of_each
@@ -88,14 +89,22 @@ def _statements(row: _Texts, stems: Iterator[frozenset[str]]) -> Statements:
 def _texts(result: Result, stated: str) -> _Texts:
     fields = _fields(result.content, str(result.metadata.get("kind", "")))
     own = result.entity_name if not result.entity_name.startswith(f"{result.event_type}:") else ""
-    names = [own, *[value for name, value in fields.items() if name in LABELS]]
+    about = _said_before(result)
+    names = [own, about, *[value for name, value in fields.items() if name in LABELS]]
     kind = f"{result.entity_type} {result.event_type}".replace("_", " ").replace(".", " ")
     place = " ".join([str(result.metadata.get(key, "")) for key in ("title", "path", "source")])
     month = int(result.valid_from[5:7] or 0)
     when = f"{MONTHS[month - 1]} {result.valid_from[:4]}" if month else ""
     label = f"{kind} {result.actor} {place} {when} {' '.join(names)}"
     spoken = {name: value for name, value in fields.items() if "." not in name}
-    return _Texts(_sentences(stated, fields), label, names, spoken, _place(result.content, result.metadata))
+    place = f"{cut(about, MAX_PLACE_CHARS)}: " if about else _place(result.content, result.metadata)
+    return _Texts(_sentences(stated, fields), label, names, spoken, place)
+
+
+def _said_before(result: Result) -> str:
+    """What a task, goal or issue is, where an earlier event says it and this one does not repeat it."""
+    said = result.summary if result.entity_type in LIVING_TYPES else ""
+    return "" if said in result.content else said
 
 
 def _fields(text: str, kind: str) -> dict[str, str]:

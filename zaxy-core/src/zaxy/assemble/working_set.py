@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from zaxy.api.models import Entity, EntityRow
 from zaxy.assemble.quoting import quoted
+from zaxy.assemble.standing import is_open, status_of
 from zaxy.assemble.statements import in_sentences
 from zaxy.assemble.token_budget import Candidate
 from zaxy.extract.texts import cut
@@ -17,7 +18,6 @@ LOOKBACK, LOOKED_FARTHER, MAX_LOOKBACK = 25, 8, 12_800
 """Rows of a type that are read for the few that are shown, and how many times as many where those were not enough:
 finished tasks and solved issues are left out, and one open task may stand behind a thousand of them."""
 MAX_TEXT_CHARS = 160
-DONE = frozenset(("completed", "done", "closed", "resolved", "fixed", "cancelled", "abandoned", "rejected"))
 
 
 class Kind(NamedTuple):
@@ -101,7 +101,7 @@ def working_set(snapshot: Snapshot, each: int = OF_EACH) -> WorkingSet:
     texts = row_texts(snapshot, worded, MAX_TEXT_CHARS)
     cited = snapshot.cite([row for row, _ in worded])
     return WorkingSet.of(
-        (headings[id(row)], Item(text, row.entity.entity_type, citation, row.valid_from, status_of(row)))
+        (headings[id(row)], Item(text, row.entity.entity_type, citation, row.valid_from, status_of(row.entity)))
         for (row, _), text, citation in zip(worded, texts, cited, strict=True)
     )
 
@@ -113,23 +113,29 @@ def row_texts(snapshot: Snapshot, rows: Sequence[tuple[EntityRow, Entity]], max_
     return snapshot.shown(said)
 
 
+def unfinished(rows: Sequence[EntityRow]) -> list[EntityRow]:
+    return [row for row in rows if is_open(row.entity)]
+
+
 def open_rows(
-    current: CurrentOfEach, kinds: Sequence[Sequence[str]], wanted: int, lookback: int = LOOKBACK
+    current: CurrentOfEach,
+    kinds: Sequence[Sequence[str]],
+    wanted: int,
+    *,
+    lookback: int = LOOKBACK,
+    choose: Callable[[Sequence[EntityRow]], list[EntityRow]] = unfinished,
 ) -> list[list[EntityRow]]:
-    """The newest rows of each kind that are not finished."""
+    """The newest rows of each kind that are not finished, or those that `choose` takes out of rows, newest first."""
     rows = current(kinds, lookback)
-    found = [[row for row in of_kind if status_of(row) not in DONE][:wanted] for of_kind in rows]
+    found = [choose(of_kind)[:wanted] for of_kind in rows]
     short = [
         number
         for number, of_kind in enumerate(rows)
         if len(found[number]) < wanted and len(of_kind) >= lookback and lookback < MAX_LOOKBACK
     ]
     if short:
-        farther = open_rows(current, [kinds[number] for number in short], wanted, lookback * LOOKED_FARTHER)
+        more = lookback * LOOKED_FARTHER
+        farther = open_rows(current, [kinds[number] for number in short], wanted, lookback=more, choose=choose)
         for number, of_kind in zip(short, farther, strict=True):
             found[number] = of_kind
     return found
-
-
-def status_of(row: EntityRow) -> str:
-    return str(row.entity.properties.get("status", "")).lower()

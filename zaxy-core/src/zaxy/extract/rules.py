@@ -24,7 +24,7 @@ from zaxy.extract.rule import TELLERS, Own, Rule, bare, entity_types, named, onc
 from zaxy.extract.texts import MAX_NAME_CHARS, MAX_SUMMARY_CHARS, cut, entity_name, first_text, readable_text
 from zaxy.extract.times import utc_text
 
-VERSION = "4"
+VERSION = "5"
 """Changes whenever an event would give other rows: followers are then rebuilt."""
 
 RULES: dict[str, Rule] = {
@@ -38,7 +38,7 @@ RULES: dict[str, Rule] = {
     **coordination.RULES,
     **workspaces.RULES,
 }
-UNKNOWN = Rule("event", named_by=(), texts=())
+UNKNOWN = Rule("event", named_by=(), texts=(), keeps=("id", "name", "title", "subject", "status", "result"))
 ENTITY_TYPES = frozenset(name for rule in (*RULES.values(), UNKNOWN) for name in entity_types(rule))
 LIVING_TYPES = frozenset(rule.entity_type for rule in RULES.values() if rule.merges)
 """What lives through several events, and may be known by an id and a title."""

@@ -1,0 +1,190 @@
+"""Questions about where things stand: what was decided, blocks, is open, comes next, failed, and where we were.
+
+The words of such a question name states, and what is left of it is its topic. The rows of those states answer it: of
+the topic those whose words fit, without one the newest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from zaxy.api.models import Entity, EntityRow
+from zaxy.assemble.features import Weighed, coverage, weighed
+from zaxy.assemble.standing import closed_by, has_state, is_closed, last_of_each
+from zaxy.assemble.working_set import open_rows
+from zaxy.retrieve.question import Asked, AskedWord
+from zaxy.retrieve.results import Result
+from zaxy.retrieve.snapshot import Snapshot
+from zaxy.text.status_words import (
+    BLOCKED, DECIDED, DONE, FAILED, GOALS, LEFT_OFF, NEXT, OPEN, PROBLEMS, TASKS, StatusWords, status_words
+)  # fmt: skip
+from zaxy.text.tokens import UNSPACED, WORDS, folded, stems_of_each
+
+MAX_ROWS = 6
+"""Rows that answer such a question without a topic."""
+MAX_TOPIC_ROWS = 3
+LOOKBACK = 200
+"""The newest rows of a kind among which a topic is looked for; older ones are found by their words."""
+TELLING = 0.45
+"""The weight from which on a word that is left names a topic."""
+FITS, NEAR_BEST = 0.5, 0.75
+"""The share of the topic that a row must have, and how near it must come to the best one."""
+
+_TASK, _ISSUE, _EVENT = ("task", "assignment"), ("issue", "conflict"), ("event",)
+_WORDS_OF_AGENTS = ("handoff", "hook_checkpoint", *_EVENT)
+GROUPS: dict[str, tuple[tuple[str, ...], ...]] = {
+    DECIDED: (("decision", *_EVENT),),
+    BLOCKED: ((*_ISSUE, *_TASK, "verification", *_EVENT),),
+    OPEN: ((*_TASK, *_ISSUE, "verification", "decision", *_EVENT),),
+    NEXT: (("handoff",), (*_TASK, *_EVENT), ("goal",)),
+    LEFT_OFF: (_WORDS_OF_AGENTS, _TASK, _ISSUE, ("decision",), ("goal",)),
+    FAILED: (("verification", "command_run", *_ISSUE, *_EVENT),),
+    DONE: ((*_TASK, *_ISSUE, "goal"),),
+    GOALS: (("goal",),),
+    TASKS: (_TASK,),
+    PROBLEMS: ((*_ISSUE, "verification", *_EVENT),),
+}
+"""The types of rows that each state is asked of, in the order in which they are shown."""
+OF_TOPIC = {OPEN: ("handoff",), LEFT_OFF: ("verification",), DONE: ("verification",), FAILED: ("handoff",)}
+"""More types where a topic is named."""
+
+
+class StatusQuestion(NamedTuple):
+    states: frozenset[str]
+    topic: Asked
+    """The words that are left when those of the states are taken away."""
+
+    @property
+    def groups(self) -> list[tuple[str, ...]]:
+        """The types to look among. A kind that is named, such as tasks, leaves the others out."""
+        kinds = {kind for state in self.states & {TASKS, PROBLEMS} for kind in GROUPS[state][0]}
+        found = [group for state in GROUPS if state in self.states for group in GROUPS[state]]
+        if self.topic.words:
+            found += [OF_TOPIC[state] for state in OF_TOPIC if state in self.states]
+        if kinds and self.states - {TASKS, PROBLEMS}:
+            found = [tuple([kind for kind in group if kind in kinds]) for group in found]
+        return list(dict.fromkeys(filter(None, found)))
+
+    def keeps(self, entity: Entity) -> bool:
+        """Whether a row is in one of the states."""
+        states = self.states - {TASKS, PROBLEMS} or self.states
+        return any([has_state(entity, state, of_topic=bool(self.topic.words)) for state in states])
+
+
+def status_question(query: str, asked: Asked) -> StatusQuestion | None:
+    """What a question asks of where things stand; None for any other question."""
+    said = status_words(query)
+    topic = tuple(_topic(asked, said)) if said.states else ()
+    if not said.states or (topic and asked.kind and LEFT_OFF not in said.states):
+        return None  # who, when, where, why and how many ask for something else about the topic
+    return StatusQuestion(said.states, Asked(topic, ""))
+
+
+def _topic(asked: Asked, said: StatusWords) -> Iterator[AskedWord]:
+    left = frozenset(WORDS.findall(said.rest))
+    for word in asked.words:
+        text = folded(word.text)
+        stands_alone = WORDS.fullmatch(text) is not None and UNSPACED.search(text) is None
+        if word.weight >= TELLING and (text in left or (not stands_alone and text in said.rest)):
+            yield word
+
+
+def status_rows(
+    snapshot: Snapshot, asking: StatusQuestion, *, asked: Asked, found: Sequence[Weighed]
+) -> list[Weighed]:
+    """The rows that answer, newest first. `found` is what recall has found on the question."""
+    invented = snapshot.current(_EVENT, LOOKBACK)
+    closed = closed_by(invented)
+
+    def choose(rows: Sequence[EntityRow]) -> list[EntityRow]:
+        return [row for row in last_of_each(rows) if asking.keeps(row.entity) and not is_closed(row, closed)]
+
+    groups = [[kind for kind in group if kind not in _EVENT] for group in asking.groups]
+    if asking.topic.words:
+        rows = [choose(of_group) for of_group in snapshot.current_of_each(groups, LOOKBACK)]
+    else:
+        rows = open_rows(snapshot.current_of_each, groups, MAX_ROWS, choose=choose)
+    for group, of_group in zip(asking.groups, rows, strict=True):
+        of_group += choose(invented) if _EVENT[0] in group else []
+        of_group.sort(key=_newest_first)
+    if asking.topic.words:
+        return _on_topic(snapshot, asking, asked=asked, rows=list(chain.from_iterable(rows)), found=found)
+    return weighed(asked, _results(snapshot, _in_turn(rows)))
+
+
+def _newest_first(row: EntityRow) -> int:
+    return -row.opened_seq
+
+
+def _in_turn(groups: Sequence[Sequence[EntityRow]]) -> list[EntityRow]:
+    """The newest of every group before the second of any, as many as are shown; each group together."""
+    ranked = [(rank, number, row) for number, group in enumerate(groups) for rank, row in enumerate(group)]
+    chosen = sorted(ranked, key=lambda one: one[:2])[:MAX_ROWS]
+    return [row for _, _, row in sorted(chosen, key=lambda one: (one[1], one[0]))]
+
+
+def _on_topic(
+    snapshot: Snapshot,
+    asking: StatusQuestion,
+    *,
+    asked: Asked,
+    rows: Sequence[EntityRow],
+    found: Sequence[Weighed],
+) -> list[Weighed]:
+    """The rows whose words fit the topic, of the graph and of what recall has found, newest first."""
+    words = stems_of_each([_words(row.entity) for row in rows])
+    shares = {row.opened_seq: (coverage(asking.topic, own), row) for row, own in zip(rows, words, strict=True)}
+    kinds = frozenset(chain.from_iterable(asking.groups))
+    recalled = {}
+    for one in found:
+        result = one.result
+        entity = Entity(result.entity_name, result.entity_type, result.summary, result.properties)
+        if result.seq not in shares and entity.entity_type in kinds - {*_EVENT} and asking.keeps(entity):
+            own = frozenset().union(*one.statements.stems, one.statements.label)
+            recalled[result.seq] = (coverage(asking.topic, own), one)
+    best = max([share for share, _ in (*shares.values(), *recalled.values())], default=0.0)
+    least = max(FITS, NEAR_BEST * best)
+    fitting = [seq for seq, (share, _) in (*shares.items(), *recalled.items()) if share >= least]
+    chosen = sorted(fitting, reverse=True)[:MAX_TOPIC_ROWS]
+    worded = weighed(asked, _results(snapshot, [shares[seq][1] for seq in chosen if seq in shares]))
+    by_seq = {one.result.seq: one for one in worded} | {seq: one for seq, (_, one) in recalled.items()}
+    return [by_seq[seq] for seq in chosen if seq in by_seq]
+
+
+def _words(entity: Entity) -> str:
+    """What the graph has of a row: enough to see whether it fits. What is shown is made from the log."""
+    values = [str(value) for value in entity.properties.values() if isinstance(value, str | list)]
+    return " ".join((entity.name, entity.summary, *values))
+
+
+def _results(snapshot: Snapshot, rows: Sequence[EntityRow]) -> list[Result]:
+    worded = snapshot.worded(rows)
+    passages = snapshot.words.row_beginnings(worded)
+    events = {event.seq: event for event in snapshot.events([row.opened_seq for row, _ in worded])}
+    texts = snapshot.shown(
+        [passage.text if passage else entity.summary for passage, (_, entity) in zip(passages, worded, strict=True)]
+    )
+    cited = snapshot.cite([row for row, _ in worded])
+    return [
+        Result(
+            content=text,
+            citation=citation,
+            seq=row.opened_seq,
+            lane="exact",
+            score=1.0,
+            steps=(),
+            profile="status",
+            event_type=events[row.opened_seq].type,
+            actor=events[row.opened_seq].actor,
+            valid_from=row.valid_from,
+            valid_to=row.valid_to,
+            entity_name=entity.name,
+            entity_type=entity.entity_type,
+            metadata={"kind": "event", **(passage.metadata if passage else {})},
+            summary=entity.summary,
+            properties=entity.properties,
+        )
+        for (row, entity), passage, text, citation in zip(worded, passages, texts, cited, strict=True)
+    ]
