@@ -15,7 +15,7 @@ from zaxy.assemble.purpose import Purpose, suppressed
 from zaxy.assemble.skills import Skills, applicable_skills
 from zaxy.assemble.slots import SlotPlan, slot_plan
 from zaxy.assemble.statements import shown
-from zaxy.assemble.status import status_question, status_rows
+from zaxy.assemble.status import StandingRows, status_question, status_rows
 from zaxy.extract.texts import cut
 from zaxy.retrieve.question import Asked, what_is_asked
 from zaxy.retrieve.results import Result
@@ -32,6 +32,9 @@ ON_IT = 0.5
 """The share from which something that no longer holds counts as having been on the question."""
 SAID_BEFORE = 120
 """Characters of a statement that stands under the newer one which perhaps replaces it."""
+
+BEFORE_HANDOFF = 2
+"""Rows that stand before a handoff that is shown because it may tell of the topic in other words."""
 
 
 class Row(NamedTuple):
@@ -85,9 +88,9 @@ def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts
     ordered, replaced = newest_first(asked, ordered, disputed)
     rows = _rows(ordered, replaced, bears=judgement.bears, max_facts=max_facts)
     if asking := status_question(gathered.query, asked):
-        standing = status_rows(snapshot, asking, asked=asked, found=all_)[:max_facts]
+        standing = status_rows(snapshot, asking, asked=asked, found=all_)
         rows = _with_status(standing, rows, max_facts=max_facts, of_topic=bool(asking.topic.words))
-        judgement = _of_status(judgement, of_topic=bool(asking.topic.words)) if standing else judgement
+        judgement = _of_status(judgement, of_topic=bool(asking.topic.words)) if standing.answering else judgement
     return Findings(
         gathered,
         purpose,
@@ -123,16 +126,21 @@ def _rows(ordered: Sequence[Weighed], replaced: dict[int, int], *, bears: bool, 
     return rows
 
 
-def _with_status(
-    standing: Sequence[Weighed], rows: Sequence[Row], *, max_facts: int, of_topic: bool
-) -> list[Row]:
-    """First the rows that say where things stand. Without a topic nothing else answers."""
-    first = [Row(one.result, shown(one.statements, one.worth) or one.result.content, True) for one in standing]
-    known = {row.result.seq for row in first}
+def _with_status(standing: StandingRows, rows: Sequence[Row], *, max_facts: int, of_topic: bool) -> list[Row]:
+    """First the rows that say where things stand. If the question has no topic nothing else answers."""
+    first = [_row(one, answers=True) for one in standing.answering[:max_facts]]
+    beside = [_row(one, answers=False) for one in standing.beside]
+    known = {row.result.seq for row in (*first, *beside)}
     others = [row for row in rows if row.result.seq not in known]
-    room = max_facts - len(first) if of_topic else 0
-    answering = [row.result.seq for row in others if row.answers][:room]
-    return [*first, *[row._replace(answers=row.result.seq in answering) for row in others]]
+    if first:
+        room = max_facts - len(first) if of_topic else 0
+        answering = [row.result.seq for row in others if row.answers][:room]
+        others = [row._replace(answers=row.result.seq in answering) for row in others]
+    return [*first, *others[:BEFORE_HANDOFF], *beside, *others[BEFORE_HANDOFF:]]
+
+
+def _row(one: Weighed, *, answers: bool) -> Row:
+    return Row(one.result, shown(one.statements, one.worth) or one.result.content, answers)
 
 
 def _of_status(judgement: Judgement, *, of_topic: bool) -> Judgement:

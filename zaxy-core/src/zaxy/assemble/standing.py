@@ -9,11 +9,24 @@ from functools import lru_cache
 from zaxy.api.models import Entity, EntityRow
 from zaxy.api.names import folded_name
 from zaxy.text.status_words import (
-    BLOCKED, DECIDED, DONE, FAILED, GOALS, LEFT_OFF, NEXT, OPEN, PROBLEMS, TASKS, state_of_value, status_words
+    BLOCKED,
+    DECIDED,
+    DONE,
+    FAILED,
+    GOALS,
+    LEFT_OFF,
+    NEXT,
+    OPEN,
+    PROBLEMS,
+    TASKS,
+    state_of_value,
+    status_words,
 )  # fmt: skip
 
 FINISHED = frozenset(("completed", "done", "closed", "resolved", "fixed", "cancelled", "abandoned", "rejected"))
-DROPPED = frozenset(("cancelled", "canceled", "abandoned", "rejected", "superseded", "withdrawn", "reverted", "obsolete"))
+DROPPED = frozenset(
+    ("cancelled", "canceled", "abandoned", "rejected", "superseded", "withdrawn", "reverted", "obsolete")
+)
 PENDING = frozenset(("proposed", "pending", "draft", "open", "deferred", "tentative", "undecided"))
 WAITING = frozenset(("on hold", "on_hold", "waiting", "paused", "stalled"))
 OPENING = frozenset(("opened", "raised", "reported", "reopened"))
@@ -151,7 +164,7 @@ def closed_by(rows: Iterable[EntityRow]) -> dict[Name, int]:
 def is_closed(row: EntityRow, closed: dict[Name, int]) -> bool:
     entity = row.entity
     noun = str(entity.properties.get("event_type", "")).rpartition(".")[0] or entity.entity_type
-    return any([closed.get((noun, name), 0) > row.opened_seq for name in names_of(entity)])
+    return any(closed.get((noun, name), 0) > row.opened_seq for name in names_of(entity))
 
 
 def names_of(entity: Entity) -> set[str]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from zaxy.extract.rules import LIVING_TYPES
 from zaxy.extract.texts import cut
+from zaxy.retrieve.log_words import SUMMARY_SEQ
 from zaxy.retrieve.results import Result
 from zaxy.text.passages import Passage, stated_of_each
 from zaxy.text.tokens import MONTHS, stems_of_each
@@ -103,8 +103,7 @@ def _texts(result: Result, stated: str) -> _Texts:
 
 def _said_before(result: Result) -> str:
     """What a task, goal or issue is, where an earlier event says it and this one does not repeat it."""
-    said = result.summary if result.entity_type in LIVING_TYPES else ""
-    return "" if said in result.content else said
+    return result.summary if SUMMARY_SEQ in result.properties and result.summary not in result.content else ""
 
 
 def _fields(text: str, kind: str) -> dict[str, str]:

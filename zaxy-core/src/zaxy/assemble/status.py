@@ -18,7 +18,18 @@ from zaxy.retrieve.question import Asked, AskedWord
 from zaxy.retrieve.results import Result
 from zaxy.retrieve.snapshot import Snapshot
 from zaxy.text.status_words import (
-    BLOCKED, DECIDED, DONE, FAILED, GOALS, LEFT_OFF, NEXT, OPEN, PROBLEMS, TASKS, StatusWords, status_words
+    BLOCKED,
+    DECIDED,
+    DONE,
+    FAILED,
+    GOALS,
+    LEFT_OFF,
+    NEXT,
+    OPEN,
+    PROBLEMS,
+    TASKS,
+    StatusWords,
+    status_words,
 )  # fmt: skip
 from zaxy.text.tokens import UNSPACED, WORDS, folded, stems_of_each
 
@@ -47,7 +58,9 @@ GROUPS: dict[str, tuple[tuple[str, ...], ...]] = {
     PROBLEMS: ((*_ISSUE, "verification", *_EVENT),),
 }
 """The types of rows that each state is asked of, in the order in which they are shown."""
-OF_TOPIC = {OPEN: ("handoff",), LEFT_OFF: ("verification",), DONE: ("verification",), FAILED: ("handoff",)}
+NAMED_KINDS = frozenset((DECIDED, GOALS, TASKS, PROBLEMS))
+"""States that say which kind of thing is meant: beside another one, they only say of what it is asked."""
+OF_TOPIC = {OPEN: ("handoff",), LEFT_OFF: ("verification",), DONE: ("verification",)}
 """More types where a topic is named."""
 
 
@@ -58,19 +71,30 @@ class StatusQuestion(NamedTuple):
 
     @property
     def groups(self) -> list[tuple[str, ...]]:
-        """The types to look among. A kind that is named, such as tasks, leaves the others out."""
-        kinds = {kind for state in self.states & {TASKS, PROBLEMS} for kind in GROUPS[state][0]}
-        found = [group for state in GROUPS if state in self.states for group in GROUPS[state]]
+        """The types to look among. A kind that is named, such as decisions, leaves out what else may be open."""
+        named = [group for kind in NAMED_KINDS if kind in self.states for group in GROUPS[kind]]
+        found = [group for state in GROUPS if state in self._states for group in GROUPS[state]]
         if self.topic.words:
-            found += [OF_TOPIC[state] for state in OF_TOPIC if state in self.states]
-        if kinds and self.states - {TASKS, PROBLEMS}:
-            found = [tuple([kind for kind in group if kind in kinds]) for group in found]
-        return list(dict.fromkeys(filter(None, found)))
+            found += [OF_TOPIC[state] for state in OF_TOPIC if state in self._states]
+        only = frozenset(chain.from_iterable(named)) - {*_EVENT}
+        both = [tuple([kind for kind in group if kind in only]) for group in found]
+        return list(dict.fromkeys(filter(None, both))) or list(dict.fromkeys([*found, *named]))
+
+    @property
+    def _states(self) -> frozenset[str]:
+        """The states that are named beside a kind; those of the kind if there are none."""
+        return self.states - NAMED_KINDS or self.states
 
     def keeps(self, entity: Entity) -> bool:
         """Whether a row is in one of the states."""
-        states = self.states - {TASKS, PROBLEMS} or self.states
-        return any([has_state(entity, state, of_topic=bool(self.topic.words)) for state in states])
+        of_topic = bool(self.topic.words)
+        return any(has_state(entity, state, of_topic=of_topic) for state in self._states)
+
+
+class StandingRows(NamedTuple):
+    answering: Sequence[Weighed]
+    beside: Sequence[Weighed] = ()
+    """The last handoff, where no row fits the topic: it may call the thing by other words."""
 
 
 def status_question(query: str, asked: Asked) -> StatusQuestion | None:
@@ -91,9 +115,7 @@ def _topic(asked: Asked, said: StatusWords) -> Iterator[AskedWord]:
             yield word
 
 
-def status_rows(
-    snapshot: Snapshot, asking: StatusQuestion, *, asked: Asked, found: Sequence[Weighed]
-) -> list[Weighed]:
+def status_rows(snapshot: Snapshot, asking: StatusQuestion, *, asked: Asked, found: Sequence[Weighed]) -> StandingRows:
     """The rows that answer, newest first. `found` is what recall has found on the question."""
     invented = snapshot.current(_EVENT, LOOKBACK)
     closed = closed_by(invented)
@@ -109,9 +131,13 @@ def status_rows(
     for group, of_group in zip(asking.groups, rows, strict=True):
         of_group += choose(invented) if _EVENT[0] in group else []
         of_group.sort(key=_newest_first)
-    if asking.topic.words:
-        return _on_topic(snapshot, asking, asked=asked, rows=list(chain.from_iterable(rows)), found=found)
-    return weighed(asked, _results(snapshot, _in_turn(rows)))
+    if not asking.topic.words:
+        return StandingRows(weighed(asked, _results(snapshot, _in_turn(rows))))
+    every = list(chain.from_iterable(rows))
+    fitting = _on_topic(snapshot, asking, asked=asked, rows=every, found=found)
+    goes_on = not fitting and not asking.states.isdisjoint((NEXT, LEFT_OFF))
+    handoffs = [row for row in every if row.entity.entity_type == "handoff"][:goes_on]
+    return StandingRows(fitting, weighed(asked, _results(snapshot, handoffs)))
 
 
 def _newest_first(row: EntityRow) -> int:

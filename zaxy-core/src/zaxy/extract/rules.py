@@ -107,7 +107,7 @@ def _entity(own: Own, rule: Rule) -> Entity:
     properties = kept(payload, rule.keeps, nulls=rule.merges)
     if rule.properties:
         properties.update(rule.properties(payload))
-    if rule.status:
+    if rule.status and not (rule.says_status and properties.get("status")):
         properties["status"] = rule.status
     if rule is UNKNOWN:
         properties["event_type"] = own.event.type

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from zaxy.extract.rule import Mention, Rule, living, rule
-from zaxy.extract.texts import first_text
 
-STATUS = ("status",)
 GOAL = Mention(("goal", "goal_id"), "goal", "has_task", inward=True)
 TASK = ("goal", "owner", "assignee", "priority", "due", "reason", "outcome", "result", "blocked_by")
 
@@ -16,7 +14,8 @@ def _task(relation: str, status: str) -> Rule:
 
 def _open_task(relation: str, status: str) -> Rule:
     """A task that is not finished may say itself how it stands: `blocked`, `in progress`."""
-    return _task(relation, "")._replace(properties=lambda payload: {"status": first_text(payload, STATUS) or status})
+    task = _task(relation, status)
+    return task._replace(keeps=(*task.keeps, "status"), says_status=True)
 
 
 RULES = {

@@ -23,7 +23,7 @@ MANNER = "manner"
 """That a way is asked for, and not a state: `how do we treat an open door?`"""
 FILLER = "filler"
 MAX_GUESSED_WORDS = 8
-"""A question of so many words may be in another language than its words seem to say."""
+"""A question that is no longer may be in another language than its words seem to say."""
 
 _TABLES = {
     DECIDED: """
@@ -43,10 +43,10 @@ zh: 决定, 決定, 定下, 商定, 敲定, 说好, 決議, 决议
 ko: 결정, 정했, 합의, 정하기로
 """,
     BLOCKED: """
-en: blocker*, blocked, blocking, blocks, block us, stuck, held up, holding up, holding us up, holding us back, hold us up,
-    in the way, in our way, waiting on, waiting for, impediment*, obstacle*
-de: blockier*, blocker*, hängt, hängen wir, woran hapert, hapert, hindert, hindernis*, steht im weg, stehen im weg, klemmt,
-    hält uns auf, aufgehalten, warten wir
+en: blocker*, blocked, blocking, blocks, block us, stuck, held up, holding up, holding us up, holding us back,
+    hold us up, in the way, in our way, waiting on, waiting for, impediment*, obstacle*
+de: blockier*, blocker*, hängt, hängen wir, woran hapert, hapert, hindert, hindernis*, steht im weg, stehen im weg,
+    klemmt, hält uns auf, aufgehalten, warten wir
 fr: bloqu*, blocage*, coinc*, empêche*, obstacle*, freine*, en attente de
 es: bloque*, atasc*, impid*, frena*, obstáculo*, trabad*, parad* por
 it: blocc*, ostacol*, impedi*, ferm* su, frena, in attesa di
@@ -61,8 +61,8 @@ zh: 阻碍, 阻塞, 卡住, 卡在, 阻挡, 受阻, 障碍, 阻礙
 ko: 막고, 막혀, 막히, 걸림돌, 방해, 블로커
 """,
     OPEN: """
-en: open, unresolved, outstanding, pending, remaining, remains, unfinished, left to do, left over, is left, what's left,
-    still missing, todo, todos, to-do, to-dos, undecided
+en: open, unresolved, outstanding, pending, remaining, remains, unfinished, left to do, left over, is left,
+    what's left, still missing, todo, todos, to-do, to-dos, undecided
 de: offen*, ungelöst*, unerledigt*, ausstehend*, steht noch aus, stehen noch aus, aussteht, übrig, fehlt noch,
     fehlen noch, anstehend*
 fr: ouvert*, en suspens, en cours, non résolu*, reste*, en attente, à régler, pas encore fait
@@ -96,36 +96,36 @@ zh: 下一步, 接下来, 接下來, 然后做, 下一个
 ko: 다음, 이제 뭘, 앞으로 할
 """,
     LEFT_OFF: """
-en: where were we, where are we, where did we leave off, left off, leave off, left it, did we stop, where do we stand,
-    things stand, stand with, pick up where, catch me up, up to speed, how far, status, progress, state of, going on,
-    recap, summary, overview, so far, continue, resume, came of, became of, turn out, turned out
-de: wo waren wir, wo sind wir, wo stehen wir, wo steht, stehen geblieben, stehengeblieben, aufgehört, wie weit, stand,
-    stand der dinge, status, fortschritt*, überblick, zusammenfass*, weitermachen, bisher
-fr: où en étions-nous, où en sommes-nous, où en est*, où en sont, on en était, on en est, nous sommes-nous arrêtés, arrêtés,
-    avancement, statut, état, bilan, récapitul*, résumé, reprendre
-es: dónde estábamos, dónde nos quedamos, dónde quedamos, en qué punto, por dónde íbamos, cómo va*, cómo vamos, estado, avance*,
-    resumen, progreso, retomar, hasta ahora
+en: where were we, where are we, where did we leave off, left off, leave off, left it, did we stop,
+    where do we stand, things stand, stand with, pick up where, catch me up, up to speed, how far, status, progress,
+    state of, going on, recap, summary, overview, so far, continue, resume, came of, became of, turn out, turned out
+de: wo waren wir, wo sind wir, wo stehen wir, wo steht, stehen geblieben, stehengeblieben, aufgehört, wie weit,
+    stand, stand der dinge, status, fortschritt*, überblick, zusammenfass*, weitermachen, bisher
+fr: où en étions-nous, où en sommes-nous, où en est*, où en sont, on en était, on en est, nous sommes-nous arrêtés,
+    arrêtés, avancement, statut, état, bilan, récapitul*, résumé, reprendre
+es: dónde estábamos, dónde nos quedamos, dónde quedamos, en qué punto, por dónde íbamos, cómo va*, cómo vamos,
+    estado, avance*, resumen, progreso, retomar, hasta ahora
 it: dove eravamo, a che punto, rimasti, dove siamo, stato, avanzament*, riepilog*, riassunt*, riprendere, come va
-pt: onde estávamos, onde ficámos, onde ficamos, onde paramos, onde parámos, em que ponto, como está, como vai, estado,
-    andamento, progresso, resumo, retomar, status
-nl: waar waren we, waar zijn we, waar staan we, gebleven, hoe ver, hoe staat het, stand van zaken, status, voortgang,
-    samenvatting, overzicht, tot nu toe
-pl: jak tam, na czym stan*, gdzie skończ*, na czym skończ*, na jakim etapie, gdzie jesteśmy, jak stoi*, stan, status, postęp*,
-    podsumow*, jak daleko, do tej pory
-ru: на чем мы останов*, на чём мы останов*, остановил*, где мы, как дела с, на каком этапе, статус, прогресс, состояни*, сводк*,
-    итог*, продолж*, что у нас с
+pt: onde estávamos, onde ficámos, onde ficamos, onde paramos, onde parámos, em que ponto, como está, como vai,
+    estado, andamento, progresso, resumo, retomar, status
+nl: waar waren we, waar zijn we, waar staan we, gebleven, hoe ver, hoe staat het, stand van zaken, status,
+    voortgang, samenvatting, overzicht, tot nu toe
+pl: jak tam, na czym stan*, gdzie skończ*, na czym skończ*, na jakim etapie, gdzie jesteśmy, jak stoi*, stan,
+    status, postęp*, podsumow*, jak daleko, do tej pory
+ru: на чем мы останов*, на чём мы останов*, остановил*, где мы, как дела с, на каком этапе, статус, прогресс,
+    состояни*, сводк*, итог*, продолж*, что у нас с
 tr: nerede kal*, kalmıştık, kaldık, ne durumda*, durum*, ilerleme, özet*, devam, hangi aşamada*
-sv: var var vi, var är vi, var står vi, var slutade, någonstans, hur långt, hur går, läget, status, framsteg, sammanfatt*,
-    hittills
-ja: どこまで, 進ん, 進捗, 状況, 現状, 続き, まとめ, ステータス
+sv: var var vi, var är vi, var står vi, var slutade, någonstans, hur långt, hur går, läget, status, framsteg,
+    sammanfatt*, hittills
+ja: どこまで, 進ん, 進み, 進捗, 状況, 現状, 続き, まとめ, ステータス
 zh: 到哪, 进展, 进度, 進度, 現況, 现状, 状态, 情况, 上次, 总结, 继续
 ko: 어디까지, 진행, 상황, 현황, 요약, 진척, 이어서
 """,
     FAILED: """
-en: fail*, went wrong, go wrong, gone wrong, going wrong, broke, broken, crashed, did not work, didn't work, doesn't work,
-    not working
-de: fehlgeschlagen*, fehlschlag*, schlug fehl, schlugen fehl, schiefgegang*, schief, gescheitert*, scheitert*, kaputt,
-    nicht geklappt, nicht funktioniert, durchgefallen*
+en: fail*, went wrong, go wrong, gone wrong, going wrong, broke, broken, crashed, did not work, didn't work,
+    doesn't work, not working
+de: fehlgeschlagen*, fehlschlag*, schlug fehl, schlugen fehl, schiefgegang*, schief, gescheitert*, scheitert*,
+    kaputt, nicht geklappt, nicht funktioniert, durchgefallen*
 fr: échou*, échec*, raté*, mal tourné, en panne, cassé*, pas marché, pas fonctionné
 es: falló, fall*, fracas*, salió mal, salido mal, roto*, rota*, no funcion*
 it: fallit*, fallisc*, andat* storto, andat* male, rott*, non ha funzionato, non funzion*
@@ -220,24 +220,33 @@ zh: 怎么, 如何, 怎麼
 ko: 어떻게
 """,
     FILLER: """
-en: step, steps, us, we, our, still, yet, already, currently, current, now, right now, today, lately, recent, recently, latest, thing,
-    things, stuff, items, project, work, session, context, anything, everything, list, show, tell, remind, important,
-    update, updates, background, history, memory, preference*, plan, plans, do, make, give, please, else, actually, come, from
-de: schritt, schritte, wir, uns, haben, hatten, noch, gerade, aktuell, derzeit, denn, alles, kommt, geht, gehen, sind, waren, beim, bei, mit, es,
-    woran, was, als, punkt*, projekt, arbeit, sache*, dinge, stehen, jetzt, alle, kam, heraus
-fr: étape*, nous, avons-nous, avons, avions, sommes-nous, étions-nous, est-ce, qu'est-ce, encore, actuellement, projet, travail, toujours,
-    a-t-on, on, ont, été, faut-il, maintenant, choses
-es: paso, pasos, hemos, habíamos, nos, todavía, aún, ahora, actualmente, proyecto, trabajo, está*, quedó, qué, cosas, hay, con
-it: passo, passi, abbiamo, avevamo, siamo, eravamo, ci, ancora, adesso, attualmente, progetto, lavoro, cosa, cose, sono, c'è, quali
-pt: passo, passos, nós, temos, tínhamos, ainda, agora, atualmente, projeto, trabalho, está, estamos, ficou, coisas, nos, há, foi, foram
-nl: stap, stappen, we, wij, ons, hebben, hadden, nog, nu, momenteel, project, werk, staat, staan, er, is, zijn, waren, wat, waar, zaken
+en: step, steps, us, we, our, still, yet, already, currently, current, now, right now, today, lately, recent,
+    recently, latest, thing, things, stuff, items, project, work, session, context, anything, everything, list,
+    show, tell, remind, important, update, updates, background, history, memory, preference*, plan, plans, do, make,
+    give, please, else, actually, come, from
+de: schritt, schritte, wir, uns, haben, hatten, noch, gerade, aktuell, derzeit, denn, alles, kommt, geht, gehen,
+    sind, waren, beim, bei, mit, es, woran, was, als, punkt*, projekt, arbeit, sache*, dinge, stehen, jetzt, alle,
+    kam, heraus
+fr: étape*, nous, avons-nous, avons, avions, sommes-nous, étions-nous, est-ce, qu'est-ce, encore, actuellement,
+    projet, travail, toujours, a-t-on, on, ont, été, faut-il, maintenant, choses
+es: paso, pasos, hemos, habíamos, nos, todavía, aún, ahora, actualmente, proyecto, trabajo, está*, quedó, qué,
+    cosas, hay, con
+it: passo, passi, abbiamo, avevamo, siamo, eravamo, ci, ancora, adesso, attualmente, progetto, lavoro, cosa, cose,
+    sono, c'è, quali
+pt: passo, passos, nós, vem, temos, tínhamos, ainda, agora, atualmente, projeto, trabalho, está, estamos, ficou,
+    coisas, nos, há, foi, foram
+nl: stap, stappen, we, wij, ons, hebben, hadden, nog, nu, momenteel, project, werk, staat, staan, er, is, zijn,
+    waren, wat, waar, zaken
 pl: krok, kroki, my, nas, nam, czym, jeszcze, teraz, obecnie, projekt, praca, co, wciąż, nadal, są, mamy, rzeczy, było
 ru: шаг, шаги, мы, нас, нам, еще, ещё, сейчас, что, чем, проект*, работа, у, все, всё, было, были, какие
-tr: adım*, biz, bizi, bize, hâlâ, hala, şu an, şimdi, proje, iş, ne, neler, nedir, verdik, verildi, aldık, alındı, hangi, var, olan, henüz
+tr: adım*, biz, bizi, bize, hâlâ, hala, şu an, şimdi, proje, iş, ne, neler, nedir, verdik, verildi, aldık, alındı,
+    hangi, var, olan, henüz
 sv: steg, vi, oss, har, hade, ännu, fortfarande, nu, just nu, projekt*, arbete, är, det, vad, var, finns, som
-ja: ステップ, なに, 私たち, 我々, まだ, 現在, ました, ましたか, です, ですか, ますか, 教えて, いる, いた, もの, こと, する, した
+ja: ステップ, なに, 私たち, 我々, まだ, 現在, ました, ましたか, です, ですか, ますか, 教えて, いる, いた, もの,
+    こと, する, した
 zh: 步骤, 我们, 我們, 什么, 什麼, 哪些, 还有, 還有, 现在, 現在, 目前
-ko: 단계, 우리, 우리가, 뭘, 뭐, 무엇, 무엇을, 무엇이, 아직, 지금, 현재, 했지, 했나요, 있어, 있나요, 있는, 인가요, 이야, 뭐야, 뭐가, 것
+ko: 단계, 우리, 우리가, 뭘, 뭐, 무엇, 무엇을, 무엇이, 아직, 지금, 현재, 했지, 했나요, 있어, 있나요, 있는, 인가요,
+    이야, 뭐야, 뭐가, 것
 """,
 }
 _UNSPACED = frozenset(("ja", "zh", "ko"))
@@ -301,11 +310,11 @@ def _of_values() -> _Entries:
 
 
 def _entries(entries: Iterable[tuple[str, str]], language: str) -> _Entries:
-    longest = sorted(entries, key=lambda one: -len(one[0]))
-    words = [re.escape(entry).replace(r"\*", r"\w*").replace(r"\ ", r"\s+") for entry, _ in longest]
+    by_length = sorted(entries, key=lambda one: -len(one[0]))
+    words = [re.escape(entry).replace(r"\*", r"\w*").replace(r"\ ", r"\s+") for entry, _ in by_length]
     border = ("", "") if language in _UNSPACED else (r"(?<!\w)", r"(?!\w)")
     pattern = "|".join([f"({border[0]}{word}{border[1]})" for word in words])
-    return _Entries(re.compile(pattern), tuple(state for _, state in longest))
+    return _Entries(re.compile(pattern), tuple(state for _, state in by_length))
 
 
 @cache
