@@ -7,10 +7,10 @@ says little.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from math import sqrt
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from zaxy.text import tokens
 from zaxy.text.asking_words import QUESTION_WORDS
@@ -81,17 +81,15 @@ class Asked(NamedTuple):
         return sum([word.weight for word in self.words])
 
 
-class Known(Protocol):
-    """What memory knows about words."""
-
-    def weights(self, words: Sequence[str]) -> Weights: ...
+Weigh = Callable[[Sequence[str]], Weights]
+"""How much each of the words says in a memory."""
 
 
-def what_is_asked(text: str, known: Known) -> Asked:
+def what_is_asked(text: str, weigh: Weigh) -> Asked:
     language = language_of(text)
     asking = _asking(language)
     found = {word.stems: word for word in weighed_words(text, language) if word.stems}
-    weights = known.weights([stem for stems in found for stem in stems])
+    weights = weigh([stem for stems in found for stem in stems])
     words = []
     for stems, word in found.items():
         rarity = max([weights.known.get(stem, weights.unseen) for stem in stems]) / (weights.unseen or 1.0)
