@@ -87,7 +87,8 @@ def test_what_context_finds_is_shown_in_the_sentences_of_a_checkout(memory: Memo
     reply = memory.checkout(question, SESSION).as_dict()
     facts = {fact["citation"]: fact["content"] for fact in (*reply["current_facts"], *reply["evidence"])}
     (content,) = [text for citation, text in facts.items() if f"events/{seq}#" in citation]
-    assert said_in_log(name).startswith(content.rstrip("…"))
+    shown = content.rstrip("…")
+    assert said_in_log(name).startswith(shown) or RECORDED[name][2].startswith(shown)
 
 
 @pytest.mark.parametrize("name", WORKING)

@@ -27,6 +27,7 @@ FINISHED = frozenset(("completed", "done", "closed", "resolved", "fixed", "cance
 DROPPED = frozenset(
     ("cancelled", "canceled", "abandoned", "rejected", "superseded", "withdrawn", "reverted", "obsolete")
 )
+ENDED = FINISHED | DROPPED
 PENDING = frozenset(("proposed", "pending", "draft", "open", "deferred", "tentative", "undecided"))
 WAITING = frozenset(("on hold", "on_hold", "waiting", "paused", "stalled"))
 OPENING = frozenset(("opened", "raised", "reported", "reopened"))
@@ -47,7 +48,7 @@ def status_of(entity: Entity) -> str:
 def is_open(entity: Entity) -> bool:
     """Whether it is not finished, in whatever language its status is written."""
     status = status_of(entity)
-    return status not in FINISHED and status not in DROPPED and (not status or state_of_value(status) != DONE)
+    return status not in ENDED and (not status or state_of_value(status) != DONE)
 
 
 def has_failed(entity: Entity) -> bool:

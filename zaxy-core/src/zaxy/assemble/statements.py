@@ -89,8 +89,8 @@ def _statements(row: _Texts, stems: Iterator[frozenset[str]]) -> Statements:
 def _texts(result: Result, stated: str) -> _Texts:
     fields = _fields(result.content, str(result.metadata.get("kind", "")))
     own = result.entity_name if not result.entity_name.startswith(f"{result.event_type}:") else ""
-    about = _said_before(result)
-    names = [own, about, *[value for name, value in fields.items() if name in LABELS]]
+    about = _said_before(result) if SUMMARY_SEQ in result.properties else ""
+    names = [own, *([about] if about else ()), *[value for name, value in fields.items() if name in LABELS]]
     kind = f"{result.entity_type} {result.event_type}".replace("_", " ").replace(".", " ")
     place = " ".join([str(result.metadata.get(key, "")) for key in ("title", "path", "source")])
     month = int(result.valid_from[5:7] or 0)
@@ -103,7 +103,7 @@ def _texts(result: Result, stated: str) -> _Texts:
 
 def _said_before(result: Result) -> str:
     """What a task, goal or issue is, where an earlier event says it and this one does not repeat it."""
-    return result.summary if SUMMARY_SEQ in result.properties and result.summary not in result.content else ""
+    return result.summary if result.summary not in result.content else ""
 
 
 def _fields(text: str, kind: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from zaxy.api.models import Entity, EntityRow
-from zaxy.assemble.features import Weighed, coverage, weighed
+from zaxy.assemble.features import Weighed, coverages, weighed
 from zaxy.assemble.standing import closed_by, has_state, is_closed, last_of_each
 from zaxy.assemble.working_set import open_rows
 from zaxy.retrieve.question import Asked, AskedWord
@@ -36,7 +36,7 @@ from zaxy.text.tokens import UNSPACED, WORDS, folded, stems_of_each
 MAX_ROWS = 6
 """Rows that answer such a question without a topic."""
 MAX_TOPIC_ROWS = 3
-LOOKBACK = 200
+LOOKBACK = 100
 """The newest rows of a kind among which a topic is looked for; older ones are found by their words."""
 TELLING = 0.45
 """The weight from which on a word that is left names a topic."""
@@ -160,23 +160,25 @@ def _on_topic(
     found: Sequence[Weighed],
 ) -> list[Weighed]:
     """The rows whose words fit the topic, of the graph and of what recall has found, newest first."""
+    newest = {row.opened_seq for row in rows}
+    recalled = {
+        one.result.seq: one for one in found if one.result.seq not in newest and _is_asked_for(asking, one.result)
+    }
     words = stems_of_each([_words(row.entity) for row in rows])
-    shares = {row.opened_seq: (coverage(asking.topic, own), row) for row, own in zip(rows, words, strict=True)}
-    kinds = frozenset(chain.from_iterable(asking.groups))
-    recalled = {}
-    for one in found:
-        result = one.result
-        entity = Entity(result.entity_name, result.entity_type, result.summary, result.properties)
-        if result.seq not in shares and entity.entity_type in kinds - {*_EVENT} and asking.keeps(entity):
-            own = frozenset().union(*one.statements.stems, one.statements.label)
-            recalled[result.seq] = (coverage(asking.topic, own), one)
-    best = max([share for share, _ in (*shares.values(), *recalled.values())], default=0.0)
-    least = max(FITS, NEAR_BEST * best)
-    fitting = [seq for seq, (share, _) in (*shares.items(), *recalled.items()) if share >= least]
-    chosen = sorted(fitting, reverse=True)[:MAX_TOPIC_ROWS]
-    worded = weighed(asked, _results(snapshot, [shares[seq][1] for seq in chosen if seq in shares]))
-    by_seq = {one.result.seq: one for one in worded} | {seq: one for seq, (_, one) in recalled.items()}
-    return [by_seq[seq] for seq in chosen if seq in by_seq]
+    said = [frozenset().union(*one.statements.stems, one.statements.label) for one in recalled.values()]
+    shares = coverages(asking.topic, [*words, *said])
+    by_seq = dict(zip([*[row.opened_seq for row in rows], *recalled], shares, strict=True))
+    least = max(FITS, NEAR_BEST * max(shares, default=0.0))
+    chosen = sorted([seq for seq, share in by_seq.items() if share >= least], reverse=True)[:MAX_TOPIC_ROWS]
+    worded = weighed(asked, _results(snapshot, [row for row in rows if row.opened_seq in chosen]))
+    known = recalled | {one.result.seq: one for one in worded}
+    return [known[seq] for seq in chosen if seq in known]
+
+
+def _is_asked_for(asking: StatusQuestion, result: Result) -> bool:
+    entity = Entity(result.entity_name, result.entity_type, result.summary, result.properties)
+    kinds = chain.from_iterable(asking.groups)
+    return entity.entity_type not in _EVENT and entity.entity_type in kinds and asking.keeps(entity)
 
 
 def _words(entity: Entity) -> str:

@@ -114,7 +114,7 @@ def row_texts(snapshot: Snapshot, rows: Sequence[tuple[EntityRow, Entity]], max_
 
 
 def unfinished(rows: Sequence[EntityRow]) -> list[EntityRow]:
-    return [row for row in rows if is_open(row.entity)]
+    return [row for row in rows if not row.entity.properties.get("status") or is_open(row.entity)]
 
 
 def open_rows(
