@@ -110,7 +110,8 @@ def _ask(snapshot: Snapshot, query: str, limit: int, purpose: Purpose) -> Answer
 
 def in_brief(snapshot: Snapshot, events: Sequence[Event]) -> list[dict[str, Any]]:
     """Events that the snapshot has read, each in one line."""
-    texts = snapshot.shown(in_sentences(snapshot.words.beginnings(events), MAX_RECENT_CHARS))
+    passages, citations = snapshot.cited_beginnings(events)
+    texts = in_sentences(passages, MAX_RECENT_CHARS)
     return [
         {
             "seq": event.seq,
@@ -120,7 +121,7 @@ def in_brief(snapshot: Snapshot, events: Sequence[Event]) -> list[dict[str, Any]
             "text": text,
             "citation": citation,
         }
-        for event, text, citation in zip(events, texts, snapshot.cite_events(events), strict=True)
+        for event, text, citation in zip(events, texts, citations, strict=True)
     ]
 
 

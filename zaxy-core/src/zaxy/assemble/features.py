@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import log
 from operator import mul
 from typing import NamedTuple
@@ -99,25 +99,34 @@ def weighed(asked: Asked, results: Sequence[Result]) -> list[Weighed]:
     turns = {result.seq: own for result, own in zip(results, every, strict=True) if result.event_type == TURN}
     spoken = {word.text.casefold() for word in asked.words}
     speakers = {result.actor.casefold() for result in results if result.actor} & spoken
+    beside = [
+        turns.get(result.seq - 1, NOTHING) | turns.get(result.seq + 1, NOTHING) if result.seq in turns else NOTHING
+        for result in results
+    ]
+    # All in one call: it is of another folder, and there are hundreds of sentences.
+    matches = iter(hits.of_each([*every, *beside, *[stems for row in stated for stems in row.stems]]))
+    own, others = list(islice(matches, len(every))), list(islice(matches, len(every)))
     rows = []
-    for result, row, own in zip(results, stated, every, strict=True):
-        matches = hits.of(own)
-        if result.seq in turns:
-            beside = hits.of(turns.get(result.seq - 1, NOTHING) | turns.get(result.seq + 1, NOTHING))
-            matches = [max(one, BESIDE * other) for one, other in zip(matches, beside, strict=True)]
+    for result, row, of_row, near in zip(results, stated, own, others, strict=True):
+        found = [max(one, BESIDE * other) for one, other in zip(of_row, near, strict=True)]
         other = result.event_type == TURN and bool(speakers) and result.actor.casefold() not in speakers
-        scored = (result.score / best, matches, float(other))
-        rows.append(_weighed(asked, result, row, scored=scored, hits=hits))
+        scored = (result.score / best, found, float(other))
+        rows.append(_weighed(asked, result, row, scored=scored, in_sentences=list(islice(matches, len(row.stems)))))
     return rows
 
 
 def _weighed(
-    asked: Asked, result: Result, stated: Statements, *, scored: tuple[float, list[float], float], hits: Matches
+    asked: Asked,
+    result: Result,
+    stated: Statements,
+    *,
+    scored: tuple[float, list[float], float],
+    in_sentences: Sequence[list[float]],
 ) -> Weighed:
+    """`scored`: the share of the best row's score, how far each word is found, and whether another one speaks."""
     score, matches, other_speaker = scored
     weights = [word.weight for word in asked.words]
     total = sum(weights) or 1.0
-    in_sentences = [hits.of(stems) for stems in stated.stems]
     worth = tuple([sum(map(mul, weights, found)) for found in in_sentences])
     window, pair, place = _best_window(weights, in_sentences)
     kind = _FITTING.get(asked.kind)
@@ -151,7 +160,7 @@ def coverages(asked: Asked, rows: Sequence[frozenset[str]]) -> list[float]:
     """The same for each of some rows."""
     matches = Matches(asked.words, frozenset().union(*rows))
     weights, total = [word.weight for word in asked.words], asked.total or 1.0
-    return [sum(map(mul, weights, matches.of(own))) / total for own in rows]
+    return [sum(map(mul, weights, found)) / total for found in matches.of_each(rows)]
 
 
 def _asks_for_field(asked: Asked, statements: Statements) -> bool:

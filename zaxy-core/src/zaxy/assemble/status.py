@@ -14,7 +14,7 @@ from zaxy.api.models import Entity, EntityRow
 from zaxy.assemble.features import Weighed, coverages, weighed
 from zaxy.assemble.standing import closed_by, has_state, is_closed, last_of_each
 from zaxy.assemble.working_set import open_rows
-from zaxy.retrieve.question import Asked, AskedWord
+from zaxy.retrieve.question import NUMBER, REASON, TIME, Asked, AskedWord
 from zaxy.retrieve.results import Result
 from zaxy.retrieve.snapshot import Snapshot
 from zaxy.text.status_words import (
@@ -43,6 +43,8 @@ TELLING = 0.45
 FITS, NEAR_BEST = 0.5, 0.75
 """The share of the topic that a row must have, and how near it must come to the best one."""
 
+NEVER_A_STATE = (TIME, NUMBER, REASON)
+"""Kinds of answers; `where` and the `wie` of `wie weit` may ask how far something is."""
 _TASK, _ISSUE, _EVENT = ("task", "assignment"), ("issue", "conflict"), ("event",)
 _WORDS_OF_AGENTS = ("handoff", "hook_checkpoint", *_EVENT)
 GROUPS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -101,7 +103,7 @@ def status_question(query: str, asked: Asked) -> StatusQuestion | None:
     """What a question asks of where things stand; None for any other question."""
     said = status_words(query)
     topic = tuple(_topic(asked, said)) if said.states else ()
-    if not said.states or (topic and asked.kind and LEFT_OFF not in said.states):
+    if not said.states or (topic and asked.kind and (LEFT_OFF not in said.states or asked.kind in NEVER_A_STATE)):
         return None  # who, when, where, why and how many ask for something else about the topic
     return StatusQuestion(said.states, Asked(topic, ""))
 
@@ -188,16 +190,11 @@ def _words(entity: Entity) -> str:
 
 
 def _results(snapshot: Snapshot, rows: Sequence[EntityRow]) -> list[Result]:
-    worded = snapshot.worded(rows)
-    passages = snapshot.words.row_beginnings(worded)
-    events = {event.seq: event for event in snapshot.events([row.opened_seq for row, _ in worded])}
-    texts = snapshot.shown(
-        [passage.text if passage else entity.summary for passage, (_, entity) in zip(passages, worded, strict=True)]
-    )
-    cited = snapshot.cite([row for row, _ in worded])
+    found = snapshot.cited_rows(rows)
+    events = {event.seq: event for event in snapshot.events([one.row.opened_seq for one in found])}
     return [
         Result(
-            content=text,
+            content=passage.text,
             citation=citation,
             seq=row.opened_seq,
             lane="exact",
@@ -210,9 +207,9 @@ def _results(snapshot: Snapshot, rows: Sequence[EntityRow]) -> list[Result]:
             valid_to=row.valid_to,
             entity_name=entity.name,
             entity_type=entity.entity_type,
-            metadata={"kind": "event", **(passage.metadata if passage else {})},
+            metadata={"kind": "event", **passage.metadata},
             summary=entity.summary,
             properties=entity.properties,
         )
-        for (row, entity), passage, text, citation in zip(worded, passages, texts, cited, strict=True)
+        for row, entity, passage, citation in found
     ]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from zaxy.api.models import Entity, EntityRow
+from zaxy.api.models import EntityRow
 from zaxy.assemble.quoting import quoted
 from zaxy.assemble.standing import is_open, status_of
 from zaxy.assemble.statements import in_sentences
 from zaxy.assemble.token_budget import Candidate
-from zaxy.extract.texts import cut
 from zaxy.retrieve.snapshot import Snapshot
 
 OF_EACH = 5
@@ -97,20 +96,12 @@ def working_set(snapshot: Snapshot, each: int = OF_EACH) -> WorkingSet:
     """The newest open rows of every kind, in the words of the log."""
     rows = open_rows(snapshot.current_of_each, [kind.entity_types for kind in KINDS], each)
     headings = {id(row): kind.heading for kind, of_kind in zip(KINDS, rows, strict=True) for row in of_kind}
-    worded = snapshot.worded([row for of_kind in rows for row in of_kind])
-    texts = row_texts(snapshot, worded, MAX_TEXT_CHARS)
-    cited = snapshot.cite([row for row, _ in worded])
+    found = snapshot.cited_rows([row for of_kind in rows for row in of_kind])
+    texts = in_sentences([one.passage for one in found], MAX_TEXT_CHARS)
     return WorkingSet.of(
         (headings[id(row)], Item(text, row.entity.entity_type, citation, row.valid_from, status_of(row.entity)))
-        for (row, _), text, citation in zip(worded, texts, cited, strict=True)
+        for (row, *_, citation), text in zip(found, texts, strict=True)
     )
-
-
-def row_texts(snapshot: Snapshot, rows: Sequence[tuple[EntityRow, Entity]], max_chars: int) -> list[str]:
-    """What each row states in sentences, of all that its events say; each is given with its entity."""
-    texts = in_sentences(snapshot.words.row_beginnings(rows), max_chars)
-    said = [text or cut(entity.summary, max_chars) for text, (_, entity) in zip(texts, rows, strict=True)]
-    return snapshot.shown(said)
 
 
 def unfinished(rows: Sequence[EntityRow]) -> list[EntityRow]:

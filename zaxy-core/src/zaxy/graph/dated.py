@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, GraphStats
-from zaxy.api.names import folded_name
+from zaxy.extract.names import entity_keys
 
 MAX_TYPES = 8
 """Entities that may have one name, each of another type."""
@@ -93,8 +93,9 @@ class DatedGraph:
         meant = self._identities.refs(session, entities, as_of.known_at)
         names = list(dict.fromkeys([ref.name for ref in meant]))
         found = self._backend.entities(session, names, self._dated(session, as_of), MAX_TYPES * len(names))
-        rows = {(row.entity.entity_type, folded_name(row.entity.name)): row for row in found}
-        return [rows.get((ref.entity_type, folded_name(ref.name))) for ref in meant]
+        keys = entity_keys([EntityRef(row.entity.entity_type, row.entity.name) for row in found])
+        rows = dict(zip(keys, found, strict=True))
+        return [rows.get(key) for key in entity_keys(meant)]
 
     def rows_of_events(self, session: str, seqs: Sequence[int], as_of: AsOf) -> Sequence[EntityRow]:
         return self._backend.rows_of_events(session, seqs, self._dated(session, as_of))

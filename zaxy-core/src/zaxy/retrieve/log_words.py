@@ -119,16 +119,18 @@ class LogWords:
         of_each = passages_of_each([(event, self._rows.get(event.seq, NOTHING)) for event in events])
         return [next(iter(parts), None) for parts in of_each]
 
-    def row_beginnings(self, rows: Sequence[tuple[EntityRow, Entity]]) -> list[Passage | None]:
+    def row_beginnings(self, rows: Sequence[tuple[EntityRow, Entity]]) -> list[Passage]:
         """The same of each row, which is given with its entity: of all that its events say together.
 
-        None for what an event only names, or says beside its own subject.
+        Of what an event only names, or says beside its own subject, it is the entity's summary.
         """
         events = self._events([seq for row, _ in rows for seq in seqs_of(row)])
-        found = [_life(row, entity, events, self._rows[row.opened_seq]) for row, entity in rows]
-        said = self.beginnings([event for event in found if event is not None])
-        passages = iter(said)
-        return [next(passages) if event is not None else None for event in found]
+        lives = [_life(row, entity, events, self._rows[row.opened_seq]) for row, entity in rows]
+        said = iter(self.beginnings([event for event in lives if event is not None]))
+        found = [next(said) if event is not None else None for event in lives]
+        return [
+            one or Passage(entity.summary, "", "", "", "", "", {}) for one, (_, entity) in zip(found, rows, strict=True)
+        ]
 
     def _entity(self, row: EntityRow, worded_seq: int, events: Mapping[int, Event]) -> Entity | None:
         opened = self._same(GRAPH, row.opened_seq, row.event_hash, events)

@@ -27,9 +27,15 @@ class Matches:
         for place, word in enumerate(words):
             for stem in word.stems:
                 self._take(stem, place, word)
-        own = [(stem, self._exact.get(stem) or list(self._alike(stem))) for stem in vocabulary]
-        self.found = {stem: matches for stem, matches in own if matches}
+        self.found: dict[str, list[Match]] = {}
         """By stem of a row: what it matches."""
+        beginnings, parts, may_be = self._beginnings, self._parts, bool(self._characters)
+        for stem in vocabulary:  # of hundreds a few match, so no call is made for the others
+            matches = self._exact.get(stem)
+            if matches is None and (may_be or stem[:MIN_ALIKE] in beginnings or stem in parts):
+                matches = list(self._alike(stem))
+            if matches:
+                self.found[stem] = matches
         self._known = frozenset(self.found)
 
     def _take(self, stem: str, place: int, word: AskedWord) -> None:
@@ -54,9 +60,9 @@ class Matches:
             if character in own:
                 yield place, share
 
-    def of(self, own: frozenset[str]) -> list[float]:
-        """How far each word of the question stands among the stems of a row or a sentence."""
-        return self.together(own & self._known)
+    def of_each(self, texts: Iterable[frozenset[str]]) -> list[list[float]]:
+        """How far each word of the question stands among the stems of each row or sentence."""
+        return [self.together(own & self._known) for own in texts]
 
     def together(self, stems: Iterable[str]) -> list[float]:
         """The same for stems of which each matches a word."""

@@ -90,12 +90,13 @@ def what_is_asked(text: str, weigh: Weigh) -> Asked:
     asking = _asking(language)
     found = {word.stems: word for word in weighed_words(text, language) if word.stems}
     weights = weigh([stem for stems in found for stem in stems])
+    folded = tokens.folded_each([word.text for word in found.values()])
     words = []
-    for stems, word in found.items():
+    for (stems, word), plain in zip(found.items(), folded, strict=True):
         rarity = max([weights.known.get(stem, weights.unseen) for stem in stems]) / (weights.unseen or 1.0)
         rarity = max(rarity, LEAST_RARITY)
         weight = sqrt(rarity * (1.0 if word.is_name else word.common))
-        weight *= ASKING_SHARE if tokens.folded(word.text) in asking else 1.0
+        weight *= ASKING_SHARE if plain in asking else 1.0
         is_known = all(stem in weights.known for stem in stems)
         words.append(AskedWord(word.text, stems, weight, word.is_name, is_known))
     wanted = tokens.wanted(text)

@@ -80,7 +80,8 @@ ko: 미해결, 남은, 남아, 미완료, 열려 있는, 열린
 """,
     NEXT: """
 en: next, next step*, upcoming, to be done, should be done, needs doing, needs to be done, have to do, has to do,
-    need to do, needs to do, do now, coming up
+    need to do, needs to do, do now, coming up, what's the plan, what is the plan,
+    should we do
 de: nächst*, als nächstes, weiter, zu tun, ansteht, steht an, stehen an
 fr: ensuite, prochain*, la suite, étape suivante, à faire, faut-il faire, après
 es: siguient*, próxim*, qué sigue, sigue ahora, a continuación, toca hacer, hay que hacer, por hacer, toca ahora
@@ -98,7 +99,8 @@ ko: 다음, 이제 뭘, 앞으로 할
     LEFT_OFF: """
 en: where were we, where are we, where did we leave off, left off, leave off, left it, did we stop,
     where do we stand, things stand, stand with, pick up where, catch me up, up to speed, how far, status, progress,
-    state of, going on, recap, summary, overview, so far, continue, resume, came of, became of, turn out, turned out
+    state of, going on, recap, summary, overview, so far, continue, resume, came of, became of, turn out, turned out,
+    were we doing, was i doing, working on, any news, what's new, any update*, last time, last session
 de: wo waren wir, wo sind wir, wo stehen wir, wo steht, stehen geblieben, stehengeblieben, aufgehört, wie weit,
     stand, stand der dinge, status, fortschritt*, überblick, zusammenfass*, weitermachen, bisher
 fr: où en étions-nous, où en sommes-nous, où en est*, où en sont, on en était, on en est, nous sommes-nous arrêtés,
