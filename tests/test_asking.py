@@ -132,7 +132,7 @@ def test_feedback_does_not_rank_above_what_it_is_about(memory: Memory) -> None:
 @pytest.mark.parametrize(
     ("event_type", "payload"),
     [
-        ("session.ended", {"summary": "The label printer was moved"}),
+        ("session.ended", {"reason": "label printer"}),
         ("session.genesis", {"workspace": "label-printer", "summary": "The label printer"}),
         ("hook.stop", {"trigger": "stop", "reason": "label printer"}),
         ("tool.call.completed", {"tool_name": "mcp__zaxy__memory_query", "result_summary": "label printer"}),
@@ -149,6 +149,15 @@ def test_the_use_of_memory_is_no_row_no_fact_and_no_evidence(
     found = memory.checkout("label printer", session=SESSION).as_dict()
     assert f"events/{event.seq}#" not in str([found["current_facts"], found["evidence"]])
     assert event.seq in [one["seq"] for one in found["recent"]]
+
+
+@pytest.mark.parametrize("event_type", ["hook.checkpoint", "hook.precompact", "session.ended", "session.summarised"])
+def test_a_checkpoint_with_words_of_an_agent_is_evidence(memory: Memory, event_type: str) -> None:
+    event = memory.append(event_type, {"summary": "The label printer was moved"}, actor="claude", session=SESSION)
+    fact(memory, "The harbour lamp burns whale oil.")
+    assert seqs(memory.query("label printer", session=SESSION).results)[:1] == [event.seq]
+    found = memory.checkout("was the label printer moved?", session=SESSION).as_dict()
+    assert f"events/{event.seq}#" in str([found["current_facts"], found["evidence"]])
 
 
 @pytest.mark.parametrize(

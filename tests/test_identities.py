@@ -264,4 +264,4 @@ def test_one_open_task_behind_a_thousand_finished_ones_is_in_the_working_set(mem
     for number in range(1000):
         say(memory, "task.completed", id=f"T-{number}", title=f"Task {number}")
     tasks = memory.checkout("what is left to do?", SESSION).as_dict()["working_set"]["tasks"]
-    assert [task["text"] for task in tasks] == ["The one that is left"]
+    assert [task["text"] for task in tasks] == ["The one that is left. Id: T-open. Status: proposed"]

@@ -71,9 +71,9 @@ def test_what_is_settled_is_left_out_there_and_where_things_stand(memory: Memory
 
 
 def test_a_task_leaves_when_it_is_completed(memory: Memory) -> None:
-    for event_type in ("task.proposed", "task.claimed"):
-        memory.append(event_type, {"task": "Oil the crane"}, actor="ada", session=SESSION)
-        assert open_now(memory, "tasks") == ["Oil the crane"]
+    for status in ("proposed", "claimed"):
+        memory.append(f"task.{status}", {"task": "Oil the crane"}, actor="ada", session=SESSION)
+        assert open_now(memory, "tasks") == [f"Oil the crane. Status: {status}"]
     memory.append("task.completed", {"task": "Oil the crane"}, actor="ada", session=SESSION)
     assert open_now(memory, "tasks") == []
 
@@ -82,7 +82,7 @@ def test_finished_tasks_do_not_crowd_out_open_ones(memory: Memory) -> None:
     memory.append("task.proposed", {"task": "Oil the crane"}, actor="ada", session=SESSION)
     for number in range(20):
         memory.append("task.completed", {"task": f"Paint rail {number}"}, actor="ada", session=SESSION)
-    assert open_now(memory, "tasks") == ["Oil the crane"]
+    assert open_now(memory, "tasks") == ["Oil the crane. Status: proposed"]
 
 
 def test_what_was_superseded_or_invalidated_leaves(memory: Memory) -> None:

@@ -9,10 +9,11 @@ from typing import Any
 from zaxy.api.models import Event
 from zaxy.assemble.purpose import GENERAL, Purpose
 from zaxy.assemble.quoting import name_in_line, quoted
+from zaxy.assemble.statements import in_sentences, results_in_sentences
 from zaxy.assemble.token_budget import Candidate, TokenBudget, fitted, tokens_of
 from zaxy.assemble.working_set import NOTHING_OPEN, OF_EACH, WorkingSet, working_set
 from zaxy.errors import InvalidRequest
-from zaxy.extract.texts import cut, cut_each, readable_texts
+from zaxy.extract.texts import cut
 from zaxy.retrieve.citations_in_text import real_citations_within
 from zaxy.retrieve.results import Answer, Result
 from zaxy.retrieve.retriever import MAX_RESULTS, UNBOUNDED, Fits, Question, Retriever, any_text
@@ -121,8 +122,8 @@ def _ask(snapshot: Snapshot, query: str, limit: int, purpose: Purpose) -> Answer
 
 def in_brief(snapshot: Snapshot, events: Sequence[Event]) -> list[dict[str, Any]]:
     """Events that the snapshot has read, each in one line."""
-    whole = readable_texts([event.payload or {} for event in events])
-    texts = cut_each(snapshot.shown([" ".join(text.split()) for text in whole]), MAX_RECENT_CHARS)
+    passages, citations = snapshot.cited_beginnings(events)
+    texts = in_sentences(passages, MAX_RECENT_CHARS)
     return [
         {
             "seq": event.seq,
@@ -132,7 +133,7 @@ def in_brief(snapshot: Snapshot, events: Sequence[Event]) -> list[dict[str, Any]
             "text": text,
             "citation": citation,
         }
-        for event, text, citation in zip(events, texts, snapshot.cite_events(events), strict=True)
+        for event, text, citation in zip(events, texts, citations, strict=True)
     ]
 
 
@@ -174,9 +175,9 @@ def _reply(
     latest = in_brief(snapshot, gathered.recent.events[::-1])
     open_items, verbatim, replay, graph = room.fill_in_turn(
         (gathered.working.ranked(), WORKING_SET_SHARE),
-        ([_with_line(_item(one, "verbatim")) for one in verbatim_only], VERBATIM_SHARE),
+        (_candidates(verbatim_only, "verbatim"), VERBATIM_SHARE),
         ([(one, (one, _replay_line(one))) for one in latest], REPLAY_SHARE),
-        ([_with_line(_item(one, "graph")) for one in gathered.results], 1.0),
+        (_candidates(gathered.results, "graph"), 1.0),
     )
     working = WorkingSet.of(open_items)
     replay.reverse()
@@ -191,9 +192,15 @@ def _reply(
     return dict(real_citations_within(reply, snapshot.resolves))
 
 
-def _item(result: Result, lane: str) -> dict[str, Any]:
+def _candidates(results: Sequence[Result], lane: str) -> list[Candidate[dict[str, Any]]]:
+    texts = results_in_sentences(results, MAX_CONTENT_CHARS)
+    items = [_item(result, text, lane) for result, text in zip(results, texts, strict=True)]
+    return [(item, (item, _line(item))) for item in items]
+
+
+def _item(result: Result, text: str, lane: str) -> dict[str, Any]:
     return {
-        "content": cut(result.statement, MAX_CONTENT_CHARS),
+        "content": text,
         "citation": result.citation,
         "event_type": result.event_type,
         "actor": result.actor,
@@ -201,10 +208,6 @@ def _item(result: Result, lane: str) -> dict[str, Any]:
         "score": round(result.score, 3),
         "metadata": {"assembly_lane": lane, **result.metadata},
     }
-
-
-def _with_line(item: dict[str, Any]) -> Candidate[dict[str, Any]]:
-    return item, (item, _line(item))
 
 
 def _line(item: dict[str, Any]) -> str:

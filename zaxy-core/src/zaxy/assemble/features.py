@@ -153,8 +153,14 @@ def _names_missing(asked: Asked, matches: Sequence[float]) -> float:
 
 def coverage(asked: Asked, own: frozenset[str]) -> float:
     """The share of the question's weight that a row with these stems has."""
-    matches = Matches(asked.words, own).of_each([own])[0]
-    return sum([word.weight * match for word, match in zip(asked.words, matches, strict=True)]) / (asked.total or 1.0)
+    return coverages(asked, [own])[0]
+
+
+def coverages(asked: Asked, rows: Sequence[frozenset[str]]) -> list[float]:
+    """The same for each of some rows."""
+    matches = Matches(asked.words, frozenset().union(*rows))
+    weights, total = [word.weight for word in asked.words], asked.total or 1.0
+    return [sum(map(mul, weights, found)) / total for found in matches.of_each(rows)]
 
 
 def _asks_for_field(asked: Asked, statements: Statements) -> bool:

@@ -7,22 +7,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from zaxy.api.models import Entity, EntityRow
 from zaxy.assemble.conflicts import MAX_DISAGREEMENTS, Disagreement, disagreements
 from zaxy.assemble.context import Gathered, as_before, passages
 from zaxy.assemble.features import Weighed, coverage, weighed
-from zaxy.assemble.judgement import Judgement, in_order, judged, row_sum
+from zaxy.assemble.judgement import BEARS, Judgement, in_order, judged, row_sum
 from zaxy.assemble.now_truth import newest_first
 from zaxy.assemble.purpose import Purpose, suppressed
 from zaxy.assemble.skills import Skills, applicable_skills
 from zaxy.assemble.slots import SlotPlan, slot_plan
 from zaxy.assemble.statements import shown
-from zaxy.assemble.working_set import KINDS, open_rows
+from zaxy.assemble.status import StandingRows, status_question, status_rows
 from zaxy.extract.texts import cut
 from zaxy.retrieve.question import Asked
 from zaxy.retrieve.results import Result
 from zaxy.retrieve.snapshot import Snapshot
-from zaxy.text import tokens
 from zaxy.text.passages import SPOKEN
 
 MAX_ROWS = 15
@@ -38,28 +36,9 @@ MAX_BEFORE = 3
 """Rows under which it is shown what they took the place of."""
 SAID_BEFORE = 120
 """Characters of a statement that stands under the newer one which perhaps replaces it."""
-STATUS_ROWS = 6
-"""How many rows answer a question about where things stand."""
-STATUS_WORDS = {
-    "goals": tokens.words("goal direction roadmap priority"),
-    "decisions": tokens.words("decision"),
-    "tasks": tokens.words("task action step next left remaining pending open"),
-    "blockers": tokens.words("blocker blocked"),
-}
-"""Words in such a question, by the part of the working set that they mean."""
-STATUS = frozenset(
-    tokens.words(
-        """task goal decision blocker blocked action step direction progress status state roadmap priority project work
-        session summary context next open pending left remaining continue resume where overview recent current latest
-        important update background history memory preference we decide plan do make"""
-    )
-)
-"""A question that has no other telling words asks where things stand."""
-_STATUS = re.compile(
-    r"\bwhere (?:are|were|do) we\b|\bwhat(?:'s|’s| is| was)? (?:left|next|open|missing|going on|blocking)\b"
-    r"|\bcatch me up\b|\bhow far\b",
-    re.IGNORECASE,
-)
+
+BEFORE_HANDOFF = 2
+"""Rows that stand before a handoff that is shown because it may tell of the topic in other words."""
 
 _FIELD_NAME = re.compile(r"^[a-z]\w{0,63}: ")
 
@@ -116,12 +95,11 @@ def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts
     disputed = {frozenset((one.first.seq, one.second.seq)) for one in disputes}
     ordered, replaced = newest_first(asked, ordered, disputed)
     rows = _rows(ordered, replaced, bears=judgement.bears, max_facts=max_facts)
+    if asking := status_question(gathered.query, asked):
+        standing = status_rows(snapshot, asking, asked=asked, found=all_)
+        rows = _with_status(standing, rows, max_facts=max_facts, of_topic=bool(asking.topic.words))
+        judgement = _of_status(judgement, of_topic=bool(asking.topic.words)) if standing.answering else judgement
     rows = _with_what_was(snapshot, gathered, rows) if judgement.bears and gathered.replaced else rows
-    if asks_for_status(gathered.query, asked):
-        status = [Row(one, one.content, True) for one in _status(snapshot, gathered.query)[:max_facts]]
-        known = {row.result.citation for row in status}
-        rows = [*status, *[row._replace(answers=False) for row in rows if row.result.citation not in known]]
-        judgement = judgement._replace(topic=1.0, answer=1.0) if status else judgement
     return Findings(
         gathered,
         purpose,
@@ -193,41 +171,28 @@ def _with_what_was(snapshot: Snapshot, gathered: Gathered, rows: Sequence[Row]) 
     return found
 
 
-def asks_for_status(query: str, asked: Asked) -> bool:
-    telling = [word for word in asked.words if word.weight > 0.3 and not STATUS.issuperset(word.stems)]
-    return not telling and bool(_STATUS.search(query) or any(STATUS.issuperset(word.stems) for word in asked.words))
+def _with_status(standing: StandingRows, rows: Sequence[Row], *, max_facts: int, of_topic: bool) -> list[Row]:
+    """First the rows that say where things stand. If the question has no topic nothing else answers."""
+    first = [_row(one, answers=True) for one in standing.answering[:max_facts]]
+    beside = [_row(one, answers=False) for one in standing.beside]
+    known = {row.result.seq for row in (*first, *beside)}
+    others = [row for row in rows if row.result.seq not in known]
+    if first:
+        room = max_facts - len(first) if of_topic else 0
+        answering = [row.result.seq for row in others if row.answers][:room]
+        others = [row._replace(answers=row.result.seq in answering) for row in others]
+    return [*first, *others[:BEFORE_HANDOFF], *beside, *others[BEFORE_HANDOFF:]]
 
 
-def _status(snapshot: Snapshot, query: str) -> list[Result]:
-    """The rows that say where things stand: of the kinds that the question names, or of every kind."""
-    asked = set(tokens.words(query))
-    named = {kind for kind, words in STATUS_WORDS.items() if not asked.isdisjoint(words)} or set(STATUS_WORDS)
-    wanted = [kind for kind in KINDS if kind.heading in named]
-    each = max(STATUS_ROWS // len(wanted), 1)
-    rows = open_rows(snapshot.current_of_each, [kind.entity_types for kind in wanted], each)
-    worded = snapshot.worded([row for of_kind in rows for row in of_kind])
-    texts = snapshot.shown([entity.summary for _, entity in worded])
-    cited = snapshot.cite([row for row, _ in worded])
-    return [_of_row(*parts, text, citation) for parts, text, citation in zip(worded, texts, cited, strict=True)]
+def _row(one: Weighed, *, answers: bool) -> Row:
+    return Row(one.result, shown(one.statements, one.worth) or one.result.content, answers)
 
 
-def _of_row(row: EntityRow, entity: Entity, text: str, citation: str) -> Result:
-    return Result(
-        content=text,
-        citation=citation,
-        seq=row.opened_seq,
-        lane="exact",
-        score=1.0,
-        steps=(),
-        profile="status",
-        event_type="",
-        actor="",
-        valid_from=row.valid_from,
-        valid_to=row.valid_to,
-        entity_name=entity.name,
-        entity_type=entity.entity_type,
-        properties=entity.properties,
-    )
+def _of_status(judgement: Judgement, *, of_topic: bool) -> Judgement:
+    """Rows of the state that was asked for bear on the question, and without a topic they answer it."""
+    if of_topic:
+        return judgement._replace(topic=max(judgement.topic, BEARS))
+    return judgement._replace(topic=1.0, answer=1.0)
 
 
 def _once(rows: Iterable[Weighed]) -> list[Weighed]:

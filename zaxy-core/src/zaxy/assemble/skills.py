@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from zaxy.api.models import EntityRow
-from zaxy.assemble.working_set import status_of
+from zaxy.assemble.standing import status_of
 from zaxy.extract.texts import cut_each
 from zaxy.retrieve.log_words import seqs_of
 from zaxy.retrieve.snapshot import Snapshot
@@ -60,8 +60,8 @@ def applicable_skills(question: str, snapshot: Snapshot) -> Skills:
     rows = snapshot.current(("skill",), LOOKBACK)
     asked = set(tokens.words(question))
     fitting = [(shared, row) for row in rows if (shared := len(asked & _words(row)))]
-    usable = [found for found in fitting if status_of(found[1]) in USABLE]
-    usable.sort(key=lambda found: (-found[0], BEST_FIRST.index(status_of(found[1])), -found[1].opened_seq))
+    usable = [found for found in fitting if status_of(found[1].entity) in USABLE]
+    usable.sort(key=lambda found: (-found[0], BEST_FIRST.index(status_of(found[1].entity)), -found[1].opened_seq))
     worded = [row for row, _ in snapshot.worded([row for _, row in usable[:MAX_SKILLS]])]
     applicable = tuple(_skill(snapshot, *cited) for cited in zip(worded, snapshot.cite(worded), strict=True))
     fitting.sort(key=lambda found: -found[0])
@@ -75,7 +75,7 @@ def applicable_skills(question: str, snapshot: Snapshot) -> Skills:
 
 def _skill(snapshot: Snapshot, row: EntityRow, citation: str) -> Skill:
     steps = tuple(cut_each(map(str, _procedure(snapshot, row)[:STEPS]), MAX_STEP))
-    return Skill(_skill_id(row), _property(row, "version") or "1", status_of(row), steps, citation)
+    return Skill(_skill_id(row), _property(row, "version") or "1", status_of(row.entity), steps, citation)
 
 
 def _procedure(snapshot: Snapshot, row: EntityRow) -> list[object]:
@@ -90,7 +90,7 @@ def _procedure(snapshot: Snapshot, row: EntityRow) -> list[object]:
 def _analytics(
     versions: Sequence[EntityRow], outcomes: Sequence[EntityRow], cite: Callable[[Sequence[EntityRow]], list[str]]
 ) -> dict[str, Any] | None:
-    contradicted = [row for row in versions if status_of(row) == "contradicted"]
+    contradicted = [row for row in versions if status_of(row.entity) == "contradicted"]
     if not outcomes and not contradicted:
         return None
     scores: dict[str, list[float]] = defaultdict(list)
@@ -99,7 +99,7 @@ def _analytics(
         if isinstance(score, int | float):
             scores[_version(row)].append(float(score))
     means = {name: sum(of) / len(of) for name, of in scores.items() if len(of) >= ENOUGH_OUTCOMES}
-    status = {_version(row): status_of(row) for row in versions}
+    status = {_version(row): status_of(row.entity) for row in versions}
     disputed = {_version(row) for row in contradicted}
     return {
         "outcome_count": len(outcomes),

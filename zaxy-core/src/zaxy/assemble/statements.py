@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from zaxy.extract.texts import cut
+from zaxy.retrieve.log_words import SUMMARY_SEQ
 from zaxy.retrieve.results import Result
-from zaxy.text.passages import stated_of_each
+from zaxy.text.passages import Passage, stated_of_each
 from zaxy.text.tokens import MONTHS, stems_of_each
 
 MAX_CHARS = 400
 """A row that is no longer is shown whole, of a longer one its best sentences."""
+MAX_PLACE_CHARS = 80
 BESIDE = 0.4
 """How much a sentence gains from the one before it and the one after it."""
 LABELS = frozenset("subject title name key id topic about component metric".split())
@@ -43,6 +46,8 @@ class Statements(NamedTuple):
     """What it says of that, if it was recorded in fields."""
     claim: tuple[str, ...] = ()
     """A subject, a relation and a value, without case, where fields say these."""
+    place: str = ""
+    """What its sentences stand under, if they do not say it."""
 
     def value_of_same(self, other: Statements) -> bool:
         """Whether both give a value to the same relation of the same subject, and not the same value."""
@@ -57,6 +62,7 @@ class _Texts(NamedTuple):
     label: str
     names: list[str]
     fields: dict[str, str]
+    place: str
 
 
 def statements_of(results: Sequence[Result]) -> list[Statements]:
@@ -77,21 +83,32 @@ def _statements(row: _Texts, stems: Iterator[frozenset[str]]) -> Statements:
     names = tuple(filter(None, islice(stems, len(row.names))))
     fields = tuple(islice(stems, len(row.fields))), tuple(islice(stems, len(row.fields)))
     claim = tuple([" ".join(row.fields[name].casefold().split()) for name in _claim_fields(row.fields)])
-    return Statements(tuple(row.sentences), sentences, label, names, tuple(zip(*fields, strict=True)), claim)
+    return Statements(tuple(row.sentences), sentences, label, names, tuple(zip(*fields, strict=True)), claim, row.place)
 
 
 def _texts(result: Result, stated: str) -> _Texts:
-    is_event = result.metadata.get("kind") == "event"
-    fields = dict(_FIELDS.findall(result.content)) if is_event else {}
+    fields = _fields(result.content, str(result.metadata.get("kind", "")))
     own = result.entity_name if not result.entity_name.startswith(f"{result.event_type}:") else ""
-    names = [own, *[value for name, value in fields.items() if name in LABELS]]
+    about = _said_before(result) if SUMMARY_SEQ in result.properties else ""
+    names = [own, *([about] if about else ()), *[value for name, value in fields.items() if name in LABELS]]
     kind = f"{result.entity_type} {result.event_type}".replace("_", " ").replace(".", " ")
     place = " ".join([str(result.metadata.get(key, "")) for key in ("title", "path", "source")])
     month = int(result.valid_from[5:7] or 0)
     when = f"{MONTHS[month - 1]} {result.valid_from[:4]}" if month else ""
     label = f"{kind} {result.actor} {place} {when} {' '.join(names)}"
     spoken = {name: value for name, value in fields.items() if "." not in name}
-    return _Texts(_sentences(stated, fields), label, names, spoken)
+    place = f"{cut(about, MAX_PLACE_CHARS)}: " if about else _place(result.content, result.metadata)
+    return _Texts(_sentences(stated, fields), label, names, spoken, place)
+
+
+def _said_before(result: Result) -> str:
+    """What a task, goal or issue is, where an earlier event says it and this one does not repeat it."""
+    return result.summary if result.summary not in result.content else ""
+
+
+def _fields(text: str, kind: str) -> dict[str, str]:
+    """The fields in the text of an event, with their values."""
+    return dict(_FIELDS.findall(text)) if kind == "event" else {}
 
 
 def _claim_fields(fields: Mapping[str, str]) -> tuple[str, ...]:
@@ -101,12 +118,38 @@ def _claim_fields(fields: Mapping[str, str]) -> tuple[str, ...]:
     return ("subject", relation, value) if "subject" in fields and relation and value else ()
 
 
+def in_sentences(passages: Iterable[Passage | None], max_chars: int = MAX_CHARS) -> list[str]:
+    """Each passage as a reply shows it beside the answer: its first sentences. Empty where there is none."""
+    return [_beginning(*passage[:2], passage.metadata, max_chars=max_chars) if passage else "" for passage in passages]
+
+
+def results_in_sentences(results: Iterable[Result], max_chars: int = MAX_CHARS) -> list[str]:
+    return [
+        _beginning(result.content, str(result.metadata.get("kind", "")), result.metadata, max_chars=max_chars)
+        for result in results
+    ]
+
+
+def _beginning(text: str, kind: str, metadata: Mapping[str, object], *, max_chars: int) -> str:
+    place, sentences = _place(text, metadata), _sentences(text, _fields(text, kind))
+    return f"{place}{_best(sentences, [0.0] * len(sentences), max_chars - len(place))}"
+
+
+def _place(text: str, metadata: Mapping[str, object]) -> str:
+    """The title or path of what a text stands in or is about, to stand before it; nothing where the text has it."""
+    place = str(metadata.get("title") or metadata.get("path") or "")
+    return "" if place in text else f"{cut(place, MAX_PLACE_CHARS)}: "
+
+
 def shown(statements: Statements, worth: Sequence[float], max_chars: int = MAX_CHARS) -> str:
     """The row in a few sentences, in their own order: all of them, or those that are worth most.
 
     `worth` has a figure for each sentence.
     """
-    sentences = statements.sentences
+    return f"{statements.place}{_best(statements.sentences, worth, max_chars)}"
+
+
+def _best(sentences: Sequence[str], worth: Sequence[float], max_chars: int) -> str:
     if sum(map(len, sentences)) + 2 * len(sentences) <= max_chars:
         return _joined(sentences)
     beside = (0.0, *worth, 0.0)

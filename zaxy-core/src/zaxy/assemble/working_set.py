@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from zaxy.api.models import EntityRow
 from zaxy.assemble.quoting import quoted
+from zaxy.assemble.standing import is_open, status_of
+from zaxy.assemble.statements import in_sentences
 from zaxy.assemble.token_budget import Candidate
-from zaxy.extract.texts import cut_each
 from zaxy.retrieve.snapshot import Snapshot
 
 OF_EACH = 5
@@ -16,7 +17,6 @@ LOOKBACK, LOOKED_FARTHER, MAX_LOOKBACK = 25, 8, 12_800
 """Rows of a type that are read for the few that are shown, and how many times as many where those were not enough:
 finished tasks and solved issues are left out, and one open task may stand behind a thousand of them."""
 MAX_TEXT_CHARS = 160
-DONE = frozenset(("completed", "done", "closed", "resolved", "fixed", "cancelled", "abandoned", "rejected"))
 
 
 class Kind(NamedTuple):
@@ -96,32 +96,37 @@ def working_set(snapshot: Snapshot, each: int = OF_EACH) -> WorkingSet:
     """The newest open rows of every kind, in the words of the log."""
     rows = open_rows(snapshot.current_of_each, [kind.entity_types for kind in KINDS], each)
     headings = {id(row): kind.heading for kind, of_kind in zip(KINDS, rows, strict=True) for row in of_kind}
-    worded = snapshot.worded([row for of_kind in rows for row in of_kind])
-    texts = cut_each(snapshot.shown([entity.summary for _, entity in worded]), MAX_TEXT_CHARS)
-    cited = snapshot.cite([row for row, _ in worded])
+    found = snapshot.cited_rows([row for of_kind in rows for row in of_kind])
+    texts = in_sentences([one.passage for one in found], MAX_TEXT_CHARS)
     return WorkingSet.of(
-        (headings[id(row)], Item(text, row.entity.entity_type, citation, row.valid_from, status_of(row)))
-        for (row, _), text, citation in zip(worded, texts, cited, strict=True)
+        (headings[id(row)], Item(text, row.entity.entity_type, citation, row.valid_from, status_of(row.entity)))
+        for (row, *_, citation), text in zip(found, texts, strict=True)
     )
 
 
+def unfinished(rows: Sequence[EntityRow]) -> list[EntityRow]:
+    return [row for row in rows if not row.entity.properties.get("status") or is_open(row.entity)]
+
+
 def open_rows(
-    current: CurrentOfEach, kinds: Sequence[Sequence[str]], wanted: int, lookback: int = LOOKBACK
+    current: CurrentOfEach,
+    kinds: Sequence[Sequence[str]],
+    wanted: int,
+    *,
+    lookback: int = LOOKBACK,
+    choose: Callable[[Sequence[EntityRow]], list[EntityRow]] = unfinished,
 ) -> list[list[EntityRow]]:
-    """The newest rows of each kind that are not finished."""
+    """The newest rows of each kind that are not finished, or those that `choose` takes out of rows, newest first."""
     rows = current(kinds, lookback)
-    found = [[row for row in of_kind if status_of(row) not in DONE][:wanted] for of_kind in rows]
+    found = [choose(of_kind)[:wanted] for of_kind in rows]
     short = [
         number
         for number, of_kind in enumerate(rows)
         if len(found[number]) < wanted and len(of_kind) >= lookback and lookback < MAX_LOOKBACK
     ]
     if short:
-        farther = open_rows(current, [kinds[number] for number in short], wanted, lookback * LOOKED_FARTHER)
+        more = lookback * LOOKED_FARTHER
+        farther = open_rows(current, [kinds[number] for number in short], wanted, lookback=more, choose=choose)
         for number, of_kind in zip(short, farther, strict=True):
             found[number] = of_kind
     return found
-
-
-def status_of(row: EntityRow) -> str:
-    return str(row.entity.properties.get("status", "")).lower()

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from zaxy.memory import Memory
     from zaxy.workspace import Workspace
 
-TEXT_FIELDS = ("summary", "text", "content", "decision", "task", "goal", "title", "name", "command", "path", "reason")
-MAX_TEXT_CHARS = 100
+MAX_ACTOR_CHARS = 100
+MAX_TEXT_CHARS = 160
 
 
 def open_log(workspace: str | None, eventloom_path: str | None) -> tuple[EventLog, Workspace]:
@@ -86,15 +86,21 @@ def event_view(record: dict[str, Any]) -> dict[str, Any]:
 
 def event_row(record: dict[str, Any]) -> str:
     """An event for people: number, time, type, who, and what it says."""
-    payload = record.get("payload")
-    text = "(erased)" if payload is None else _text(payload)
+    text = "(erased)" if record.get("payload") is None else one_line(_text(record), MAX_TEXT_CHARS)
     time = record["time"][:19].replace("T", " ")
-    return f"{record['seq']:>6}  {time}  {record['type']}  {one_line(record['actor'], MAX_TEXT_CHARS)}  {text}"
+    return f"{record['seq']:>6}  {time}  {record['type']}  {one_line(record['actor'], MAX_ACTOR_CHARS)}  {text}"
 
 
-def _text(payload: dict[str, Any]) -> str:
-    said = next((payload[key] for key in TEXT_FIELDS if isinstance(payload.get(key), str)), None)
-    return one_line(said if said is not None else json.dumps(payload, ensure_ascii=False), MAX_TEXT_CHARS)
+def _text(record: dict[str, Any]) -> str:
+    """What an event says, in the sentences that a checkout shows of it."""
+    from zaxy.assemble.statements import in_sentences
+    from zaxy.eventloom.store import event_of_record
+    from zaxy.extract.rules import extract
+    from zaxy.text.passages import passages
+
+    event = event_of_record(record)
+    said = passages(event, extract(event))
+    return in_sentences(said[:1], MAX_TEXT_CHARS)[0] if said else str(record["payload"].get("reason", ""))
 
 
 def one_line(text: str, max_chars: int) -> str:

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 FEEDBACK = ("memory.feedback", "memory.reinforced")
 TOOL_CALL = "tool.call.completed"
+GENESIS = "session.genesis"
 WORDS = (*PROSE, "prompt", "message", "question", "response", "reply")
-"""Fields of a hook's event that hold words of a person or an agent."""
+"""Fields of a hook's or a session's event that hold words of a person or an agent."""
 _OWN_TOOL = re.compile(r"(?:.*[^a-z0-9])?zaxy(?![a-z0-9])|memory[_.][a-z_]+$|context_(?:after_turn|assemble)$")
 
 
@@ -22,9 +23,9 @@ def is_own_use(event: Event) -> bool:
     kind, payload = event.type, event.payload or {}
     if kind == TOOL_CALL:
         return is_own_tool(first_text(payload, ("tool_name", "tool", "name")))
-    if kind.startswith("hook."):
+    if kind.startswith(("hook.", "session.")) and kind != GENESIS:
         return not first_text(payload, WORDS)
-    return kind in FEEDBACK or kind.startswith("session.")
+    return kind in FEEDBACK or kind == GENESIS
 
 
 def is_own_tool(name: str) -> bool:

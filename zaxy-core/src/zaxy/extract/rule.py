@@ -52,6 +52,8 @@ class Rule(NamedTuple):
     relation: str = ""
     """From who said it (one of `TELLERS`) to the event's own entity."""
     status: str = ""
+    says_status: bool = False
+    """Whether the payload may say another status than the rule's."""
     mentions: tuple[Mention, ...] = ()
     name: Callable[[Event, JsonObject], str] | None = None
     """Instead of `named_by`."""
@@ -89,7 +91,14 @@ def rule(
     named_by = (*NAMED_BY, f"{noun}_id", "subject", noun, *texts)
     teller = teller if relation else ""
     return Rule(
-        entity_type, tuple(dict.fromkeys(named_by)), texts, tuple(keeps), teller, relation, status, tuple(mentions)
+        entity_type,
+        tuple(dict.fromkeys(named_by)),
+        texts,
+        tuple(keeps),
+        teller,
+        relation,
+        status,
+        mentions=tuple(mentions),
     )
 
 

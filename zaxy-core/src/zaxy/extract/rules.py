@@ -38,7 +38,7 @@ RULES: dict[str, Rule] = {
     **coordination.RULES,
     **workspaces.RULES,
 }
-UNKNOWN = Rule("event", named_by=(), texts=())
+UNKNOWN = Rule("event", named_by=(), texts=(), keeps=("id", "name", "title", "subject", "status", "result"))
 ENTITY_TYPES = frozenset(name for rule in (*RULES.values(), UNKNOWN) for name in entity_types(rule))
 LIVING_TYPES = frozenset(rule.entity_type for rule in RULES.values() if rule.merges)
 TYPES_WITH_IDS = frozenset(rule.entity_type for rule in RULES.values() if rule.ids)
@@ -109,7 +109,7 @@ def _entity(own: Own, rule: Rule) -> Entity:
     properties = kept(payload, rule.keeps, nulls=rule.merges)
     if rule.properties:
         properties.update(rule.properties(payload))
-    if rule.status:
+    if rule.status and not (rule.says_status and properties.get("status")):
         properties["status"] = rule.status
     if rule is UNKNOWN:
         properties["event_type"] = own.event.type

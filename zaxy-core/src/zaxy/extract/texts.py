@@ -90,10 +90,6 @@ def readable_text(payload: Mapping[str, object]) -> str:
     return "\n".join(_lines(payload))
 
 
-def readable_texts(payloads: Iterable[Mapping[str, object]]) -> list[str]:
-    return list(map(readable_text, payloads))
-
-
 def _lines(payload: Mapping[str, object]) -> list[str]:
     prose = sorted((_RANK[key], text) for key in payload if key in _RANK and (text := _prose(payload[key])))
     lines = list(dict.fromkeys(text for _, text in prose))

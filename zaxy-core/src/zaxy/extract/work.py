@@ -5,17 +5,23 @@ from __future__ import annotations
 from zaxy.extract.rule import Mention, Rule, living, rule
 
 GOAL = Mention(("goal", "goal_id"), "goal", "has_task", inward=True)
-TASK = ("goal", "owner", "assignee", "priority", "due", "reason", "outcome", "result")
+TASK = ("goal", "owner", "assignee", "priority", "due", "reason", "outcome", "result", "blocked_by")
 
 
 def _task(relation: str, status: str) -> Rule:
     return living(rule("task", relation, keeps=TASK, status=status, mentions=[GOAL]))
 
 
+def _open_task(relation: str, status: str) -> Rule:
+    """A task that is not finished may say itself how it stands: `blocked`, `in progress`."""
+    task = _task(relation, status)
+    return task._replace(keeps=(*task.keeps, "status"), says_status=True)
+
+
 RULES = {
     "goal.created": living(rule("goal", "created_goal", keeps=("status", "owner", "priority", "due", "reason"))),
-    "task.proposed": _task("proposed_task", "proposed"),
-    "task.claimed": _task("claimed_task", "claimed"),
+    "task.proposed": _open_task("proposed_task", "proposed"),
+    "task.claimed": _open_task("claimed_task", "claimed"),
     "task.completed": _task("completed_task", "completed"),
     "decision.made": rule(
         "decision", "made_decision", keeps=("status", "rationale", "reason", "alternatives", "scope")

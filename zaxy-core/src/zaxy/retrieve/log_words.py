@@ -7,6 +7,7 @@ into memory's mouth.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
@@ -15,8 +16,8 @@ from zaxy.api.names import folded_name
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.citation import citations
 from zaxy.eventloom.view import LogView
-from zaxy.extract.rules import ENTITY_TYPES
-from zaxy.text.passages import Passage, passages_of_each
+from zaxy.extract.rules import ENTITY_TYPES, NOTHING
+from zaxy.text.passages import OBSERVED, Passage, passages_of_each
 from zaxy.text.schema import Text
 
 TEXT, GRAPH = "text", "graph"
@@ -112,6 +113,25 @@ class LogWords:
         self._take_rows(events)
         return [self._entity(row, of_row[-1], events) for row, of_row in zip(rows, seqs, strict=True)]
 
+    def beginnings(self, events: Sequence[Event]) -> list[Passage | None]:
+        """The first passage of each event; None for one that says nothing."""
+        self._take_rows({event.seq: event for event in events if event.type in OBSERVED})  # others need none
+        of_each = passages_of_each([(event, self._rows.get(event.seq, NOTHING)) for event in events])
+        return [next(iter(parts), None) for parts in of_each]
+
+    def row_beginnings(self, rows: Sequence[tuple[EntityRow, Entity]]) -> list[Passage]:
+        """The same of each row, which is given with its entity: of all that its events say together.
+
+        Of what an event only names, or says beside its own subject, it is the entity's summary.
+        """
+        events = self._events([seq for row, _ in rows for seq in seqs_of(row)])
+        lives = [_life(row, entity, events, self._rows[row.opened_seq]) for row, entity in rows]
+        said = iter(self.beginnings([event for event in lives if event is not None]))
+        found = [next(said) if event is not None else None for event in lives]
+        return [
+            one or Passage(entity.summary, "", "", "", "", "", {}) for one, (_, entity) in zip(found, rows, strict=True)
+        ]
+
     def _entity(self, row: EntityRow, worded_seq: int, events: Mapping[int, Event]) -> Entity | None:
         opened = self._same(GRAPH, row.opened_seq, row.event_hash, events)
         worded = events.get(worded_seq)
@@ -162,6 +182,18 @@ class LogWords:
         fresh = [event for seq, event in events.items() if seq not in self._rows and event.payload is not None]
         if fresh:
             self._rows |= {extracted.event.seq: extracted.rows for extracted in self._extract(fresh)}
+
+
+def _life(row: EntityRow, entity: Entity, events: Mapping[int, Event], said: Extraction) -> Event | None:
+    """The event of a row with its status, and with what the event that gave its words says besides.
+
+    None if it tells of something else.
+    """
+    opened, worded = (events[seq].payload or {} for seq in (row.opened_seq, seqs_of(row)[-1]))
+    if not said.entities or said.entities[0].entity_type != entity.entity_type:
+        return None
+    status = said.entities[0].properties.get("status")
+    return replace(events[row.opened_seq], payload={**worded, **opened, **({"status": status} if status else {})})
 
 
 def seqs_of(row: EntityRow) -> tuple[int, ...]:

@@ -24,6 +24,7 @@ from zaxy.retrieve.log_words import GRAPH, TEXT, IntactEvents, LogWords
 from zaxy.retrieve.question import Asked, what_is_asked
 from zaxy.retrieve.results import Result
 from zaxy.text.index import TextIndex
+from zaxy.text.passages import Passage
 from zaxy.text.ranking import Hit
 from zaxy.text.schema import Text
 
@@ -36,6 +37,14 @@ class Recent(NamedTuple):
     """Oldest first."""
     bounded: bool
     """Whether there were more."""
+
+
+class CitedRow(NamedTuple):
+    row: EntityRow
+    entity: Entity
+    """In the words of the log."""
+    passage: Passage
+    citation: str
 
 
 class Snapshot:
@@ -172,6 +181,22 @@ class Snapshot:
         """The rows with what the log says of them; a row whose event the log does not hold is left out."""
         said = self.words.entities(rows)
         return [(row, entity) for row, entity in zip(rows, said, strict=True) if entity is not None]
+
+    def cited_rows(self, rows: Sequence[EntityRow]) -> list[CitedRow]:
+        """The same with the beginning of all that the events of each row say, and its citation."""
+        worded = self.worded(rows)
+        passages = self._shown_passages(self.words.row_beginnings(worded))
+        cited = self.cite([row for row, _ in worded])
+        parts = zip(worded, passages, cited, strict=True)
+        return [CitedRow(*row, passage, citation) for row, passage, citation in parts if passage is not None]
+
+    def cited_beginnings(self, events: Sequence[Event]) -> tuple[list[Passage | None], list[str]]:
+        """How each event that was read here begins, None for one that says nothing; and their citations."""
+        return self._shown_passages(self.words.beginnings(events)), self.cite_events(events)
+
+    def _shown_passages(self, passages: Sequence[Passage | None]) -> list[Passage | None]:
+        texts = self.shown([passage.text if passage else "" for passage in passages])
+        return [one and one._replace(text=text) for one, text in zip(passages, texts, strict=True)]
 
     def cite(self, rows: Iterable[EntityRow]) -> list[str]:
         """The short citations of rows' events, which were proven when the rows were worded."""

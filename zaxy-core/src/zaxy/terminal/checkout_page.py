@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from zaxy.assemble.judgement import ANSWER as ANSWER_SUM, ANSWER_START, TOPIC, TOPIC_START
 from zaxy.assemble.quality import ANSWER, ASK, REFRESH
 from zaxy.eventloom.citation import parse_citation
-from zaxy.extract.texts import cut
 from zaxy.terminal.screen import BOLD, DIM, GREEN, RED, YELLOW, Terminal, cells, plain, wrapped
 
 
@@ -26,7 +25,6 @@ VERDICTS = {
     ASK: VerdictLine("Memory does not know", RED),
 }
 OF_EACH_KIND = 2
-MAX_STATE = 160
 
 Reply = Mapping[str, Any]
 Lines = list[str]
@@ -138,9 +136,7 @@ def _working_state(reply: Reply, terminal: Terminal) -> Lines:
     for name, items in kinds.items():
         for number, item in enumerate(items[:OF_EACH_KIND]):
             start = f"  {'' if number else name}".ljust(across)
-            status = f" ({item['status']})" if item.get("status") else ""
-            text = cut(plain(item["text"]), MAX_STATE) + status
-            lines += wrapped(text, terminal.width, start, " " * across)
+            lines += wrapped(plain(item["text"]), terminal.width, start, " " * across)
         if len(items) > OF_EACH_KIND:
             lines.append(f"{' ' * across}and {len(items) - OF_EACH_KIND} more")
     return [terminal.painted("Working state", BOLD), *lines] if lines else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from functools import cache
+from functools import cache, lru_cache
 
 from zaxy.text.tokens import folded
 from zaxy.text.word_frequencies import zipfs
@@ -89,6 +89,7 @@ _LETTERS = {
 _WORDS = re.compile(r"[^\W\d_]+")
 
 
+@lru_cache(64)
 def language_of(text: str) -> str:
     """The code of the language that a question or a sentence is in; empty if its words do not tell."""
     text = unicodedata.normalize("NFC", text[:MAX_CHARS])

@@ -52,7 +52,7 @@ class Text(NamedTuple):
     place: int
     """Its number within the episode."""
     length: int
-    """How many words it has."""
+    """How many words it has, without those of its type."""
     words_by_now: int
     """Of all passages up to this one."""
     words_of_episode: int
