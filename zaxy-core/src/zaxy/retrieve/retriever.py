@@ -13,6 +13,7 @@ from zaxy.api.models import AsOf, Candidate, Entity, EntityRef, EntityRow, Query
 from zaxy.errors import InvalidRequest, TooLarge, ZaxyError
 from zaxy.extract.names import entity_keys
 from zaxy.retrieve import lanes
+from zaxy.retrieve.endings import ends_of
 from zaxy.retrieve.fusion import Proposal, add, copies_last, of_words, ordered, weigh
 from zaxy.retrieve.log_words import Said
 from zaxy.retrieve.profiles import Profile, profile_named
@@ -22,9 +23,13 @@ from zaxy.retrieve.snapshot import Snapshot
 from zaxy.text import tokens
 from zaxy.text.ranking import Hit
 from zaxy.text.schema import Text
+from zaxy.text.verbatim import Passages
 from zaxy.token_count import count_tokens
 
 NOW = AsOf()
+VERBATIM, BM25 = "verbatim", "bm25"
+"""The lane of passages that are found by their words alone, and how they are scored."""
+NOTHING_ASKED = "the query has nothing but common words and punctuation: name what you look for"
 UNBOUNDED = 1 << 40
 """Tokens: a budget that is not even counted."""
 MAX_QUESTION_CHARS = 4096
@@ -35,6 +40,7 @@ CHECKED_TOGETHER = 12
 FOR_THE_REPLY = 40
 ROW_TOKENS, STEP_TOKENS, PART_TOKENS = 160, 34, 11
 """Tokens of a row besides what it says: its fields, and the parts of its score."""
+MAX_NOTICE_CHARS = 160
 STARTS = 3
 """How many of the best results the graph is walked from."""
 
@@ -134,7 +140,7 @@ class Retriever:
             add(proposals, found, lane=lane, weight=profile.outside, best=top)
         self._weigh(proposals, profile, as_of)
         if not (wanted.words or wanted.identifiers or wanted.phrases):
-            notices.append("the query has nothing but common words and punctuation: name what you look for")
+            notices.append(NOTHING_ASKED)
         ended: list[Proposal] = []
         best = ordered(proposals.values())
         held = self._holding(best, as_of=held_at, notices=notices, ended=ended, page=question.limit)
@@ -148,32 +154,33 @@ class Retriever:
         weigh(proposals.values(), profile, newest, feedback)
 
     def verbatim(self, question: Question) -> Answer:
-        """The passages whose words fit, as they stand in the log: no graph, no lane but the words.
+        """The passages that have what is asked for, as they stand in the log. Words find them and nothing else.
 
-        What only asks is found by a quoted phrase.
+        What only asks is found by a quoted phrase. What no longer holds has its end.
         """
-        position, found = self._passages(question, self._snapshot.hits_and_questions)
-        best = ((proposal, None) for proposal in islice(found, position.offset, None))
-        return self._page(question, best, position, [])
+        question = replace(question, profile=BM25)
+        position = position_of(question.cursor, question.asked) if question.cursor else Position(0, self._snapshot.head)
+        known_at = min(position.known_at, self._snapshot.head)
+        found = self._snapshot.passages(Query(question.text, self._session, as_of=AsOf(known_at=known_at)))
+        proposals: dict[int, Proposal] = {}
+        for text, score in found.found:  # best first, so that an event keeps its best passage
+            proposals.setdefault(text.seq, Proposal(text, None, (VERBATIM, score, score, 1.0)))
+        best = ((proposal, None) for proposal in islice(proposals.values(), position.offset, None))
+        notices = _about_literals(found, question.text)
+        answer = self._page(question, best, position, notices)
+        ends = ends_of(self._snapshot, [proposals[result.seq].text for result in answer.results], notices)
+        results = [replace(result, valid_to=ends.get(result.seq, "")) for result in answer.results]
+        return replace(answer, results=tuple(results), notices=tuple(notices))
 
     def verbatim_besides(self, question: Question, known: Container[int], *, among: int, fits: Fits) -> list[Result]:
         """The first passages of events that the caller does not know yet; `among` is a count of the best."""
-        found = self._passages(question, self._snapshot.hits, count=among)[1]
+        query = Query(question.text, self._session, as_of=AsOf(known_at=self._snapshot.head))
+        weights = profile_named(question.profile)._replace(keyword=1.0, verbatim=1.0)
+        found = of_words(self._snapshot.hits(query), weights, among).values()
         fresh = [one for one in found if one.seq not in known]
         fitting = fits([proposal.text for proposal in fresh])
         chosen = [(one, None) for one, is_fit in zip(fresh, fitting, strict=True) if is_fit][: question.limit]
         return list(self._results(question, chosen))
-
-    def _passages(
-        self, question: Question, find: Callable[[Query], list[Hit]], *, count: int | None = None
-    ) -> tuple[Position, Iterable[Proposal]]:
-        """Where the page begins, and the first `count` events of all pages; all of them if no count is given."""
-        head = self._snapshot.head
-        position = position_of(question.cursor, question.asked) if question.cursor else Position(0, head)
-        as_of = AsOf(question.as_of.valid_at, min(position.known_at, head))
-        hits = find(Query(question.text, self._session, as_of=as_of))
-        profile = profile_named(question.profile)
-        return position, of_words(hits, profile._replace(keyword=1.0, verbatim=1.0), count).values()
 
     def _page(
         self,
@@ -289,6 +296,17 @@ class Retriever:
             return None
         keys = entity_keys([EntityRef(row.entity.entity_type, row.entity.name) for row in rows])
         return {(row.opened_seq, key): row for row, key in zip(rows, keys, strict=True)}
+
+
+def _about_literals(found: Passages, question: str) -> list[str]:
+    """What there is to say about phrases and identifiers that were asked for."""
+    asked = ", ".join(found.literals.shown)[:MAX_NOTICE_CHARS]
+    if found.partly:
+        return [f"no passage has all of {asked}: these have some of it"]
+    if asked and not found.found:
+        return [f"no passage has {asked} as it stands: look for its words without quotation marks, or ask memory_query"]
+    wanted = tokens.wanted(question)
+    return [] if wanted.words or wanted.identifiers or wanted.phrases else [NOTHING_ASKED]
 
 
 def _fits(item: object, as_of: AsOf) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from zaxy.serve.results import cited_for, with_short_citations
+from zaxy.serve.results import cited_for
 from zaxy.serve.served_tool import (
     COMPACT,
     COORDINATE,
@@ -53,7 +53,7 @@ def query(call: Call) -> Mapping[str, Any]:
     profiles=(CORE, FULL),
 )
 def verbatim(call: Call) -> Mapping[str, Any]:
-    return with_short_citations(call.memory.verbatim(**call.own, session=call.session).as_dict())
+    return cited_for(call, call.memory.verbatim(**call.own, session=call.session).as_dict())
 
 
 TOOLS = (query, verbatim)
