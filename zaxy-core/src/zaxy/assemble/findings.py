@@ -10,19 +10,20 @@ from typing import NamedTuple
 from zaxy.api.models import Entity, EntityRow
 from zaxy.assemble.conflicts import MAX_DISAGREEMENTS, Disagreement, disagreements
 from zaxy.assemble.context import Gathered, passages
-from zaxy.assemble.features import Weighed, coverage, weighed
+from zaxy.assemble.features import Weighed, coverages, weighed
 from zaxy.assemble.judgement import Judgement, in_order, judged, row_sum
 from zaxy.assemble.now_truth import newest_first
 from zaxy.assemble.purpose import Purpose, suppressed
 from zaxy.assemble.skills import Skills, applicable_skills
 from zaxy.assemble.slots import SlotPlan, slot_plan
-from zaxy.assemble.statements import shown
 from zaxy.assemble.working_set import KINDS, open_rows
 from zaxy.extract.texts import cut
 from zaxy.retrieve.question import Asked, what_is_asked
 from zaxy.retrieve.results import Result
 from zaxy.retrieve.snapshot import Snapshot
+from zaxy.retrieve.statements import shown_of_each
 from zaxy.text import tokens
+from zaxy.text.schema import Text
 
 MAX_ROWS = 15
 WITHOUT_BEARING = 6
@@ -122,11 +123,15 @@ def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts
         asked,
         left_out,
         len(all_) - said_once,
-        sum([coverage(asked, frozenset(text.words.split())) >= ON_IT for text in gathered.superseded]),
+        sum([share >= ON_IT for share in _coverages(asked, gathered.superseded)]),
         tuple(_shown(disputes, rows)),
         applicable_skills(gathered.query, snapshot),
         slot_plan(gathered.query),
     )
+
+
+def _coverages(asked: Asked, texts: Sequence[Text]) -> list[float]:
+    return coverages(asked, [frozenset(text.words.split()) for text in texts]) if texts else []
 
 
 def _shown(disputes: Iterable[Disagreement], rows: Sequence[Row]) -> list[Disagreement]:
@@ -139,12 +144,14 @@ def _rows(ordered: Sequence[Weighed], replaced: dict[int, int], *, bears: bool, 
     citations = {one.result.seq: one.result.citation for one in ordered}
     rows: list[Row] = []
     facts = 0
-    for one in ordered[: MAX_ROWS if bears else WITHOUT_BEARING]:
+    first = ordered[: MAX_ROWS if bears else WITHOUT_BEARING]
+    texts = shown_of_each([(one.statements, one.worth) for one in first])
+    for one, best in zip(first, texts, strict=True):
         newer = citations.get(replaced.get(one.result.seq, 0), "")
         certain = one.features.coverage >= MARKED and row_sum(one.features) >= 0
         answers = bears and certain and not newer and facts < max_facts
         facts += answers
-        text = shown(one.statements, one.worth) or one.result.content
+        text = best or one.result.content
         rows.append(Row(one.result, cut(text, SAID_BEFORE) if newer else text, answers, newer))
     return rows
 

@@ -16,7 +16,9 @@ from zaxy.retrieve import lanes
 from zaxy.retrieve.endings import ends_of
 from zaxy.retrieve.fusion import Proposal, add, copies_last, of_words, ordered, weigh
 from zaxy.retrieve.log_words import Said
+from zaxy.retrieve.page_rows import PageRows, short_rows, whole_rows
 from zaxy.retrieve.profiles import Profile, profile_named
+from zaxy.retrieve.question import what_is_asked
 from zaxy.retrieve.results import Answer, Position, Result, cursor_text, position_of
 from zaxy.retrieve.router import asks_for_relations, route
 from zaxy.retrieve.snapshot import Snapshot
@@ -24,7 +26,6 @@ from zaxy.text import tokens
 from zaxy.text.ranking import Hit
 from zaxy.text.schema import Text
 from zaxy.text.verbatim import Passages
-from zaxy.token_count import count_tokens
 
 NOW = AsOf()
 VERBATIM, BM25 = "verbatim", "bm25"
@@ -37,9 +38,6 @@ MAX_RESULTS = 100
 SECONDS_FOR_A_LANE = 0.5
 PROPOSED_BY_OTHERS = 50
 CHECKED_TOGETHER = 12
-FOR_THE_REPLY = 40
-ROW_TOKENS, STEP_TOKENS, PART_TOKENS = 160, 34, 11
-"""Tokens of a row besides what it says: its fields, and the parts of its score."""
 MAX_NOTICE_CHARS = 160
 STARTS = 3
 """How many of the best results the graph is walked from."""
@@ -91,6 +89,8 @@ class Found(NamedTuple):
     notices: list[str]
 
 
+Fit = Callable[[Sequence[Result]], PageRows]
+"""What of the rows a page has room for."""
 Fits = Callable[[Sequence[Text]], Sequence[bool]]
 """Whether each of the passages may be shown, by what the index has of it."""
 
@@ -111,10 +111,13 @@ class Retriever:
         """What answers the question, of what holds at the moment that it means."""
         found = self._found(question)
         best = islice(copies_last(found.held, found.profile), found.position.offset, None)
-        answer = self._page(question, best, found.position, found.notices)
+        answer = self._page(question, best, found.position, found.notices, fit=lambda rows: self._short(rows, question))
         last = min((result.score for result in answer.results), default=0.0) if answer.truncated else 0.0
         before = [proposal.text for proposal in found.ended if proposal.score >= last]
         return replace(answer, superseded=tuple(before[:MAX_RESULTS]))
+
+    def _short(self, rows: Sequence[Result], question: Question) -> PageRows:
+        return short_rows(rows, question.max_tokens, lambda: what_is_asked(question.text, self._snapshot))
 
     def _found(self, question: Question) -> Found:
         """What the lanes propose and the graph says still holds, best first; looked up as far as it is asked for."""
@@ -167,7 +170,7 @@ class Retriever:
             proposals.setdefault(text.seq, Proposal(text, None, (VERBATIM, score, score, 1.0)))
         best = ((proposal, None) for proposal in islice(proposals.values(), position.offset, None))
         notices = _about_literals(found, question.text)
-        answer = self._page(question, best, position, notices)
+        answer = self._page(question, best, position, notices, fit=lambda rows: whole_rows(rows, question.max_tokens))
         ends = ends_of(self._snapshot, [proposals[result.seq].text for result in answer.results], notices)
         results = [replace(result, valid_to=ends.get(result.seq, "")) for result in answer.results]
         return replace(answer, results=tuple(results), notices=tuple(notices))
@@ -188,23 +191,19 @@ class Retriever:
         best: Iterable[tuple[Proposal, EntityRow | None]],
         position: Position,
         notices: Sequence[str],
+        *,
+        fit: Fit,
     ) -> Answer:
         """As many rows as were asked for and fit into the budget; the first one always does."""
         chosen = list(islice(best, question.limit + 1))
-        more = len(chosen) > question.limit
-        results: list[Result] = []
-        used = FOR_THE_REPLY
-        for row in self._results(question, chosen[: question.limit]):
-            cost = _cost(row) if question.max_tokens != UNBOUNDED else 0
-            if results and used + cost > question.max_tokens:
-                more = True
-                break
-            results.append(row)
-            used += cost
+        results = list(self._results(question, chosen[: question.limit]))
+        page = PageRows(results, 0) if question.max_tokens == UNBOUNDED else fit(results)
+        more = len(chosen) > question.limit or len(page.rows) < len(results)
         cursor = ""
         if more:
-            cursor = cursor_text(Position(position.offset + len(results), position.known_at), question.asked)
-        return Answer(tuple(results), used, more, cursor, notices=tuple(dict.fromkeys(notices)))
+            cursor = cursor_text(Position(position.offset + len(page.rows), position.known_at), question.asked)
+        said = tuple(dict.fromkeys(notices))
+        return Answer(tuple(page.rows), page.tokens, more, cursor, notices=said, has_room=page.has_room)
 
     def _results(self, question: Question, chosen: Sequence[tuple[Proposal, EntityRow | None]]) -> Iterator[Result]:
         """The rows with what the log says; what was erased in this very moment says nothing."""
@@ -342,12 +341,6 @@ def _result(profile: str, proposal: Proposal, said: Said, *, row: EntityRow | No
         summary=entity.summary if entity else "",
         properties=entity.properties if entity else {},
     )
-
-
-def _cost(row: Result) -> int:
-    """The tokens of a row as JSON, near enough: counting all its figures would take longer than finding it."""
-    text = count_tokens(f"{row.content} {row.entity_name} {row.citation}")
-    return text + ROW_TOKENS + STEP_TOKENS * len(row.steps) + PART_TOKENS * len(row.parts)
 
 
 def _invalid(message: str, remediation: str) -> ZaxyError:

@@ -21,6 +21,9 @@ from zaxy.serve.served_tool import (
     tool,
 )
 
+QUERY_TOKENS = 1500
+"""For ten rows: what a model reads of them before it asks for one of them whole."""
+
 
 @tool(
     "memory_query",
@@ -41,7 +44,8 @@ from zaxy.serve.served_tool import (
     profiles=(CORE, COORDINATE, FULL, COMPACT),
 )
 def query(call: Call) -> Mapping[str, Any]:
-    return cited_for(call, call.memory.query(**call.own, session=call.session).as_dict())
+    answer = call.memory.query(**{"max_tokens": QUERY_TOKENS, **call.own}, session=call.session)
+    return answer.as_dict() if call.from_command else answer.in_brief()
 
 
 @tool(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -99,6 +99,11 @@ def _claim_fields(fields: Mapping[str, str]) -> tuple[str, ...]:
     relation = next((name for name in RELATIONS if name in fields), "")
     value = next((name for name in VALUES if name in fields), "")
     return ("subject", relation, value) if "subject" in fields and relation and value else ()
+
+
+def shown_of_each(rows: Iterable[tuple[Statements, Sequence[float]]]) -> list[str]:
+    """Rows in a few sentences, each given with what its sentences are worth."""
+    return [shown(statements, worth) for statements, worth in rows]
 
 
 def shown(statements: Statements, worth: Sequence[float], max_chars: int = MAX_CHARS) -> str:
