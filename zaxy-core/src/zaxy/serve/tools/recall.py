@@ -27,7 +27,7 @@ QUERY_TOKENS = 1500
 
 @tool(
     "memory_query",
-    "Search what holds now, or held at a time; results cite their source.",
+    "Search what holds now or held at a time, with citations.",
     takes=schema(
         "query",
         query=QUERY,
@@ -50,7 +50,7 @@ def query(call: Call) -> Mapping[str, Any]:
 
 @tool(
     "memory_verbatim",
-    "Find exact source passages: quotes, identifiers, transcript turns, document chunks.",
+    "Find turns, documents and events word for word, by quotes or identifiers; score is BM25.",
     takes=schema("query", query=QUERY, session_id=TEXT, limit=LIMIT, max_tokens=COUNT, cursor=TEXT),
     read_only=True,
     idempotent=True,
