@@ -133,7 +133,7 @@ def _reply(snapshot: Snapshot, found: Findings, assessment: Assessment, budget: 
     frame = _frame(snapshot, found, assessment)
     advice: dict[str, Any] | None = assessment.advice
     diagnostics: dict[str, Any] | None = frame["diagnostics"]
-    asked = (found.gathered.query, found.purpose, assessment.quality, assessment.warnings)
+    asked = (cut(found.gathered.query, prompt.MAX_QUERY_CHARS), found.purpose, assessment.quality, assessment.warnings)
     bare = prompt.render(*asked, advice=advice, diagnostics=diagnostics)
     left = budget - tokens_of(frame, bare) - HEADING_TOKENS
     payloads = assessment.payloads
@@ -243,7 +243,9 @@ def _candidates(
     """Each row with all that it adds. The first facts cost their feedback payloads too."""
     candidates: list[Candidate[ShownRow]] = []
     left = list(payloads)
-    texts = cut_each([" ".join(row.text.split()) for row in rows], max_chars)
+    texts = [" ".join(row.text.split()) for row in rows]
+    if any(len(text) > max_chars for text in texts):
+        texts = cut_each(texts, max_chars)
     short = cut_each(texts, MAX_EVIDENCE_CHARS)
     lanes = source_lanes([row.result for row in rows])
     for row, text, in_short, lane in zip(rows, texts, short, lanes, strict=True):

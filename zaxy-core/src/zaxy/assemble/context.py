@@ -104,7 +104,7 @@ def passages(snapshot: Snapshot, gathered: Gathered, fits: Fits = any_text) -> l
 
 def _ask(snapshot: Snapshot, query: str, limit: int, purpose: Purpose) -> Answer:
     question = Question(query, snapshot.session, limit, profile=purpose.scoring_profile, max_tokens=UNBOUNDED)
-    answer = Retriever(snapshot).query(question.checked())
+    answer = Retriever(snapshot).query(question)
     snapshot.notices += answer.notices
     return answer
 

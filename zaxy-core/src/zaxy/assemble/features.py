@@ -10,10 +10,10 @@ from operator import mul
 from typing import NamedTuple
 
 from zaxy.retrieve import statements
+from zaxy.retrieve.matches import ALIKE, Matches
 from zaxy.retrieve.question import NUMBER, PERSON, PLACE, REASON, TIME, Asked
 from zaxy.retrieve.results import Result
 from zaxy.retrieve.statements import Statements, statements_of
-from zaxy.retrieve.word_matches import ALIKE, WordMatches
 from zaxy.text import tokens
 
 BESIDE = 0.5
@@ -68,6 +68,8 @@ class Features(NamedTuple):
     other_speaker: float
     """Whether the question names a speaker, and another one speaks."""
     long: float
+    other_name: float
+    """The share of the question's names that the row does not have."""
 
 
 class Weighed(NamedTuple):
@@ -83,6 +85,11 @@ class Weighed(NamedTuple):
     best: int
     """Where its best two sentences begin."""
 
+    def value_of_same(self, other: Weighed) -> bool:
+        """Whether both give a value to the same relation of the same subject, and not the same value."""
+        one, two = self.statements.claim, other.statements.claim
+        return bool(one and two) and one[:2] == two[:2] and one[2] != two[2]
+
     @property
     def best_stems(self) -> frozenset[str]:
         return frozenset().union(*self.statements.stems[self.best : self.best + 2])
@@ -92,7 +99,7 @@ def weighed(asked: Asked, results: Sequence[Result]) -> list[Weighed]:
     """What speaks for each of the results of one question, in the same order."""
     stated = statements_of(results)
     every = [frozenset().union(*row.stems, row.label) for row in stated]
-    hits = WordMatches(asked.words, frozenset().union(*every))
+    hits = Matches(asked.words, frozenset().union(*every))
     best = max([result.score for result in results], default=1.0) or 1.0
     turns = {result.seq: own for result, own in zip(results, every, strict=True) if result.event_type == TURN}
     spoken = {word.text.casefold() for word in asked.words}
@@ -101,14 +108,15 @@ def weighed(asked: Asked, results: Sequence[Result]) -> list[Weighed]:
         turns.get(result.seq - 1, NOTHING) | turns.get(result.seq + 1, NOTHING) if result.seq in turns else NOTHING
         for result in results
     ]
-    found = iter(hits.of_each([*every, *beside, *[stems for row in stated for stems in row.stems]]))
-    own_matches, beside_matches = list(islice(found, len(every))), list(islice(found, len(every)))
+    # All in one call: it is of another folder, and there are hundreds of sentences.
+    matches = iter(hits.of_each([*every, *beside, *[stems for row in stated for stems in row.stems]]))
+    own, others = list(islice(matches, len(every))), list(islice(matches, len(every)))
     rows = []
-    for result, row, matches, near in zip(results, stated, own_matches, beside_matches, strict=True):
-        matched = [max(one, BESIDE * other) for one, other in zip(matches, near, strict=True)]
+    for result, row, of_row, near in zip(results, stated, own, others, strict=True):
+        found = [max(one, BESIDE * other) for one, other in zip(of_row, near, strict=True)]
         other = result.event_type == TURN and bool(speakers) and result.actor.casefold() not in speakers
-        scored = (result.score / best, matched, float(other))
-        rows.append(_weighed(asked, result, row, scored=scored, in_sentences=list(islice(found, len(row.stems)))))
+        scored = (result.score / best, found, float(other))
+        rows.append(_weighed(asked, result, row, scored=scored, in_sentences=list(islice(matches, len(row.stems)))))
     return rows
 
 
@@ -118,8 +126,9 @@ def _weighed(
     stated: Statements,
     *,
     scored: tuple[float, list[float], float],
-    in_sentences: Sequence[Sequence[float]],
+    in_sentences: Sequence[list[float]],
 ) -> Weighed:
+    """`scored`: the share of the best row's score, how far each word is found, and whether another one speaks."""
     score, matches, other_speaker = scored
     weights = [word.weight for word in asked.words]
     total = sum(weights) or 1.0
@@ -136,14 +145,20 @@ def _weighed(
         float(bool(stated.fields) and _asks_for_field(asked, stated)),
         other_speaker,
         max(0.0, log(max(len(result.content), 1) / LONG)),
+        _names_missing(asked, matches),
     )
     found = frozenset([number for number, match in enumerate(matches) if match >= ALIKE])
     return Weighed(result, stated, features, worth, found, place)
 
 
+def _names_missing(asked: Asked, matches: Sequence[float]) -> float:
+    missing = [match < ALIKE for word, match in zip(asked.words, matches, strict=True) if word.is_name]
+    return sum(missing) / len(missing) if missing else 0.0
+
+
 def coverages(asked: Asked, texts: Sequence[frozenset[str]]) -> list[float]:
     """The share of the question's weight that each row has, given by its stems."""
-    matches = WordMatches(asked.words, frozenset().union(*texts)).of_each(texts)
+    matches = Matches(asked.words, frozenset().union(*texts)).of_each(texts)
     weights = [word.weight for word in asked.words]
     total = sum(weights) or 1.0
     return [sum(map(mul, weights, found)) / total for found in matches]

@@ -18,7 +18,7 @@ from zaxy.assemble.skills import Skills, applicable_skills
 from zaxy.assemble.slots import SlotPlan, slot_plan
 from zaxy.assemble.working_set import KINDS, open_rows
 from zaxy.extract.texts import cut
-from zaxy.retrieve.question import Asked, what_is_asked
+from zaxy.retrieve.question import Asked
 from zaxy.retrieve.results import Result
 from zaxy.retrieve.snapshot import Snapshot
 from zaxy.retrieve.statements import shown_of_each
@@ -97,7 +97,7 @@ class Findings:
 
 def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts: int) -> Findings:
     """Order what was found, judge it, and take out what may not count and what was said twice."""
-    asked = what_is_asked(gathered.query, snapshot)
+    asked = snapshot.asked(gathered.query)
     found = [*gathered.results, *passages(snapshot, gathered)]
     left_out = suppressed(purpose, found, snapshot.newest)
     counted = [one for one in found if one.citation not in left_out]

@@ -52,7 +52,7 @@ def _placed(rows: list[Weighed], replaced: dict[int, int]) -> list[Weighed]:
 
 
 def _same_thing(asked: Asked, newer: Weighed, older: Weighed) -> bool:
-    if newer.statements.value_of_same(older.statements):
+    if newer.value_of_same(older):
         return True
     if newer.result.actor != older.result.actor or newer.statements.sentences == older.statements.sentences:
         return False

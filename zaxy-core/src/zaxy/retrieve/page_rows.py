@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from operator import mul
 from typing import NamedTuple
 
 import orjson
 
 from zaxy.extract.texts import cut
+from zaxy.retrieve.matches import Matches
 from zaxy.retrieve.question import Asked, AskedWord
 from zaxy.retrieve.results import Result
 from zaxy.retrieve.statements import Statements, shown, statements_of
-from zaxy.retrieve.word_matches import WordMatches
 from zaxy.token_count import count_tokens, counts_of_tokens
 
 REPLY_TOKENS = 60
@@ -119,8 +120,9 @@ class _Excerpts:
         if number not in self._known:
             (stated,) = statements_of(self._results[number : number + 1])
             words = self._words
-            matches = WordMatches(words, frozenset().union(*stated.stems))
-            self._known[number] = stated, matches.worth_of_each([word.weight for word in words], stated.stems)
+            weights = [word.weight for word in words]
+            matches = Matches(words, frozenset().union(*stated.stems)).of_each(stated.stems)
+            self._known[number] = stated, [sum(map(mul, weights, found)) for found in matches]
         return self._known[number]
 
     @cached_property

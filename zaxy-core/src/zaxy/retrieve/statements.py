@@ -44,11 +44,6 @@ class Statements(NamedTuple):
     claim: tuple[str, ...] = ()
     """A subject, a relation and a value, without case, where fields say these."""
 
-    def value_of_same(self, other: Statements) -> bool:
-        """Whether both give a value to the same relation of the same subject, and not the same value."""
-        one, two = self.claim, other.claim
-        return bool(one and two) and one[:2] == two[:2] and one[2] != two[2]
-
 
 class _Texts(NamedTuple):
     """What a row says, before its stems are known."""

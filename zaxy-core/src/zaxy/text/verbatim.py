@@ -7,7 +7,7 @@ the words. A passage has a word if its text does; its header does not count.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from zaxy.text import bm25
@@ -58,7 +58,7 @@ def passages(store: TextStore, question: str, wanted: Wanted, last_seq: int) -> 
     for aside in asides:
         if aside.passage:
             chosen.passages.setdefault(aside.passage, range(len(chosen.terms)))
-    looked_at = _LookedAt(store, chosen, reach)
+    looked_at = _LookedAt(store, chosen, reach, asked=wanted.words)
     literals = literals_of(question)
     if not literals.total:
         return Passages(_ordered(looked_at.with_word(_spoken(question))), literals)
@@ -73,8 +73,10 @@ def passages(store: TextStore, question: str, wanted: Wanted, last_seq: int) -> 
 class _LookedAt:
     """The candidates of a question with what they say."""
 
-    def __init__(self, store: TextStore, chosen: Candidates, reach: Reach) -> None:
+    def __init__(self, store: TextStore, chosen: Candidates, reach: Reach, *, asked: Collection[str]) -> None:
         self._terms = chosen.terms
+        # What is only nearly a word that was asked for finds candidates, and counts for nothing here.
+        self._weights = [term.weight if term.term in asked else 0.0 for term in chosen.terms]
         self._texts = store.texts(chosen.passages) if chosen.passages else []
         self._contents = store.contents(chosen.passages) if chosen.passages else {}
         self._times = times_of(self._texts, chosen)
@@ -105,7 +107,7 @@ class _LookedAt:
 
     def _scores(self, texts: Iterable[tuple[list[tuple[int, int]], int]]) -> list[float]:
         relative = [(times, length / self._average) for times, length in texts]
-        return bm25.scores(relative, [term.weight for term in self._terms])
+        return bm25.scores(relative, self._weights)
 
     def _has_word(self, text: Text, spoken: _Spoken) -> bool:
         content = self._contents[text.id]
