@@ -200,3 +200,29 @@ def test_what_was_replaced_at_the_moment_that_it_names_is_marked(memory: Memory)
     first = fact(memory, "The office is in Bern.", key="office", occurred_at="2026-02-01")
     second = fact(memory, "The office is in Basel.", key="office", occurred_at="2026-02-01")
     assert ends(memory.verbatim("office", SESSION)) == {first.seq: True, second.seq: False}
+
+
+def test_without_a_graph_passages_come_unmarked_and_a_notice_says_so(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    event = fact(memory, "The pier is closed.", key="pier")
+    fact(memory, "The pier is open.", key="pier")
+    monkeypatch.setenv("PROJECTION_BACKEND", "nowhere")
+    with Memory.open(memory.workspace.root) as other:
+        found = other.verbatim("closed", SESSION)
+    assert ends(found) == {event.seq: False}
+    assert found.notices == ("which of the passages no longer hold is not known: the graph does not take part",)
+    assert found.warnings == ()
+
+
+def test_the_graph_of_a_plugin_marks_as_far_as_it_has_come(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("kuzu")
+    first = fact(memory, "The pier is closed.", key="pier")
+    second = fact(memory, "The pier is open.", key="pier")
+    monkeypatch.setenv("PROJECTION_BACKEND", "kuzu")
+    with Memory.open(memory.workspace.root) as other:
+        before = other.verbatim("pier", SESSION)
+        assert (ends(before), len(before.notices)) == ({first.seq: False, second.seq: False}, 1)
+        other.follow(SESSION)
+        after = other.verbatim("pier", SESSION)
+        assert (ends(after), after.notices) == ({first.seq: True, second.seq: False}, ())

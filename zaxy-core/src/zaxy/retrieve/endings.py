@@ -22,8 +22,10 @@ def ends_of(snapshot: Snapshot, texts: Sequence[Text], notices: list[str]) -> di
     """
     graph = snapshot.graph
     known = [text for text in texts if text.entity and text.seq <= snapshot.followed]
-    if graph is None or len(known) < len([text for text in texts if text.entity]):
-        notices.append(f"{UNKNOWN}{f' after event {snapshot.followed}' if graph else ''}: the graph does not take part")
+    if graph is None and texts:
+        notices.append(f"{UNKNOWN}: the graph does not take part")
+    elif any(text.seq > snapshot.followed for text in texts):
+        notices.append(f"{UNKNOWN} of those after event {snapshot.followed}: the graph has not come further")
     if graph is None or not known:
         return {}
     now = AsOf(snapshot.moment(AsOf()), snapshot.head)
