@@ -192,7 +192,7 @@ def test_a_reply_that_came_out_too_large_is_made_again_of_less() -> None:
         asked.append(budget)
         return {"text": "word " * budget}
 
-    reply = fitted(compose, 500)
+    reply = fitted(compose, 500, least=compose, what="a sample")
     assert len(asked) > 1
     assert tokens_of(reply) <= reply["tokens_used"] <= 500
 

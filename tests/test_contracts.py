@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from conftest import Zaxy
 from installed import install_plugin
 from zaxy.api import Event
 from zaxy.api.catalog import POINTS, STABILITIES
+from zaxy.assemble.prompt import render
 from zaxy.contracts.check import check_snapshots, read_contracts, shipped_folder
 from zaxy.contracts.diff import ADDITIVE, BREAKING, compare
 from zaxy.contracts.snapshot import live_contracts
@@ -292,3 +295,13 @@ def test_a_required_field_breaks_only_where_files_can_already_have_its_object() 
     in_a_new_list = {**known, "field clients": optional, "field clients[].name": required}
     assert [change.verdict for change in compare(known, in_a_known_list)] == [BREAKING]
     assert {change.verdict for change in compare(known, in_a_new_list)} == {ADDITIVE}
+
+
+def test_the_contract_of_a_checkout_has_all_that_one_can_hold() -> None:
+    items = live_contracts()["memory-checkout"]["items"]
+    fields = ("ref", "guidance.reminder", "quality.required_action.missing_slots", "quality.required_action.query")
+    assert items.keys() >= {f"field {name}" for name in fields}
+    prompt = Path(inspect.getsourcefile(render) or "").read_text()
+    headings = set(re.findall(r'"(##? [A-Z][A-Za-z ]+)"', prompt))
+    assert {name.removeprefix("section ") for name in items if name.startswith("section ")} == headings
+    assert "## Quality" in headings

@@ -128,8 +128,8 @@ class Memory:
         idempotency_key: str = "",
     ) -> RecordedTurn:
         """Record a turn of the conversation, then assemble context for the next one."""
-        from zaxy.assemble.context import check_request
-        from zaxy.assemble.replies import RecordedTurn, turn_receipt
+        from zaxy.assemble.context import check_request, nothing_fits
+        from zaxy.assemble.replies import Context, RecordedTurn, turn_receipt
         from zaxy.assemble.token_budget import tokens_of
 
         if not isinstance(content, str) or not content.strip():
@@ -143,7 +143,12 @@ class Memory:
         )
         cost = tokens_of({"event": turn_receipt(event)})
         left = max(max_tokens - cost, 1)
-        found = self.context(asked, event.session, limit=limit, max_recent_events=max_recent_events, max_tokens=left)
+        try:
+            found = self.context(
+                asked, event.session, limit=limit, max_recent_events=max_recent_events, max_tokens=left
+            )
+        except InvalidRequest as error:  # all else was checked before the turn was recorded
+            found = Context.of(nothing_fits(event.session, asked, error))
         return RecordedTurn(event, found, found.tokens_used + cost)
 
     def feedback(

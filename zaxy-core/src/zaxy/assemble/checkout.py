@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from zaxy.assemble import prompt
@@ -32,6 +32,8 @@ HEADING_TOKENS = 100
 SHORT_QUERY_CHARS = 80
 SHORT_FACT_CHARS = 120
 """The length of a question and of a fact where the budget is small."""
+LEAST_QUERY_CHARS, LEAST_HEADING_TOKENS = 40, 20
+"""The length of a question where it is smallest, and the tokens of a heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,13 @@ def checkout(
     disputed = bool(found.disagreements)
     advice = guidance(query, quality, session=snapshot.session, found=found, disputed=disputed, reminder=reminder)
     assessment = Assessment(quality, advice, warnings, ref)
-    return Checkout(fitted(lambda budget: _reply(snapshot, found, assessment, budget), max_tokens), quality)
+    reply = fitted(
+        lambda budget: _reply(snapshot, found, assessment, budget),
+        max_tokens,
+        least=lambda budget: _least(snapshot, found, assessment, budget),
+        what="a checkout",
+    )
+    return Checkout(reply, quality)
 
 
 # The reply
@@ -125,7 +133,7 @@ def _reply(snapshot: Snapshot, found: Findings, assessment: Assessment, budget: 
     frame = _frame(snapshot, found, assessment)
     advice: dict[str, Any] | None = assessment.advice
     diagnostics: dict[str, Any] | None = frame["diagnostics"]
-    asked = (found.gathered.query, found.purpose, assessment.quality, assessment.warnings)
+    asked = (cut(found.gathered.query, prompt.MAX_QUERY_CHARS), found.purpose, assessment.quality, assessment.warnings)
     bare = prompt.render(*asked, advice=advice, diagnostics=diagnostics)
     left = budget - tokens_of(frame, bare) - HEADING_TOKENS
     payloads = assessment.payloads
@@ -179,6 +187,47 @@ def _reply(snapshot: Snapshot, found: Findings, assessment: Assessment, budget: 
     return dict(real_citations_within(frame, snapshot.resolves))
 
 
+def _least(snapshot: Snapshot, found: Findings, assessment: Assessment, budget: int) -> dict[str, Any]:
+    """The verdict and the first rows, each only as its text with its citation: the least that is still of use."""
+    quality = _least_quality(assessment.quality)
+    first = [cut(warning, SHORT_FACT_CHARS) for warning in assessment.warnings[:1]]
+    more = len(assessment.warnings) - 1
+    warnings = [f"{warning} ({more} more)" if more else warning for warning in first]
+    query = cut(found.gathered.query, LEAST_QUERY_CHARS)
+    frame: dict[str, Any] = {
+        "session_id": snapshot.session,
+        "query": query,
+        **({"ref": assessment.ref} if assessment.ref else {}),
+        "quality": quality.as_dict(),
+        **{name: [] for name in ("current_facts", "conflicts", "evidence", "provenance", "recent", "notices")},
+        "warnings": warnings,
+        **{name: {} for name in ("working_set", "purpose", "diagnostics", "guidance")},
+        "retention": {"known_to_seq": snapshot.head},
+        "truncated": True,
+    }
+    asked = (query, found.purpose, quality, warnings)
+    room = TokenBudget(budget - tokens_of(frame, prompt.render(*asked)) - LEAST_HEADING_TOKENS)
+    texts = cut_each([" ".join(row.text.split()) for row in found.rows], SHORT_FACT_CHARS)
+    candidates = [_least_row(row, text) for row, text in zip(found.rows, texts, strict=True)]
+    rows = room.fill(candidates, at_least=1)
+    frame["prompt"] = prompt.render(*asked, rows=[line for line, _, _ in rows])
+    frame["current_facts"] = [shown for _, shown, answers in rows if answers]
+    frame["evidence"] = [shown for _, shown, answers in rows if not answers]
+    return dict(real_citations_within(frame, snapshot.resolves))
+
+
+def _least_row(row: Row, text: str) -> Candidate[tuple[str, dict[str, Any], bool]]:
+    line, shown = prompt.row_line(row, text), {"content": text, "citation": row.result.citation}
+    return (line, shown, row.answers), (line, shown)
+
+
+def _least_quality(quality: Quality) -> Quality:
+    """The verdict with one reason, and the call to make without what else could be asked."""
+    action = quality.required_action
+    kept = {key: cut(str(action[key]), SHORT_QUERY_CHARS) for key in ("tool", "query", "reason")} if action else None
+    return replace(quality, reasons=quality.reasons[:1], required_action=kept)
+
+
 class ShownRow(NamedTuple):
     """A row in all places of a reply."""
 
@@ -194,7 +243,9 @@ def _candidates(
     """Each row with all that it adds. The first facts cost their feedback payloads too."""
     candidates: list[Candidate[ShownRow]] = []
     left = list(payloads)
-    texts = cut_each([" ".join(row.text.split()) for row in rows], max_chars)
+    texts = [" ".join(row.text.split()) for row in rows]
+    if any(len(text) > max_chars for text in texts):
+        texts = cut_each(texts, max_chars)
     short = cut_each(texts, MAX_EVIDENCE_CHARS)
     lanes = source_lanes([row.result for row in rows])
     for row, text, in_short, lane in zip(rows, texts, short, lanes, strict=True):

@@ -63,7 +63,7 @@ def _subject(one: Weighed, other: Weighed) -> str:
     """What both are about, if they disagree on it; else empty."""
     if _is_settled(one.result, other.result):
         return ""
-    if one.statements.value_of_same(other.statements) and one.statements.claim:
+    if one.value_of_same(other) and one.statements.claim:
         return " ".join(one.statements.claim[:2])
     if one.result.entity_type != other.result.entity_type or (one.statements.claim and other.statements.claim):
         return ""

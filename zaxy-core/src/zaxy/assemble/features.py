@@ -9,11 +9,11 @@ from math import log
 from operator import mul
 from typing import NamedTuple
 
-from zaxy.assemble import statements
-from zaxy.assemble.statements import Statements, statements_of
+from zaxy.retrieve import statements
 from zaxy.retrieve.matches import ALIKE, Matches
 from zaxy.retrieve.question import NUMBER, PERSON, PLACE, REASON, TIME, Asked
 from zaxy.retrieve.results import Result
+from zaxy.retrieve.statements import Statements, statements_of
 from zaxy.text import tokens
 
 BESIDE = 0.5
@@ -85,6 +85,11 @@ class Weighed(NamedTuple):
     best: int
     """Where its best two sentences begin."""
 
+    def value_of_same(self, other: Weighed) -> bool:
+        """Whether both give a value to the same relation of the same subject, and not the same value."""
+        one, two = self.statements.claim, other.statements.claim
+        return bool(one and two) and one[:2] == two[:2] and one[2] != two[2]
+
     @property
     def best_stems(self) -> frozenset[str]:
         return frozenset().union(*self.statements.stems[self.best : self.best + 2])
@@ -151,13 +156,8 @@ def _names_missing(asked: Asked, matches: Sequence[float]) -> float:
     return sum(missing) / len(missing) if missing else 0.0
 
 
-def coverage(asked: Asked, own: frozenset[str]) -> float:
-    """The share of the question's weight that a row with these stems has."""
-    return coverages(asked, [own])[0]
-
-
 def coverages(asked: Asked, rows: Sequence[frozenset[str]]) -> list[float]:
-    """The same for each of some rows."""
+    """The share of the question's weight that each row has, given by its stems."""
     matches = Matches(asked.words, frozenset().union(*rows))
     weights, total = [word.weight for word in asked.words], asked.total or 1.0
     return [sum(map(mul, weights, found)) / total for found in matches.of_each(rows)]

@@ -9,19 +9,20 @@ from typing import NamedTuple
 
 from zaxy.assemble.conflicts import MAX_DISAGREEMENTS, Disagreement, disagreements
 from zaxy.assemble.context import Gathered, as_before, passages
-from zaxy.assemble.features import Weighed, coverage, weighed
+from zaxy.assemble.features import Weighed, coverages, weighed
 from zaxy.assemble.judgement import BEARS, Judgement, in_order, judged, row_sum
 from zaxy.assemble.now_truth import newest_first
 from zaxy.assemble.purpose import Purpose, suppressed
 from zaxy.assemble.skills import Skills, applicable_skills
 from zaxy.assemble.slots import SlotPlan, slot_plan
-from zaxy.assemble.statements import shown
 from zaxy.assemble.status import StandingRows, status_question, status_rows
 from zaxy.extract.texts import cut
 from zaxy.retrieve.question import Asked
 from zaxy.retrieve.results import Result
 from zaxy.retrieve.snapshot import Snapshot
+from zaxy.retrieve.statements import shown, shown_of_each
 from zaxy.text.passages import SPOKEN
+from zaxy.text.schema import Text
 
 MAX_ROWS = 15
 WITHOUT_BEARING = 6
@@ -41,6 +42,7 @@ BEFORE_HANDOFF = 2
 """Rows that stand before a handoff that is shown because it may tell of the topic in other words."""
 
 _FIELD_NAME = re.compile(r"^[a-z]\w{0,63}: ")
+_ENDS = (".", "!", "。", "！")
 
 
 class Row(NamedTuple):
@@ -108,7 +110,7 @@ def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts
         asked,
         left_out,
         len(all_) - said_once,
-        sum([coverage(asked, frozenset(text.words.split())) >= ON_IT for text in gathered.superseded]),
+        sum([share >= ON_IT for share in _coverages(asked, gathered.superseded)]),
         tuple(_shown(disputes, rows)),
         applicable_skills(gathered.query, snapshot),
         slot_plan(gathered.query),
@@ -116,15 +118,18 @@ def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts
 
 
 def _without_echoes(query: str, results: Iterable[Result]) -> list[Result]:
-    """The rows without those where somebody typed just what is asked now.
+    """The rows without those where somebody typed just what is asked now, and no more.
 
-    A few words without a verb, `allergies of Lucía`, neither ask nor tell, and answer themselves least of all.
+    A few words without a verb, `allergies of Lucía`, neither ask nor tell, and answer themselves least of all. What
+    ends like a sentence tells.
     """
     typed = _plain(query)
     return [
         result
         for result in results
-        if result.event_type not in SPOKEN or typed not in (_plain(_value(line)) for line in result.content.split("\n"))
+        if result.event_type not in SPOKEN
+        or typed.endswith(_ENDS)
+        or typed not in [_plain(_value(line)) for line in result.content.split("\n")]
     ]
 
 
@@ -134,7 +139,11 @@ def _value(line: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.casefold().split()).strip(" .!?")
+    return " ".join(text.casefold().split()).strip(" ?")
+
+
+def _coverages(asked: Asked, texts: Sequence[Text]) -> list[float]:
+    return coverages(asked, [frozenset(text.words.split()) for text in texts]) if texts else []
 
 
 def _shown(disputes: Iterable[Disagreement], rows: Sequence[Row]) -> list[Disagreement]:
@@ -147,12 +156,14 @@ def _rows(ordered: Sequence[Weighed], replaced: dict[int, int], *, bears: bool, 
     citations = {one.result.seq: one.result.citation for one in ordered}
     rows: list[Row] = []
     facts = 0
-    for one in ordered[: MAX_ROWS if bears else WITHOUT_BEARING]:
+    first = ordered[: MAX_ROWS if bears else WITHOUT_BEARING]
+    texts = shown_of_each([(one.statements, one.worth) for one in first])
+    for one, best in zip(first, texts, strict=True):
         newer = citations.get(replaced.get(one.result.seq, 0), "")
         certain = one.features.coverage >= MARKED and row_sum(one.features) >= 0
         answers = bears and certain and not newer and facts < max_facts
         facts += answers
-        text = shown(one.statements, one.worth) or one.result.content
+        text = best or one.result.content
         rows.append(Row(one.result, cut(text, SAID_BEFORE) if newer else text, answers, newer))
     return rows
 

@@ -35,7 +35,7 @@ def newest_first(
             continue
         if two.seq in above or frozenset((one.seq, two.seq)) in disputed:
             continue
-        is_claim = newer.statements.value_of_same(older.statements)
+        is_claim = newer.value_of_same(older)
         if is_claim or _same_subject(asked, newer, older):
             above[two.seq] = one.seq
             if is_claim or _alike(newer, older):

@@ -32,7 +32,7 @@ def render(
     skills: Skills | None = None,
 ) -> str:
     """All sections that are not empty. `rows` are finished lines."""
-    lines = ["# Memory Checkout", f"Question: {quoted(cut(query, MAX_QUERY_CHARS))}", DATA]
+    lines = ["# Memory Checkout", f"Question: {quoted(query)}", DATA]
     lines += ["", "## Quality", f"{quality.answerability}, confidence {quality.confidence:.2f}."]
     lines += [f"- {reason}" for reason in quality.reasons]
     if rows:

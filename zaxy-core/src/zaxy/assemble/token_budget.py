@@ -8,12 +8,15 @@ from typing import Any, TypeVar
 
 import orjson
 
+from zaxy.errors import InvalidRequest
 from zaxy.token_count import counts_of_tokens
 
 T = TypeVar("T")
 Candidate = tuple[T, Sequence[object]]
 """An item, and everything that it would add to the reply."""
 ATTEMPTS, MIN_STEP = 6, 60
+HIGH_COUNT = 1_000_000
+"""Takes as many tokens as any count of them does."""
 COUNTED_TOGETHER = 16
 """Items whose tokens are counted at once: all that most replies have, and few too many where a budget is small."""
 
@@ -24,18 +27,40 @@ def tokens_of(*values: object) -> int:
     return sum(counts_of_tokens([orjson.dumps(value, default=str).decode() for value in values]))
 
 
-def fitted(compose: Callable[[int], dict[str, Any]], max_tokens: int) -> dict[str, Any]:
-    """The reply that `compose` makes of a budget. If it is too large, it is composed again with a smaller budget."""
+Compose = Callable[[int], dict[str, Any]]
+"""Makes a reply of a budget. Of too small a budget it makes its smallest reply."""
+
+
+def fitted(compose: Compose, max_tokens: int, *, least: Compose, what: str) -> dict[str, Any]:
+    """The reply that fits: what `compose` makes, or where that is too large what `least` makes. Where the smallest of
+    those is too large too, an error says how large that is."""
+    reply = _within(compose, max_tokens) or _within(least, max_tokens)
+    if reply is None:
+        needed = _counted(least(0))["tokens_used"]
+        raise InvalidRequest(
+            f"max_tokens {max_tokens} is too little for {what}", f"The smallest that works here is {needed}."
+        )
+    return reply
+
+
+def _within(compose: Compose, max_tokens: int) -> dict[str, Any] | None:
+    """What is composed again with a smaller budget as long as it is too large; None if the smallest is."""
     budget = max_tokens
     for _ in range(ATTEMPTS):
-        reply = compose(budget)
-        # The count leaves room for the number itself.
-        reply["tokens_used"] = tokens_of({**reply, "tokens_used": max(max_tokens, 1000)})
+        reply = _counted(compose(budget))
         over = reply["tokens_used"] - max_tokens
-        if over <= 0 or budget <= 0:
-            break
+        if over <= 0:
+            return reply
+        if budget <= 0:
+            return None
         budget -= max(over, MIN_STEP)
-    return reply
+    reply = _counted(compose(0))
+    return reply if reply["tokens_used"] <= max_tokens else None
+
+
+def _counted(reply: dict[str, Any]) -> dict[str, Any]:
+    """A reply with its tokens, of which the number itself is some."""
+    return {**reply, "tokens_used": tokens_of({**reply, "tokens_used": HIGH_COUNT})}
 
 
 class TokenBudget:

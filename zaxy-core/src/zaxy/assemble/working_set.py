@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from zaxy.api.models import EntityRow
 from zaxy.assemble.quoting import quoted
 from zaxy.assemble.standing import is_open, status_of
-from zaxy.assemble.statements import in_sentences
 from zaxy.assemble.token_budget import Candidate
 from zaxy.retrieve.snapshot import Snapshot
+from zaxy.retrieve.statements import in_sentences
 
 OF_EACH = 5
 LOOKBACK, LOOKED_FARTHER, MAX_LOOKBACK = 25, 8, 12_800

@@ -93,9 +93,9 @@ def event_row(record: dict[str, Any]) -> str:
 
 def _text(record: dict[str, Any]) -> str:
     """What an event says, in the sentences that a checkout shows of it."""
-    from zaxy.assemble.statements import in_sentences
     from zaxy.eventloom.store import event_of_record
     from zaxy.extract.rules import extract
+    from zaxy.retrieve.statements import in_sentences
     from zaxy.text.passages import passages
 
     event = event_of_record(record)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -42,6 +43,11 @@ KEYED_BY_CONTENT = ("source_lanes", "by_reason", "scores", "tools", "last_seen",
 WHOLE = 30_000
 """Tokens: a budget that leaves nothing out. What just fits changes with the hashes."""
 QUESTION = "How many files does the importer limit?"
+CHECKOUTS: tuple[dict[str, Any], ...] = (
+    {"query": QUESTION, "purpose": "coding"},
+    {"query": "How long has the importer read Parquet?", "ref": "HEAD"},
+)
+"""A conflict, a purpose, skills, a reminder and a composed question; and one whose slots no fact fills, as of a ref."""
 TOOLS: dict[str, dict[str, Any]] = {
     "memory_bootstrap": {"current_task": "the importer"},
     "memory_query": {"query": "importer", "limit": 3},
@@ -52,9 +58,21 @@ TOOLS: dict[str, dict[str, Any]] = {
 
 
 def checkout_fields() -> Iterator[tuple[str, str]]:
-    """The fields of a checkout with everything in it: a conflict, a purpose, skills, a composed question."""
+    """The fields of checkouts with everything in them."""
+    for reply in _checkouts():
+        yield from fields(reply)
+
+
+def checkout_sections() -> list[str]:
+    """The headings of their prompts, in order."""
+    lines = [line for reply in _checkouts() for line in str(reply["prompt"]).splitlines()]
+    return list(dict.fromkeys(line for line in lines if line.startswith("#")))
+
+
+@cache
+def _checkouts() -> tuple[Reply, ...]:
     with _recorded() as call:
-        yield from fields(call("memory_checkout", {"query": QUESTION, "purpose": "coding", "max_tokens": WHOLE}))
+        return tuple([call("memory_checkout", {**asked, "max_tokens": WHOLE}) for asked in CHECKOUTS])
 
 
 def tool_fields() -> Iterator[tuple[str, str]]:
@@ -95,6 +113,8 @@ def _recorded() -> Iterator[Call]:
             call("memory_append", {"event_type": type_, "actor": "assistant", "payload": payload})
         for arguments in (SKILL, OUTCOME, OUTCOME):
             call("memory_skill", arguments)
+        remind = import_module("zaxy.eventloom.drafts").own_draft
+        memory.recall.store.append(SESSION, [remind("memory.reminder.suggested", "zaxy", {"message": "Check out."})])
         yield call
 
 

@@ -257,9 +257,12 @@ def _error(code: str, meaning: str) -> tuple[str, Item]:
 
 
 def _checkout() -> Iterator[tuple[str, Item]]:
-    """The fields of a checkout, and two of its verdicts worked out."""
+    """The fields of a checkout, the sections of its prompt, and two of its verdicts worked out."""
+    replies = import_module("zaxy.contracts.replies")
     yield from _fields_of_replies("checkout_fields")
-    for case, quality in import_module("zaxy.contracts.replies").worked_qualities().items():
+    for heading in replies.checkout_sections():
+        yield f"section {heading}", _offered()
+    for case, quality in replies.worked_qualities().items():
         yield f"quality {case}", _offered(quality=quality)
 
 

@@ -15,11 +15,12 @@ SECONDS_TO_FOLLOW = 120.0
 
 
 class BoundFollower:
-    def __init__(self, provider: BoundProvider) -> None:
+    def __init__(self, provider: BoundProvider, *, seconds_to_read: float = SECONDS_TO_READ) -> None:
         self._provider = provider
+        self._seconds_to_read = seconds_to_read
 
     def cursor(self, session: str) -> Cursor | None:
-        found = self._provider.call("cursor", session, budget=SECONDS_TO_READ)
+        found = self._provider.call("cursor", session, budget=self._seconds_to_read)
         if found is None or isinstance(found, Cursor):
             return found
         name = self._provider.name
@@ -71,4 +72,4 @@ class BoundBackend(BoundFollower):
         return cast(GraphStats, self._read("stats", session))
 
     def _read(self, method: str, *arguments: object, **named: object) -> object:
-        return self._provider.call(method, *arguments, budget=SECONDS_TO_READ, **named)
+        return self._provider.call(method, *arguments, budget=self._seconds_to_read, **named)

@@ -57,6 +57,9 @@ class MemoryOfOwner(Memory):
     def query(self, *arguments: Any, **named: Any) -> Any:
         return OwnersReply(self._read("query", "memory_query", arguments, named))
 
+    def verbatim(self, *arguments: Any, **named: Any) -> Any:
+        return OwnersReply(self._read("verbatim", "memory_verbatim", arguments, named))
+
     def checkout(self, *arguments: Any, **named: Any) -> Any:
         return OwnersReply(self._read("checkout", "memory_checkout", arguments, named))
 

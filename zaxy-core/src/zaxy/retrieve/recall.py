@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from zaxy.api.models import AsOf, Query
-from zaxy.errors import Unavailable
+from zaxy.errors import Unavailable, ZaxyError
 from zaxy.eventloom.citation import SCHEME
 from zaxy.eventloom.disposable_database import BrokenFollower
 from zaxy.eventloom.event_log import EventLog
@@ -19,7 +19,7 @@ from zaxy.eventloom.opening import open_event_log
 from zaxy.follow.bound import BoundBackend, BoundFollower
 from zaxy.follow.collector import resting_collector
 from zaxy.follow.extraction import Extractors
-from zaxy.follow.loop import Loop
+from zaxy.follow.loop import FollowerState, Loop
 from zaxy.follow.pace import Pace
 from zaxy.graph.dated import DatedGraph
 from zaxy.graph.identities import Identities
@@ -35,7 +35,7 @@ from zaxy.text.index import TextIndex
 if TYPE_CHECKING:
     from zaxy.api.models import Cursor, EntityRef, EntityRow
     from zaxy.api.points import Follower
-    from zaxy.follow.loop import FollowerState, Progress
+    from zaxy.follow.loop import Progress
     from zaxy.plugins.host import BoundProvider
     from zaxy.retrieve.results import Answer, Result
     from zaxy.retrieve.retriever import Question
@@ -43,6 +43,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 ATTEMPTS = 3
+ALL_LANES, PASSAGES, WORDS = "all lanes", "passages", "words"
+"""What a reply reads: all that follows the log; passages and what of them no longer holds; or words alone."""
+SECONDS_FOR_MARKS = 2.0
+"""How long passages wait for a plugin's graph to say which of them no longer hold."""
 
 
 class Recall:
@@ -59,19 +63,19 @@ class Recall:
         session: str,
         make: Callable[[Snapshot], T],
         *,
-        with_graph: bool = True,
+        reads: str = ALL_LANES,
         target: int | None = None,
     ) -> T:
-        """What `make` makes of one state of memory, with the followers up to the log.
+        """What `make` makes of one state of memory, with the followers that it reads up to the log.
 
         It is made again if a follower was rebuilt meanwhile, as after an erasure, or turned out not to be what the log
         says: such a follower is built again first, and the reply warns.
         """
         doubts: list[str] = []
-        loop = self.loop if with_graph else self._text_loop
+        loop = self._loop_for(reads)
         for attempt in range(ATTEMPTS):
             try:
-                with resting_collector(), self._snapshot(session, loop, doubts=doubts, target=target) as held:
+                with resting_collector(), self._snapshot(session, reads, doubts=doubts, target=target) as held:
                     snapshot, states = held
                     answer = make(snapshot)
                     after = loop.cursors(session)
@@ -92,36 +96,49 @@ class Recall:
 
     @contextmanager
     def _snapshot(
-        self, session: str, loop: Loop, *, doubts: Sequence[str], target: int | None
+        self, session: str, reads: str, *, doubts: Sequence[str], target: int | None
     ) -> Iterator[tuple[Snapshot, list[FollowerState]]]:
+        loop = self._loop_for(reads)
         with self.store.view(session) as log:
             states = loop.catch_up(session, self.patience, self.progress, log=log)
             graph = self.backend if GRAPH in loop.names else None
+            standing: list[FollowerState] = []
+            if reads == PASSAGES and graph is None:
+                graph, standing = self._as_it_stands(session)
+            doubted = states if reads == ALL_LANES else [state for state in states if state.follower == TEXT]
             with self.texts.hold(session), graph.hold() if graph else nullcontext():
                 yield (
                     Snapshot(
                         log,
-                        states,
+                        [*states, *standing],
                         texts=self.texts,
                         graph=graph,
-                        lanes=self._lanes if graph else (),
+                        lanes=self._lanes if reads == ALL_LANES else (),
                         extract=self.extractors.extract,
-                        warnings=(*doubts, *self.doubts(session, states)),
+                        warnings=(*doubts, *self.doubts(session, doubted)),
                         notices=self.notices,
                         target=target,
                     ),
                     states,
                 )
 
+    def _as_it_stands(self, session: str) -> tuple[DatedGraph | None, list[FollowerState]]:
+        """The graph of a plugin, which may be far away or gone: nobody waits for it to follow, nor long for a reply."""
+        try:
+            backend = BoundBackend(self.graph, seconds_to_read=SECONDS_FOR_MARKS)
+            cursor = backend.cursor(session)
+        except ZaxyError:
+            return None, []
+        graph = DatedGraph(backend, self.identities, self.store, utc_now)
+        return graph, [FollowerState(GRAPH, session, cursor.seq if cursor else 0, 0, cursor=cursor)]
+
     def query(self, question: Question) -> Answer:
         return self.reply(question.session, lambda snapshot: _answer(snapshot, Retriever(snapshot).query(question)))
 
     def verbatim(self, question: Question) -> Answer:
-        """By words alone: no graph takes part, and none need work."""
+        """By words alone: no graph need work. One that does says what no longer holds."""
         return self.reply(
-            question.session,
-            lambda snapshot: _answer(snapshot, Retriever(snapshot).verbatim(question)),
-            with_graph=False,
+            question.session, lambda snapshot: _answer(snapshot, Retriever(snapshot).verbatim(question)), reads=PASSAGES
         )
 
     def fitting(self, session: str, text: str, limit: int) -> list[int]:
@@ -136,7 +153,7 @@ class Recall:
             hits = snapshot.hits(Query(text, session, as_of=AsOf(known_at=snapshot.head)))
             return list(dict.fromkeys(hit.text.seq for hit in hits if hit.words or hit.named))[:limit]
 
-        return self.reply(session, find, with_graph=False)
+        return self.reply(session, find, reads=WORDS)
 
     def doubts(self, session: str, states: Iterable[FollowerState]) -> list[str]:
         """Why an answer may not be trusted: followers that are not up to the log, and a log that is damaged."""
@@ -213,6 +230,19 @@ class Recall:
         """For reads that need no graph, and so work without one."""
         return self._loop_of({TEXT: self.texts})
 
+    @cached_property
+    def _passage_loop(self) -> Loop:
+        """For passages, which are marked where they no longer hold: the core's own graph is at hand for that."""
+        with suppress(ZaxyError):
+            if self.graph.is_own:
+                return self._loop_of({TEXT: self.texts, GRAPH: self.backend})
+        return self._text_loop
+
+    def _loop_for(self, reads: str) -> Loop:
+        if reads == ALL_LANES:
+            return self.loop
+        return self._passage_loop if reads == PASSAGES else self._text_loop
+
     def _loop_of(self, followers: dict[str, Follower]) -> Loop:
         folder = Path(self.workspace.eventloom) / "followers" / "locks"
         return Loop(self.store, followers, self.extractors, folder=folder, resolver=self.identities, pace=self._pace)
@@ -222,7 +252,7 @@ class Recall:
         return Pace()
 
     def close(self) -> None:
-        for loop in ("loop", "_text_loop"):
+        for loop in ("loop", "_text_loop", "_passage_loop"):
             if loop in self.__dict__:
                 self.__dict__.pop(loop).close()
         if "store" in self.__dict__:

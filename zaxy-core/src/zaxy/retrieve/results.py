@@ -11,9 +11,15 @@ from typing import Any
 
 from zaxy.api.models import JsonObject
 from zaxy.errors import InvalidRequest
+from zaxy.eventloom.citation import FULL, SHORT
+from zaxy.extract.texts import cut
 from zaxy.text.schema import Text
 
 FARTHEST = 2**53
+MAX_NAME_CHARS = 80
+"""A longer name is made of the text."""
+MAX_PLACE_CHARS = 160
+"""Characters of a path, a title or a source that a row in brief shows."""
 
 
 GRAPH_LANES = ("exact", "keyword", "traversal")
@@ -92,6 +98,44 @@ class Result:
             row |= {"entity_name": self.entity_name, "entity_type": self.entity_type}
         return {**row, "metadata": dict(self.metadata)}
 
+    def explained(self) -> dict[str, Any]:
+        """The row for a model that has room: every field, with where the score comes from and no sum."""
+        why = {"source": self.lane, "weighted_score": round(self.score, 2)}
+        row = {**self.in_brief(), "score_explanation": why}
+        return {"valid_to": "", "metadata": {}, **row}
+
+    def in_brief(self) -> dict[str, Any]:
+        """The row as a model needs it: nothing that is empty, and nothing that another field says."""
+        row: dict[str, Any] = {
+            "content": self.content,
+            "citation": self.citation[: SHORT - FULL],
+            "source_lane": self.source_lane,
+            "score": round(self.score, 2),
+            "event_type": self.event_type,
+            "actor": self.actor,
+            "valid_from": _to_the_minute(self.valid_from),
+        }
+        if self.valid_to:
+            row["valid_to"] = _to_the_minute(self.valid_to)
+        if self.entity_type and not self.entity_name.startswith(f"{self.event_type}:"):
+            is_text = len(self.entity_name) > MAX_NAME_CHARS or self.content.startswith(self.entity_name)
+            row |= {**({} if is_text else {"entity_name": self.entity_name}), "entity_type": self.entity_type}
+        if place := self._place():
+            row["metadata"] = place
+        return row
+
+    def _place(self) -> dict[str, Any]:
+        """Where it stands, without what the row says elsewhere: its kind by its type, a title by its name or text."""
+        known = f"{self.entity_name}\n{self.content}"
+        place = {key: one for key, one in self.metadata.items() if key != "kind"}
+        if str(place.get("title", "")) in known:
+            place.pop("title", None)
+        return {key: cut(one, MAX_PLACE_CHARS) if isinstance(one, str) else one for key, one in place.items()}
+
+
+def _to_the_minute(moment: str) -> str:
+    return f"{moment[:16]}Z"
+
 
 def source_lanes(results: Iterable[Result]) -> list[str]:
     return [result.source_lane for result in results]
@@ -108,10 +152,17 @@ class Answer:
     """About trust: damage, a follower that lags or is frozen."""
     notices: tuple[str, ...] = ()
     """About service: a lane that dropped out, a question with nothing to look for."""
+    has_room: bool = False
+    """Whether its rows fit with all their fields, whole."""
     superseded: tuple[Text, ...] = ()
     """What would have come before the last of the results, but no longer holds."""
     replaced: Mapping[int, Text] = field(default_factory=dict)
     """By the seq of a result that came in its place: what would have come, but no longer holds."""
+
+    def in_brief(self) -> dict[str, Any]:
+        """The same for a model, which needs no sums of scores."""
+        rows = [result.explained() if self.has_room else result.in_brief() for result in self.results]
+        return {**self.as_dict(), "results": rows}
 
     def as_dict(self) -> dict[str, Any]:
         return {

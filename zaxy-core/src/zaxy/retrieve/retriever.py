@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -14,8 +15,10 @@ from zaxy.errors import InvalidRequest, TooLarge, ZaxyError
 from zaxy.extract.names import entity_keys
 from zaxy.retrieve import lanes
 from zaxy.retrieve.closeness import weigh_closeness
+from zaxy.retrieve.endings import ends_of
 from zaxy.retrieve.fusion import Proposal, add, copies_last, lane_of, of_words, ordered, weigh
 from zaxy.retrieve.log_words import Said
+from zaxy.retrieve.page_rows import PageRows, short_rows, whole_rows
 from zaxy.retrieve.present import present_of
 from zaxy.retrieve.profiles import Profile, profile_named
 from zaxy.retrieve.results import Answer, Position, Result, cursor_text, position_of
@@ -24,9 +27,12 @@ from zaxy.retrieve.snapshot import Snapshot
 from zaxy.text import tokens
 from zaxy.text.ranking import Hit
 from zaxy.text.schema import Text
-from zaxy.token_count import count_tokens
+from zaxy.text.verbatim import Passages
 
 NOW = AsOf()
+VERBATIM, BM25 = "verbatim", "bm25"
+"""The lane of passages that are found by their words alone, and how they are scored."""
+NOTHING_ASKED = "the query has nothing but common words and punctuation: name what you look for"
 UNBOUNDED = 1 << 40
 """Tokens: a budget that is not even counted."""
 MAX_QUESTION_CHARS = 4096
@@ -34,9 +40,7 @@ MAX_RESULTS = 100
 SECONDS_FOR_A_LANE = 0.5
 PROPOSED_BY_OTHERS = 50
 CHECKED_TOGETHER = 12
-FOR_THE_REPLY = 40
-ROW_TOKENS, STEP_TOKENS, PART_TOKENS = 160, 34, 11
-"""Tokens of a row besides what it says: its fields, and the parts of its score."""
+MAX_NOTICE_CHARS = 160
 STARTS = 3
 """How many of the best results the graph is walked from."""
 
@@ -89,6 +93,8 @@ class Found(NamedTuple):
     notices: list[str]
 
 
+Fit = Callable[[Sequence[Result]], PageRows]
+"""What of the rows a page has room for."""
 Fits = Callable[[Sequence[Text]], Sequence[bool]]
 """Whether each of the passages may be shown, by what the index has of it."""
 
@@ -109,7 +115,9 @@ class Retriever:
         """What answers the question, of what holds at the moment that it means."""
         found = self._found(question)
         best = islice(copies_last(found.held, found.profile), found.position.offset, None)
-        answer = self._page(question, best, found.position, found.notices)
+        known_at = found.position.known_at
+        fit = partial(self._short, question=question, known_at=known_at)
+        answer = self._page(question, best, found.position, found.notices, fit=fit)
         last = min((result.score for result in answer.results), default=0.0) if answer.truncated else 0.0
         before = [proposal.text for proposal in found.ended if proposal.score >= last]
         return replace(answer, superseded=tuple(before[:MAX_RESULTS]), replaced=found.replaced)
@@ -118,6 +126,9 @@ class Retriever:
         """What the passages say, whether or not it still holds."""
         unscored = [Proposal(text, None, (lane_of(text), 0.0, 0.0, 0.0)) for text in texts]
         return list(self._results(question, [(proposal, None) for proposal in unscored]))
+
+    def _short(self, rows: Sequence[Result], question: Question, known_at: int) -> PageRows:
+        return short_rows(rows, question.max_tokens, lambda: self._snapshot.asked(question.text, known_at))
 
     def _found(self, question: Question) -> Found:
         """What the lanes propose and the graph says still holds, best first; looked up as far as it is asked for."""
@@ -143,7 +154,7 @@ class Retriever:
             add(proposals, found, lane=lane, weight=profile.outside, best=top)
         self._weigh(proposals, profile, as_of)
         if not (wanted.words or wanted.identifiers or wanted.phrases):
-            notices.append("the query has nothing but common words and punctuation: name what you look for")
+            notices.append(NOTHING_ASKED)
         ended: list[Proposal] = []
         weigh_closeness(snapshot.asked(question.text, known_at), ordered(proposals.values()), profile.closeness)
         best = ordered(proposals.values())
@@ -160,32 +171,33 @@ class Retriever:
         weigh(proposals.values(), profile, newest, feedback)
 
     def verbatim(self, question: Question) -> Answer:
-        """The passages whose words fit, as they stand in the log: no graph, no lane but the words.
+        """The passages that have what is asked for, as they stand in the log. Words find them and nothing else.
 
-        What only asks is found by a quoted phrase.
+        What only asks is found by a quoted phrase. What no longer holds has its end.
         """
-        position, found = self._passages(question, self._snapshot.hits_and_questions)
-        best = ((proposal, None) for proposal in islice(found, position.offset, None))
-        return self._page(question, best, position, [])
+        question = replace(question, profile=BM25)
+        position = position_of(question.cursor, question.asked) if question.cursor else Position(0, self._snapshot.head)
+        known_at = min(position.known_at, self._snapshot.head)
+        found = self._snapshot.passages(Query(question.text, self._session, as_of=AsOf(known_at=known_at)))
+        proposals: dict[int, Proposal] = {}
+        for text, score in found.found:  # best first, so that an event keeps its best passage
+            proposals.setdefault(text.seq, Proposal(text, None, (VERBATIM, score, score, 1.0)))
+        best = ((proposal, None) for proposal in islice(proposals.values(), position.offset, None))
+        notices = _about_literals(found, question.text)
+        answer = self._page(question, best, position, notices, fit=lambda rows: whole_rows(rows, question.max_tokens))
+        ends = ends_of(self._snapshot, [proposals[result.seq].text for result in answer.results], notices)
+        results = [replace(result, valid_to=ends.get(result.seq, "")) for result in answer.results]
+        return replace(answer, results=tuple(results), notices=tuple(notices))
 
     def verbatim_besides(self, question: Question, known: Container[int], *, among: int, fits: Fits) -> list[Result]:
         """The first passages of events that the caller does not know yet; `among` is a count of the best."""
-        found = self._passages(question, self._snapshot.hits, count=among)[1]
+        query = Query(question.text, self._session, as_of=AsOf(known_at=self._snapshot.head))
+        weights = profile_named(question.profile)._replace(keyword=1.0, verbatim=1.0)
+        found = of_words(self._snapshot.hits(query), weights, among).values()
         fresh = [one for one in found if one.seq not in known]
         fitting = fits([proposal.text for proposal in fresh])
         chosen = [(one, None) for one, is_fit in zip(fresh, fitting, strict=True) if is_fit][: question.limit]
         return list(self._results(question, chosen))
-
-    def _passages(
-        self, question: Question, find: Callable[[Query], list[Hit]], *, count: int | None = None
-    ) -> tuple[Position, Iterable[Proposal]]:
-        """Where the page begins, and the first `count` events of all pages; all of them if no count is given."""
-        head = self._snapshot.head
-        position = position_of(question.cursor, question.asked) if question.cursor else Position(0, head)
-        as_of = AsOf(question.as_of.valid_at, min(position.known_at, head))
-        hits = find(Query(question.text, self._session, as_of=as_of))
-        profile = profile_named(question.profile)
-        return position, of_words(hits, profile._replace(keyword=1.0, verbatim=1.0), count).values()
 
     def _page(
         self,
@@ -193,23 +205,19 @@ class Retriever:
         best: Iterable[tuple[Proposal, EntityRow | None]],
         position: Position,
         notices: Sequence[str],
+        *,
+        fit: Fit,
     ) -> Answer:
         """As many rows as were asked for and fit into the budget; the first one always does."""
         chosen = list(islice(best, question.limit + 1))
-        more = len(chosen) > question.limit
-        results: list[Result] = []
-        used = FOR_THE_REPLY
-        for row in self._results(question, chosen[: question.limit]):
-            cost = _cost(row) if question.max_tokens != UNBOUNDED else 0
-            if results and used + cost > question.max_tokens:
-                more = True
-                break
-            results.append(row)
-            used += cost
+        results = list(self._results(question, chosen[: question.limit]))
+        page = PageRows(results, 0) if question.max_tokens == UNBOUNDED else fit(results)
+        more = len(chosen) > question.limit or len(page.rows) < len(results)
         cursor = ""
         if more:
-            cursor = cursor_text(Position(position.offset + len(results), position.known_at), question.asked)
-        return Answer(tuple(results), used, more, cursor, notices=tuple(dict.fromkeys(notices)))
+            cursor = cursor_text(Position(position.offset + len(page.rows), position.known_at), question.asked)
+        said = tuple(dict.fromkeys(notices))
+        return Answer(tuple(page.rows), page.tokens, more, cursor, notices=said, has_room=page.has_room)
 
     def _results(self, question: Question, chosen: Sequence[tuple[Proposal, EntityRow | None]]) -> Iterator[Result]:
         """The rows with what the log says; what was erased in this very moment says nothing."""
@@ -339,6 +347,17 @@ class Retriever:
         return {(row.opened_seq, key): row for row, key in zip(rows, keys, strict=True)}
 
 
+def _about_literals(found: Passages, question: str) -> list[str]:
+    """What there is to say about phrases and identifiers that were asked for."""
+    asked = ", ".join(found.literals.shown)[:MAX_NOTICE_CHARS]
+    if found.partly:
+        return [f"no passage has all of {asked}: these have some of it"]
+    if asked and not found.found:
+        return [f"no passage has {asked} as it stands: look for its words without quotation marks, or ask memory_query"]
+    wanted = tokens.wanted(question)
+    return [] if wanted.words or wanted.identifiers or wanted.phrases else [NOTHING_ASKED]
+
+
 def _fits(item: object, as_of: AsOf) -> bool:
     if not isinstance(item, Candidate) or type(item.seq) is not int or type(item.score) not in (int, float):
         return False
@@ -372,12 +391,6 @@ def _result(profile: str, proposal: Proposal, said: Said, *, row: EntityRow | No
         summary=entity.summary if entity else "",
         properties=entity.properties if entity else {},
     )
-
-
-def _cost(row: Result) -> int:
-    """The tokens of a row as JSON, near enough: counting all its figures would take longer than finding it."""
-    text = count_tokens(f"{row.content} {row.entity_name} {row.citation}")
-    return text + ROW_TOKENS + STEP_TOKENS * len(row.steps) + PART_TOKENS * len(row.parts)
 
 
 def _invalid(message: str, remediation: str) -> ZaxyError:

@@ -27,6 +27,7 @@ from zaxy.text.index import TextIndex
 from zaxy.text.passages import Passage
 from zaxy.text.ranking import Hit
 from zaxy.text.schema import Text
+from zaxy.text.verbatim import Passages
 
 MAX_EVENTS_SEARCHED = 400
 """How many events are searched, from a given place, for those that are not bookkeeping."""
@@ -131,9 +132,9 @@ class Snapshot:
             self._hits[query] = self.texts.hits(query)
         return self._hits[query]
 
-    def hits_and_questions(self, query: Query) -> list[Hit]:
-        """The same, and questions that have a quoted phrase."""
-        return sorted([*self.hits(query), *self.texts.quoted_questions(query)], key=lambda hit: -hit.score)
+    def passages(self, query: Query) -> Passages:
+        """The passages that have what is asked for themselves."""
+        return self.texts.passages(query)
 
     def first_texts(self, seqs: Iterable[int]) -> list[Text]:
         """The first passage of each of the events."""

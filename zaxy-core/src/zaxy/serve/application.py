@@ -172,11 +172,12 @@ class Application:
         return self.catalog.find(name).tool.input_schema
 
     def unlisted_arguments(self, tool: str) -> tuple[str, ...]:
-        """Arguments of our own that are taken but not listed: a second name, what only programs send, and what only
-        counts in production."""
+        """Arguments of our own that are taken but not listed: a second name (appends list it, as a thread is what is
+        written to), what only programs send, and what only counts in production."""
         if tool not in self._own:
             return ()
-        return ("thread", "metadata") if self.production else ("thread", "metadata", "admin_token")
+        second_name = () if tool == "memory_append" else ("thread",)
+        return (*second_name, "metadata") if self.production else (*second_name, "metadata", "admin_token")
 
     # The record of calls
 

@@ -87,9 +87,10 @@ def _left_out(reply: Reply) -> str:
     counted = reply["diagnostics"]
     policy = counted.get("purpose_policy", {})
     reasons = [f"{count} as {reason.replace('_', ' ')}" for reason, count in policy.get("by_reason", {}).items()]
+    superseded, repeated = (counted.get(name, 0) for name in ("superseded_contexts_excluded", "duplicates_removed"))
     counts = [
-        f"{counted['superseded_contexts_excluded']} superseded" if counted["superseded_contexts_excluded"] else "",
-        f"{counted['duplicates_removed']} repeated" if counted["duplicates_removed"] else "",
+        f"{superseded} superseded" if superseded else "",
+        f"{repeated} repeated" if repeated else "",
         f"for the purpose {', '.join(reasons)}" if reasons else "",
     ]
     left_out = "; ".join(filter(None, counts))
@@ -125,7 +126,7 @@ def _related(reply: Reply, terminal: Terminal) -> Lines:
         lines += wrapped(plain(found["content"]), terminal.width, "  ")
         if newer := found.get("maybe_replaced_by"):
             lines.append(terminal.painted(f"    perhaps replaced by {newer}", DIM))
-        lines += _source(found["event_type"], "", found["citation"], terminal)
+        lines += _source(found.get("event_type", ""), "", found["citation"], terminal)
     return lines
 
 

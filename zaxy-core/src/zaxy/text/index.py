@@ -18,9 +18,10 @@ from zaxy.api.provider import ProviderContext
 from zaxy.eventloom.disposable_database import DisposableDatabase
 from zaxy.text import tokens
 from zaxy.text.blocks import BlockSizes
-from zaxy.text.ranking import Hit, Weights, quoted_questions, rank, weights
+from zaxy.text.ranking import Hit, Weights, rank, weights
 from zaxy.text.schema import FORMAT, SCHEMA, Content, Text
 from zaxy.text.store import TextStore
+from zaxy.text.verbatim import Passages, passages
 from zaxy.text.verification import problems
 
 T = TypeVar("T")
@@ -92,12 +93,11 @@ class TextIndex:
         found = self._read(query.session, lambda store: rank(store, wanted, known, at))
         return [hit for hit in found if not at or hit.text.time <= at]
 
-    def quoted_questions(self, query: Query) -> list[Hit]:
-        """What only asks and has a phrase that the query quotes; nothing else finds it."""
+    def passages(self, query: Query) -> Passages:
+        """The passages that have what the query asks for themselves, each with its BM25 value."""
         wanted = tokens.wanted(query.text)
         known = LAST if query.as_of.known_at is None else query.as_of.known_at
-        at = query.as_of.valid_at
-        return self._read(query.session, lambda store: quoted_questions(store, wanted, known, at))
+        return self._read(query.session, lambda store: passages(store, query.text, wanted, known))
 
     def contents(self, session: str, ids: Iterable[int]) -> dict[int, Content]:
         return self._read(session, lambda store: store.contents(ids))

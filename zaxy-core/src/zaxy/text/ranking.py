@@ -12,7 +12,6 @@ from functools import partial
 from typing import NamedTuple
 
 from zaxy.text import bm25
-from zaxy.text.asides import text_of
 from zaxy.text.bm25 import terms_of
 from zaxy.text.candidates import Candidates, candidates
 from zaxy.text.schema import PLACE_BITS, Text
@@ -70,7 +69,7 @@ def rank(store: TextStore, wanted: Wanted, last_seq: int, by: str = "") -> list[
             chosen.passages.setdefault(aside.passage, range(len(chosen.terms)))
     found = {text.id: text for text in store.texts(chosen.passages)} if chosen.passages else {}
     weights = [term.weight for term in chosen.terms]
-    times = _times(found.values(), chosen)
+    times = times_of(found.values(), chosen)
     answers = asides.answers(_weights_of_words(wanted, chosen, reach), _highest_weight(times, weights))
     if not found and not answers:
         return []
@@ -84,21 +83,6 @@ def rank(store: TextStore, wanted: Wanted, last_seq: int, by: str = "") -> list[
         found[text.id] = text
     episodes = _episodes(found.values(), times=times, weights=weights, sizes=sizes)
     return _best(found, wanted, own=own, at=at, named=named, episodes=episodes, answers=answers)
-
-
-def quoted_questions(store: TextStore, wanted: Wanted, last_seq: int, by: str = "") -> list[Hit]:
-    """What only asks and has a quoted phrase, the most of the phrases first. No word finds it."""
-    if not wanted.phrases:
-        return []
-    share = NAMED / (len(wanted.phrases) + len(wanted.identifiers))
-    scored = []
-    for aside in store.asides(last_seq, by).quoted(wanted.phrases):
-        text = folded(aside.text)
-        if score := share * sum([phrase in text for phrase in wanted.phrases]):
-            scored.append((score, aside.id, aside))
-    return [
-        Hit(text_of(aside), score, 0.0, 0.0, 0.0, 0.0, 0.0, score) for score, _, aside in sorted(scored, reverse=True)
-    ]
 
 
 def _weights_of_words(wanted: Wanted, chosen: Candidates, reach: Reach) -> dict[str, float]:
@@ -126,7 +110,7 @@ def _highest_weight(times: Mapping[int, list[tuple[int, int]]], weights: Sequenc
     return highest
 
 
-def _times(texts: Iterable[Text], chosen: Candidates) -> dict[int, list[tuple[int, int]]]:
+def times_of(texts: Iterable[Text], chosen: Candidates) -> dict[int, list[tuple[int, int]]]:
     """How often each of the terms occurs in each text, where it does."""
     spaced = [term.spaced for term in chosen.terms]
     times: dict[int, list[tuple[int, int]]] = {}

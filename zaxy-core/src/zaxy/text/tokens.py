@@ -46,7 +46,7 @@ _ACCENTS = dict.fromkeys(
     (*range(0x300, 0x370), *range(0x591, 0x5C8), *range(0x610, 0x61B), *range(0x64B, 0x660), 0x670)
 )
 # Each kind begins where a word does: tried within words too, a long one would take the square of its length.
-_IDENTIFIER = re.compile(
+IDENTIFIER = re.compile(
     r"(?<![\w$])[\w$]++(?:[-./\\:@#+~]++[\w$]++)++|(?<!\w)\w*\d\w*|(?<!\w)\w+_\w+"
     r"|(?<![^\W\d_])[^\W\d_]*[a-z][A-Z]\w*"
 )
@@ -64,7 +64,7 @@ _SHOWN = {hidden: mark for mark, hidden in _HIDDEN.items()}
 MONTHS = "january february march april may june july august september october november december".split()
 # With a capital letter: `may` and `march` are words of other meanings too.
 _MONTH = re.compile(rf"\b({'|'.join(month.title() for month in MONTHS)})\b(?:,? ((?:19|20)\d\d)\b)?")
-_QUOTED = re.compile(r'"([^"]{2,200})"|“([^”]{2,200})”|«([^»]{2,200})»|`([^`]{2,200})`|「([^」]{1,200})」')
+QUOTED = re.compile(r'"([^"]{2,200})"|“([^”]{2,200})”|«([^»]{2,200})»|`([^`]{2,200})`|「([^」]{1,200})」')
 
 _CLAUSE_END = re.compile(r"[.,;:!?…，；、。！？؟]+")
 
@@ -203,7 +203,7 @@ def identifiers(text: str) -> list[str]:
     elif not _SIGN_OF_IDENTIFIERS.search(text):
         return []
     for part in [part for part in text.split() if not (part.isalpha() and part.islower()) and not _is_plain(part)]:
-        for name in _IDENTIFIER.findall(part):
+        for name in IDENTIFIER.findall(part):
             if len(name) <= 2 * MAX_CHARS:
                 found[_hidden(name)] = None
                 if "/" in name or "\\" in name:
@@ -230,8 +230,12 @@ def _hidden(name: str) -> str:
 def wanted(question: str) -> Wanted:
     """What to look for; nothing where a question is all stop words and punctuation."""
     asked = tuple(dict.fromkeys(words(question)))
-    phrases = tuple(folded(next(filter(None, groups))) for groups in _QUOTED.findall(question))
-    return Wanted(asked, tuple(identifiers(question)), phrases, tuple(_months(question)))
+    return Wanted(asked, tuple(identifiers(question)), quoted_phrases(question), tuple(_months(question)))
+
+
+def quoted_phrases(question: str) -> tuple[str, ...]:
+    """What stands between quotation marks, folded."""
+    return tuple(folded(next(filter(None, groups))) for groups in QUOTED.findall(question))
 
 
 def _months(question: str) -> Iterator[str]:

@@ -47,7 +47,7 @@ def capabilities(call: Call) -> Mapping[str, Any]:
 
 @tool(
     "memory_bootstrap",
-    "Call first in a session: what memory holds and how to use it.",
+    "Call first: what memory holds and how to use it.",
     takes=schema("", session_id=TEXT, current_task=TASK),
     read_only=True,
     profiles=(CORE, COORDINATE, FULL),
@@ -58,7 +58,7 @@ def bootstrap(call: Call) -> Mapping[str, Any]:
 
 @tool(
     "memory_checkout",
-    "Call before substantial work and after compaction: cited facts for a task. "
+    "Call before substantial work and after compaction: cited facts. "
     "Answer on answer_from_memory or what a cited line states.",
     takes=schema(
         "query",
@@ -97,7 +97,7 @@ def assemble(call: Call) -> Mapping[str, Any]:
 
 @tool(
     "context_after_turn",
-    "Record a turn, and get context for the next.",
+    "Record a turn and get context for the next.",
     takes=schema(
         "role content",
         **texts("role content session_id speaker source"),

@@ -15,7 +15,7 @@ TEXTS = {"type": "array", "items": {"type": "string"}}
 
 @tool(
     "memory_feedback",
-    "After cited facts shaped an answer, say whether they were useful.",
+    "Say whether cited facts that shaped an answer were useful.",
     takes=schema(
         "entity_name entity_type feedback",
         entity_name=TEXT,
@@ -38,7 +38,7 @@ def feedback(call: Call) -> Mapping[str, Any]:
 
 @tool(
     "memory_skill",
-    "Record a reusable procedure: propose, validate, revise, deprecate, contradict, apply or record_outcome.",
+    "Record a procedure: propose, validate, revise, deprecate, contradict, apply or record_outcome.",
     takes=schema(
         "action skill_id",
         **texts("action skill_id actor session_id version name summary"),

@@ -36,7 +36,7 @@ DEFAULT_TOKENS = 3000
 EVENT = {
     "event_type": text("like decision.made", 256),
     "actor": NAME,
-    "payload": {"type": "object", "description": "same key or supersedes replaces older facts"},
+    "payload": {"type": "object", "description": "same key or supersedes replaces older"},
     "sensitivity": TEXT,
     "caused_by": TEXT,
     "idempotency_key": TEXT,
@@ -45,7 +45,7 @@ EVENT = {
 
 @tool(
     "memory_append",
-    "Record what a later session must know: a decision, a fact, a result.",
+    "Record what a later session must know: a decision, fact or result.",
     takes=schema("event_type actor payload", **EVENT, session_id=TEXT, thread=TEXT),
     profiles=(CORE, COORDINATE, FULL, COMPACT),
 )
@@ -85,7 +85,7 @@ def _drafts(call: Call) -> Iterator[Draft]:
 
 @tool(
     "memory_invalidate",
-    "End a fact that no longer holds; history keeps it.",
+    "End what no longer holds; history keeps it.",
     takes=schema(
         "entity_name entity_type",
         **texts("entity_name entity_type invalid_at reason session_id actor admin_token"),

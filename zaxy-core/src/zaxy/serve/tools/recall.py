@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from zaxy.serve.results import cited_for, with_short_citations
+from zaxy.serve.results import cited_for
 from zaxy.serve.served_tool import (
     COMPACT,
     COORDINATE,
@@ -21,10 +21,13 @@ from zaxy.serve.served_tool import (
     tool,
 )
 
+QUERY_TOKENS = 1500
+"""For ten rows: what a model reads of them before it asks for one of them whole."""
+
 
 @tool(
     "memory_query",
-    "Search what holds now, or held at a time; results cite their source.",
+    "Search what holds now or held at a time, with citations.",
     takes=schema(
         "query",
         query=QUERY,
@@ -41,19 +44,20 @@ from zaxy.serve.served_tool import (
     profiles=(CORE, COORDINATE, FULL, COMPACT),
 )
 def query(call: Call) -> Mapping[str, Any]:
-    return cited_for(call, call.memory.query(**call.own, session=call.session).as_dict())
+    answer = call.memory.query(**{"max_tokens": QUERY_TOKENS, **call.own}, session=call.session)
+    return answer.as_dict() if call.from_command else answer.in_brief()
 
 
 @tool(
     "memory_verbatim",
-    "Find exact source passages: quotes, identifiers, transcript turns, document chunks.",
+    "Find turns, documents and events word for word, by quotes or identifiers; score is BM25.",
     takes=schema("query", query=QUERY, session_id=TEXT, limit=LIMIT, max_tokens=COUNT, cursor=TEXT),
     read_only=True,
     idempotent=True,
     profiles=(CORE, FULL),
 )
 def verbatim(call: Call) -> Mapping[str, Any]:
-    return with_short_citations(call.memory.verbatim(**call.own, session=call.session).as_dict())
+    return cited_for(call, call.memory.verbatim(**call.own, session=call.session).as_dict())
 
 
 TOOLS = (query, verbatim)

@@ -49,11 +49,6 @@ class Statements(NamedTuple):
     place: str = ""
     """What its sentences stand under, if they do not say it."""
 
-    def value_of_same(self, other: Statements) -> bool:
-        """Whether both give a value to the same relation of the same subject, and not the same value."""
-        one, two = self.claim, other.claim
-        return bool(one and two) and one[:2] == two[:2] and one[2] != two[2]
-
 
 class _Texts(NamedTuple):
     """What a row says, before its stems are known."""
@@ -139,6 +134,11 @@ def _place(text: str, metadata: Mapping[str, object]) -> str:
     """The title or path of what a text stands in or is about, to stand before it; nothing where the text has it."""
     place = str(metadata.get("title") or metadata.get("path") or "")
     return "" if place in text else f"{cut(place, MAX_PLACE_CHARS)}: "
+
+
+def shown_of_each(rows: Iterable[tuple[Statements, Sequence[float]]]) -> list[str]:
+    """Rows in a few sentences, each given with what its sentences are worth."""
+    return [shown(statements, worth) for statements, worth in rows]
 
 
 def shown(statements: Statements, worth: Sequence[float], max_chars: int = MAX_CHARS) -> str:
