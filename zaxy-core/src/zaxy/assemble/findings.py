@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from zaxy.api.models import Entity, EntityRow
 from zaxy.assemble.conflicts import MAX_DISAGREEMENTS, Disagreement, disagreements
 from zaxy.assemble.context import Gathered, passages
+from zaxy.assemble.emphasis import FOUND, LEFT_OUT, RowAction, below_floors, in_order_for
+from zaxy.assemble.evidence import with_payloads
 from zaxy.assemble.features import Weighed, coverage, weighed
-from zaxy.assemble.judgement import Judgement, in_order, judged, row_sum
+from zaxy.assemble.judgement import Judgement, judged, row_sum
 from zaxy.assemble.now_truth import newest_first
-from zaxy.assemble.purpose import Purpose, suppressed
+from zaxy.assemble.purpose import Purpose
 from zaxy.assemble.skills import Skills, applicable_skills
 from zaxy.assemble.slots import SlotPlan, slot_plan
 from zaxy.assemble.statements import shown
+from zaxy.assemble.suppression import suppressed
 from zaxy.assemble.working_set import KINDS, open_rows
 from zaxy.extract.texts import cut
 from zaxy.retrieve.question import Asked, what_is_asked
@@ -32,7 +35,7 @@ MARKED = 0.35
 DISPUTED = 0.2
 """The share from which on it matters that two rows disagree."""
 ON_IT = 0.5
-"""The share from which something that no longer holds counts as having been on the question."""
+"""The share from which something that is not shown counts as having been on the question."""
 SAID_BEFORE = 120
 """Characters of a statement that stands under the newer one which perhaps replaces it."""
 STATUS_ROWS = 6
@@ -79,6 +82,10 @@ class Findings:
     asked: Asked
     left_out: dict[str, str]
     """Why the purpose does not let a row count, by the citation of the row."""
+    actions: tuple[RowAction, ...]
+    """What the purpose did to rows: first those that it left out, then those that are shown."""
+    not_counted: int
+    """Rows on the question that its rules left out."""
     duplicates: int
     superseded: int
     disagreements: tuple[Disagreement, ...]
@@ -98,9 +105,14 @@ def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts
     """Order what was found, judge it, and take out what may not count and what was said twice."""
     asked = what_is_asked(gathered.query, snapshot)
     found = [*gathered.results, *passages(snapshot, gathered)]
+    if purpose.is_given:
+        found = with_payloads(found, snapshot.events([one.seq for one in found]))
     left_out = suppressed(purpose, found, snapshot.newest)
-    counted = [one for one in found if one.citation not in left_out]
-    all_ = in_order(weighed(asked, counted))
+    not_counted = weighed(asked, [one for one in found if one.citation in left_out])
+    rows_found = weighed(asked, [one for one in found if one.citation not in left_out])
+    left_out |= below_floors(purpose, rows_found)
+    counted = [row for row in rows_found if row.result.citation not in left_out]
+    all_, lifted = in_order_for(purpose, counted, snapshot.newest)
     ordered = _once(all_)
     judgement, said_once = judged(asked, ordered), len(ordered)
     if not judgement.bears:
@@ -110,7 +122,9 @@ def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts
     ordered, replaced = newest_first(asked, ordered, disputed)
     rows = _rows(ordered, replaced, bears=judgement.bears, max_facts=max_facts)
     if asks_for_status(gathered.query, asked):
-        status = [Row(one, one.content, True) for one in _status(snapshot, gathered.query)[:max_facts]]
+        open_ = _status(snapshot, gathered.query)
+        left_out |= suppressed(purpose, open_, snapshot.newest)
+        status = [Row(one, one.content, True) for one in open_ if one.citation not in left_out][:max_facts]
         known = {row.result.citation for row in status}
         rows = [*status, *[row._replace(answers=False) for row in rows if row.result.citation not in known]]
         judgement = judgement._replace(topic=1.0, answer=1.0) if status else judgement
@@ -121,12 +135,25 @@ def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts
         judgement,
         asked,
         left_out,
+        tuple(_actions(left_out, rows[:MAX_ROWS], lifted=lifted, by_emphasis=gathered.by_emphasis)),
+        sum([row.features.coverage >= ON_IT for row in not_counted]),
         len(all_) - said_once,
         sum([coverage(asked, frozenset(text.words.split())) >= ON_IT for text in gathered.superseded]),
         tuple(_shown(disputes, rows)),
-        applicable_skills(gathered.query, snapshot),
+        applicable_skills(asked, snapshot),
         slot_plan(gathered.query),
     )
+
+
+def _actions(
+    left_out: Mapping[str, str], rows: Sequence[Row], *, lifted: Mapping[str, RowAction], by_emphasis: Container[int]
+) -> Iterator[RowAction]:
+    yield from [RowAction(citation, LEFT_OUT, reason) for citation, reason in left_out.items()]
+    for result in [row.result for row in rows]:
+        if result.citation in lifted:
+            yield lifted[result.citation]
+        elif result.seq in by_emphasis:
+            yield RowAction(result.citation, FOUND, "emphasis terms")
 
 
 def _shown(disputes: Iterable[Disagreement], rows: Sequence[Row]) -> list[Disagreement]:

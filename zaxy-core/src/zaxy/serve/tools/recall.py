@@ -24,7 +24,7 @@ from zaxy.serve.served_tool import (
 
 @tool(
     "memory_query",
-    "Search what holds now, or held at a time; results cite their source.",
+    "Search what holds now, or held at a time, with citations.",
     takes=schema(
         "query",
         query=QUERY,
@@ -46,7 +46,7 @@ def query(call: Call) -> Mapping[str, Any]:
 
 @tool(
     "memory_verbatim",
-    "Find exact source passages: quotes, identifiers, transcript turns, document chunks.",
+    "Find exact passages: quotes, identifiers, turns, documents.",
     takes=schema("query", query=QUERY, session_id=TEXT, limit=LIMIT, max_tokens=COUNT, cursor=TEXT),
     read_only=True,
     idempotent=True,
