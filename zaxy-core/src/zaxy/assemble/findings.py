@@ -36,6 +36,8 @@ DISPUTED = 0.2
 """The share from which on it matters that two rows disagree."""
 ON_IT = 0.5
 """The share from which something that is not shown counts as having been on the question."""
+MAX_LEFT_OUT = 6
+"""Rows that are named as left out by the purpose; of the others only the count is shown."""
 SAID_BEFORE = 120
 """Characters of a statement that stands under the newer one which perhaps replaces it."""
 STATUS_ROWS = 6
@@ -148,7 +150,7 @@ def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts
 def _actions(
     left_out: Mapping[str, str], rows: Sequence[Row], *, lifted: Mapping[str, RowAction], by_emphasis: Container[int]
 ) -> Iterator[RowAction]:
-    yield from [RowAction(citation, LEFT_OUT, reason) for citation, reason in left_out.items()]
+    yield from [RowAction(citation, LEFT_OUT, reason) for citation, reason in left_out.items()][:MAX_LEFT_OUT]
     for result in [row.result for row in rows]:
         if result.citation in lifted:
             yield lifted[result.citation]

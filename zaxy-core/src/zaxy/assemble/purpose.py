@@ -99,7 +99,7 @@ class Purpose:
             "recall_floor": self.recall_floor,
             "scoring_profile": self.scoring_profile,
         }
-        more = {"weights": self.weights, "floors": dict(self.floors), "horizon": self.horizon}
+        more = {"floors": dict(self.floors), "horizon": self.horizon}
         return policy | {name: value for name, value in more.items() if value}
 
     def kept(self, details: Mapping[str, Any]) -> dict[str, Any]:

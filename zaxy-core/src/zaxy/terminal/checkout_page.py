@@ -209,7 +209,8 @@ def _steps(reply: Reply) -> Iterable[tuple[str, str]]:
         cited = reply["current_facts"][0]["citation"]
         yield "See the event behind a fact:", command_line("zaxy", "show", cited)
     for payload in guidance.get("feedback", {}).get("payloads", [])[:1]:
-        yield "If it helped, say so:", _feedback(payload)
+        again = guidance.get("next", {}).get("arguments", payload)  # a preset has its name there: a shorter command
+        yield "If it helped, say so:", _feedback({**payload, "purpose": again.get("purpose")})
 
 
 def _feedback(payload: Mapping[str, Any]) -> str:
