@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
+from itertools import islice, pairwise
 from math import log
 from operator import mul
 from typing import NamedTuple
 
 from zaxy.assemble import statements
 from zaxy.assemble.statements import Statements, statements_of
-from zaxy.retrieve.question import NUMBER, PERSON, PLACE, REASON, TIME, Asked, AskedWord
+from zaxy.retrieve.matches import ALIKE, Matches
+from zaxy.retrieve.question import NUMBER, PERSON, PLACE, REASON, TIME, Asked
 from zaxy.retrieve.results import Result
 from zaxy.text import tokens
 
-ALIKE, MIN_ALIKE = 0.8, 5
-"""What a word with the same beginning counts, and how many letters that has at least; it is three fifths of the longer
-word."""
 BESIDE = 0.5
 """How much a word of the turn before or after counts: an answer seldom repeats the question."""
 TURN = "transcript.turn"
@@ -70,6 +68,8 @@ class Features(NamedTuple):
     other_speaker: float
     """Whether the question names a speaker, and another one speaks."""
     long: float
+    other_name: float
+    """The share of the question's names that the row does not have."""
 
 
 class Weighed(NamedTuple):
@@ -90,73 +90,43 @@ class Weighed(NamedTuple):
         return frozenset().union(*self.statements.stems[self.best : self.best + 2])
 
 
-class _Hits:
-    """Which words of a question stand among the stems of its rows, and how well."""
-
-    def __init__(self, words: Sequence[AskedWord], vocabulary: Iterable[str]) -> None:
-        self.found: dict[str, list[tuple[int, float]]] = {}
-        """By stem: the places of words, each with what the stem adds to it."""
-        exact: dict[str, list[tuple[int, float]]] = {}
-        alike: dict[str, list[tuple[str, int, float]]] = {}
-        single: list[tuple[str, int, float]] = []
-        for place, word in enumerate(words):
-            share = 1.0 / len(word.stems)
-            for stem in word.stems:
-                exact.setdefault(stem, []).append((place, share))
-                if len(stem) == 1 and not stem.isascii():
-                    single.append((stem, place, share))
-                elif len(stem) >= MIN_ALIKE and stem.isalpha():  # one digit makes another thing
-                    alike.setdefault(stem[:MIN_ALIKE], []).append((stem, place, ALIKE * share))
-        for own in vocabulary:
-            hits = exact.get(own) or []
-            if single and not hits:
-                hits = [(place, share) for stem, place, share in single if stem in own]
-            for stem, place, share in alike.get(own[:MIN_ALIKE], ()) if not hits else ():
-                needed = max(MIN_ALIKE, -(-max(len(stem), len(own)) * 3 // 5))
-                if stem[:needed] == own[:needed] and min(len(stem), len(own)) >= needed:
-                    hits = [*hits, (place, share)]
-            if hits:
-                self.found[own] = hits
-        self._known = frozenset(self.found)
-        self._count = len(words)
-
-    def matches(self, own: frozenset[str]) -> list[float]:
-        """How far each word of the question stands among the stems of a row or a sentence."""
-        matches = [0.0] * self._count
-        for stem in own & self._known:
-            for place, share in self.found[stem]:
-                matches[place] = min(matches[place] + share, 1.0)
-        return matches
-
-
 def weighed(asked: Asked, results: Sequence[Result]) -> list[Weighed]:
     """What speaks for each of the results of one question, in the same order."""
     stated = statements_of(results)
     every = [frozenset().union(*row.stems, row.label) for row in stated]
-    hits = _Hits(asked.words, frozenset().union(*every))
+    hits = Matches(asked.words, frozenset().union(*every))
     best = max([result.score for result in results], default=1.0) or 1.0
     turns = {result.seq: own for result, own in zip(results, every, strict=True) if result.event_type == TURN}
     spoken = {word.text.casefold() for word in asked.words}
     speakers = {result.actor.casefold() for result in results if result.actor} & spoken
+    beside = [
+        turns.get(result.seq - 1, NOTHING) | turns.get(result.seq + 1, NOTHING) if result.seq in turns else NOTHING
+        for result in results
+    ]
+    # All in one call: it is of another folder, and there are hundreds of sentences.
+    matches = iter(hits.of_each([*every, *beside, *[stems for row in stated for stems in row.stems]]))
+    own, others = list(islice(matches, len(every))), list(islice(matches, len(every)))
     rows = []
-    for result, row, own in zip(results, stated, every, strict=True):
-        matches = hits.matches(own)
-        if result.seq in turns:
-            beside = hits.matches(turns.get(result.seq - 1, NOTHING) | turns.get(result.seq + 1, NOTHING))
-            matches = [max(one, BESIDE * other) for one, other in zip(matches, beside, strict=True)]
+    for result, row, of_row, near in zip(results, stated, own, others, strict=True):
+        found = [max(one, BESIDE * other) for one, other in zip(of_row, near, strict=True)]
         other = result.event_type == TURN and bool(speakers) and result.actor.casefold() not in speakers
-        scored = (result.score / best, matches, float(other))
-        rows.append(_weighed(asked, result, row, scored=scored, hits=hits))
+        scored = (result.score / best, found, float(other))
+        rows.append(_weighed(asked, result, row, scored=scored, in_sentences=list(islice(matches, len(row.stems)))))
     return rows
 
 
 def _weighed(
-    asked: Asked, result: Result, stated: Statements, *, scored: tuple[float, list[float], float], hits: _Hits
+    asked: Asked,
+    result: Result,
+    stated: Statements,
+    *,
+    scored: tuple[float, list[float], float],
+    in_sentences: Sequence[list[float]],
 ) -> Weighed:
+    """`scored`: the share of the best row's score, how far each word is found, and whether another one speaks."""
     score, matches, other_speaker = scored
     weights = [word.weight for word in asked.words]
     total = sum(weights) or 1.0
-    in_sentences = [hits.matches(stems) for stems in stated.stems]
     worth = tuple([sum(map(mul, weights, found)) for found in in_sentences])
     window, pair, place = _best_window(weights, in_sentences)
     kind = _FITTING.get(asked.kind)
@@ -170,14 +140,20 @@ def _weighed(
         float(bool(stated.fields) and _asks_for_field(asked, stated)),
         other_speaker,
         max(0.0, log(max(len(result.content), 1) / LONG)),
+        _names_missing(asked, matches),
     )
     found = frozenset([number for number, match in enumerate(matches) if match >= ALIKE])
     return Weighed(result, stated, features, worth, found, place)
 
 
+def _names_missing(asked: Asked, matches: Sequence[float]) -> float:
+    missing = [match < ALIKE for word, match in zip(asked.words, matches, strict=True) if word.is_name]
+    return sum(missing) / len(missing) if missing else 0.0
+
+
 def coverage(asked: Asked, own: frozenset[str]) -> float:
     """The share of the question's weight that a row with these stems has."""
-    matches = _Hits(asked.words, own).matches(own)
+    matches = Matches(asked.words, own).of_each([own])[0]
     return sum([word.weight * match for word, match in zip(asked.words, matches, strict=True)]) / (asked.total or 1.0)
 
 

@@ -22,7 +22,7 @@ from zaxy.assemble.statements import shown
 from zaxy.assemble.suppression import suppressed
 from zaxy.assemble.working_set import KINDS, open_rows
 from zaxy.extract.texts import cut
-from zaxy.retrieve.question import Asked, what_is_asked
+from zaxy.retrieve.question import Asked
 from zaxy.retrieve.results import Result
 from zaxy.retrieve.snapshot import Snapshot
 from zaxy.text import tokens
@@ -105,7 +105,7 @@ class Findings:
 
 def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts: int) -> Findings:
     """Order what was found, judge it, and take out what may not count and what was said twice."""
-    asked = what_is_asked(gathered.query, snapshot)
+    asked = snapshot.asked(gathered.query)
     found = [*gathered.results, *passages(snapshot, gathered)]
     if purpose.is_given:
         found = with_payloads(found, snapshot.events([one.seq for one in found]))

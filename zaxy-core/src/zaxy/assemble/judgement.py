@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from zaxy.assemble.features import Features, Weighed
 from zaxy.retrieve.question import Asked
 
-ORDER = Features(4.0, 2.5, 1.5, 0.0, 0.5, 0.5, -0.8, -0.8)
-ROW = Features(5.0, 2.7, 0.0, 1.1, 0.6, 0.0, -2.3, -0.8)
+ORDER = Features(4.0, 2.5, 1.5, 0.0, 0.5, 0.5, -0.8, -0.8, 0.0)
+ROW = Features(5.0, 2.7, 0.0, 1.1, 0.6, 0.0, -2.3, -0.8, 0.0)
 ROW_START = -5.3
 """By which rows are ordered, and what says that one of them answers."""
 TOPIC = {"row": 0.5, "coverage": 3.1, "window": 2.6, "unseen": -2.0, "unseen_names": -1.1}
@@ -89,6 +89,7 @@ def judged(asked: Asked, rows: Sequence[Weighed]) -> Judgement:
         "unseen": sum([word.weight for word in unseen]) / (asked.total or 1.0),
         "unseen_names": float(sum(word.is_name for word in unseen)),
         "other_speaker": first.other_speaker,
+        "other_name": max(features, key=row_sum, default=first).other_name,
         "gap": first.score - (features[TENTH - 1].score if len(features) >= TENTH else 0.0),
     }
     found = frozenset().union(*[row.found for row in rows])

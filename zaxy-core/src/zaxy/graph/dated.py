@@ -8,6 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, GraphStats
+from zaxy.extract.names import entity_keys
+
+MAX_TYPES = 8
+"""Entities that may have one name, each of another type."""
 
 if TYPE_CHECKING:
     from zaxy.api.models import Event
@@ -83,6 +87,15 @@ class DatedGraph:
         meant = self.ref(session, entity, as_of.known_at)
         rows = self._backend.entities(session, [meant.name], self._dated(session, as_of), 100)
         return [row for row in rows if row.entity.entity_type == meant.entity_type]
+
+    def version_of_each(self, session: str, entities: Sequence[EntityRef], as_of: AsOf) -> list[EntityRow | None]:
+        """Of each entity the row that holds at a moment, if one does."""
+        meant = self._identities.refs(session, entities, as_of.known_at)
+        names = list(dict.fromkeys([ref.name for ref in meant]))
+        found = self._backend.entities(session, names, self._dated(session, as_of), MAX_TYPES * len(names))
+        keys = entity_keys([EntityRef(row.entity.entity_type, row.entity.name) for row in found])
+        rows = dict(zip(keys, found, strict=True))
+        return [rows.get(key) for key in entity_keys(meant)]
 
     def rows_of_events(self, session: str, seqs: Sequence[int], as_of: AsOf) -> Sequence[EntityRow]:
         return self._backend.rows_of_events(session, seqs, self._dated(session, as_of))

@@ -40,6 +40,12 @@ class Proposal:
         self.parts.append((lane, raw, normalised, weight))
         self.score += normalised * weight
 
+    def said_by(self, text: Text) -> Proposal:
+        """Another event with the same score, which speaks of the same thing."""
+        other = Proposal(text, self.hit)
+        other.parts, other.score = self.parts, self.score
+        return other
+
     @property
     def steps(self) -> tuple[ScoreStep, ...]:
         return tuple([ScoreStep(*part) for part in self.parts])

@@ -18,6 +18,8 @@ class Profile(NamedTuple):
     traversal: float
     outside: float
     """Each lane that a plugin adds, such as one of vectors."""
+    closeness: float
+    """What it counts how close together the words of the question stand."""
     recency: float
     """What the newest event of the session gains; half of it for every month before that."""
     reinforced: float
@@ -27,10 +29,10 @@ class Profile(NamedTuple):
 
 
 PROFILES = {
-    "balanced": Profile(1.0, 1.0, 0.6, 0.15, 0.5, 0.02, 0.1, 0.85),
-    "recall": Profile(1.0, 1.0, 0.6, 0.3, 0.7, 0.02, 0.1, 0.85),
-    "precision": Profile(1.0, 0.8, 0.9, 0.05, 0.3, 0.02, 0.1, 0.7),
-    "temporal": Profile(1.0, 0.9, 0.6, 0.15, 0.4, 0.2, 0.05, 0.85),
+    "balanced": Profile(1.0, 1.0, 0.6, 0.15, 0.5, 0.5, 0.02, 0.1, 0.85),
+    "recall": Profile(1.0, 1.0, 0.6, 0.3, 0.7, 0.5, 0.02, 0.1, 0.85),
+    "precision": Profile(1.0, 0.8, 0.9, 0.05, 0.3, 0.5, 0.02, 0.1, 0.7),
+    "temporal": Profile(1.0, 0.9, 0.6, 0.15, 0.4, 0.5, 0.2, 0.05, 0.85),
 }
 
 

@@ -7,10 +7,10 @@ says little.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from math import sqrt
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from zaxy.text import tokens
 from zaxy.text.asking_words import QUESTION_WORDS
@@ -81,23 +81,22 @@ class Asked(NamedTuple):
         return sum([word.weight for word in self.words])
 
 
-class Known(Protocol):
-    """What memory knows about words."""
-
-    def weights(self, words: Sequence[str]) -> Weights: ...
+Weigh = Callable[[Sequence[str]], Weights]
+"""How much each of the words says in a memory."""
 
 
-def what_is_asked(text: str, known: Known) -> Asked:
+def what_is_asked(text: str, weigh: Weigh) -> Asked:
     language = language_of(text)
     asking = _asking(language)
     found = {word.stems: word for word in weighed_words(text, language) if word.stems}
-    weights = known.weights([stem for stems in found for stem in stems])
+    weights = weigh([stem for stems in found for stem in stems])
+    folded = tokens.folded_each([word.text for word in found.values()])
     words = []
-    for stems, word in found.items():
+    for (stems, word), plain in zip(found.items(), folded, strict=True):
         rarity = max([weights.known.get(stem, weights.unseen) for stem in stems]) / (weights.unseen or 1.0)
         rarity = max(rarity, LEAST_RARITY)
         weight = sqrt(rarity * (1.0 if word.is_name else word.common))
-        weight *= ASKING_SHARE if tokens.folded(word.text) in asking else 1.0
+        weight *= ASKING_SHARE if plain in asking else 1.0
         is_known = all(stem in weights.known for stem in stems)
         words.append(AskedWord(word.text, stems, weight, word.is_name, is_known))
     wanted = tokens.wanted(text)

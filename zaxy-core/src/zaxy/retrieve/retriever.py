@@ -13,6 +13,7 @@ from zaxy.api.models import AsOf, Candidate, Entity, EntityRef, EntityRow, Query
 from zaxy.errors import InvalidRequest, TooLarge, ZaxyError
 from zaxy.extract.names import entity_keys
 from zaxy.retrieve import lanes
+from zaxy.retrieve.closeness import weigh_closeness
 from zaxy.retrieve.fusion import Proposal, add, copies_last, of_words, ordered, weigh
 from zaxy.retrieve.log_words import Said
 from zaxy.retrieve.profiles import Profile, profile_named
@@ -136,6 +137,7 @@ class Retriever:
         if not (wanted.words or wanted.identifiers or wanted.phrases):
             notices.append("the query has nothing but common words and punctuation: name what you look for")
         ended: list[Proposal] = []
+        weigh_closeness(snapshot.asked(question.text, known_at), ordered(proposals.values()), profile.closeness)
         best = ordered(proposals.values())
         held = self._holding(best, as_of=held_at, notices=notices, ended=ended, page=question.limit)
         return Found(held, ended, profile, Position(position.offset, known_at), notices)
@@ -263,19 +265,40 @@ class Retriever:
         self, best: Sequence[Proposal], *, as_of: AsOf, notices: list[str], ended: list[Proposal], page: int
     ) -> Iterator[tuple[Proposal, EntityRow | None]]:
         """The proposals that are so at the moment asked for: an event whose own row was closed is not, and is `ended`.
+        In its place comes the event that says what is so of the same thing now.
 
         Of events that the graph has not come to nobody knows, and they are let through.
         """
         size = min(page + 2, CHECKED_TOGETHER)
+        given: set[int] = set()
         for start in range(0, len(best), size):
             chunk = [proposal for proposal in best[start : start + size] if proposal.score > 0]
             rows = self._rows(chunk, as_of, notices)
-            for proposal in chunk:
-                row = rows.get((proposal.seq, proposal.text.entity)) if rows is not None else None
-                if rows is None or row is not None or proposal.seq > self._snapshot.followed:
+            held = {one: rows.get((one.seq, one.text.entity)) if rows is not None else None for one in chunk}
+            over = {
+                one: None
+                for one, row in held.items()
+                if rows is not None and row is None and one.seq <= self._snapshot.followed
+            }
+            ended += over
+            now = self._said_now(list(over), as_of) if over else {}
+            for one, row in held.items():
+                if one in over and one not in now:
+                    continue
+                proposal, row = now.get(one, (one, row))
+                if proposal.seq not in given:
+                    given.add(proposal.seq)
                     yield proposal, row
-                else:
-                    ended.append(proposal)
+
+    def _said_now(self, ended: Sequence[Proposal], as_of: AsOf) -> dict[Proposal, tuple[Proposal, EntityRow]]:
+        """Of what no longer holds: what is so of the same thing at that moment, with its score."""
+        assert self._graph is not None
+        about = [one for one in ended if one.text.entity]
+        things = [EntityRef(*json.loads(one.text.entity)) for one in about]
+        rows = self._graph.version_of_each(self._session, things, as_of) if things else ()
+        now = {one: row for one, row in zip(about, rows, strict=True) if row is not None}
+        texts = {text.seq: text for text in self._snapshot.first_texts({row.opened_seq for row in now.values()})}
+        return {one: (one.said_by(texts[row.opened_seq]), row) for one, row in now.items() if row.opened_seq in texts}
 
     def _rows(
         self, proposals: Sequence[Proposal], as_of: AsOf, notices: list[str]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from zaxy.api.models import AsOf, Entity, EntityRef, EntityRow, Event, ExtractedEvent, Query
@@ -21,9 +21,10 @@ from zaxy.graph.dated import DatedGraph
 from zaxy.plugins.host import BoundProvider
 from zaxy.retrieve.citations_in_text import only_real_citations
 from zaxy.retrieve.log_words import GRAPH, TEXT, IntactEvents, LogWords
+from zaxy.retrieve.question import Asked, what_is_asked
 from zaxy.retrieve.results import Result
 from zaxy.text.index import TextIndex
-from zaxy.text.ranking import Hit, Weights
+from zaxy.text.ranking import Hit
 from zaxy.text.schema import Text
 
 MAX_EVENTS_SEARCHED = 400
@@ -70,6 +71,7 @@ class Snapshot:
         self.words = LogWords(self._intact, extract, renamed=self._renamed, frozen=frozen)
         self._target = target
         self._hits: dict[Query, list[Hit]] = {}
+        self._asked: dict[tuple[str, int], Asked] = {}
         self._newest: dict[int, str] = {}
         self._resolved: dict[str, bool] = {}
 
@@ -143,9 +145,13 @@ class Snapshot:
         """The time of the last event that says anything."""
         return self.newest_by(self.head)
 
-    def weights(self, words: Sequence[str]) -> Weights:
-        """How much each of the words says in this memory."""
-        return self.texts.weights(self.session, words, self.head)
+    def asked(self, question: str, known_at: int | None = None) -> Asked:
+        """What a question asks for, by how much its words say among the first `known_at` events."""
+        known = self.head if known_at is None else known_at
+        if (question, known) not in self._asked:
+            weigh = partial(self.texts.weights, self.session, known=known)
+            self._asked[question, known] = what_is_asked(question, weigh)
+        return self._asked[question, known]
 
     # Rows
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import NamedTuple
 
+from zaxy.text.tokens import BEGINNING
+
+NO_SHARES: Mapping[str, float] = MappingProxyType({})
 K1, B = 0.9, 0.4
 PICK_K1, PICK_B = 1.2, 0.75
 """What candidates are picked by: a long text, which has a little of everything, must not push out the short ones."""
@@ -22,9 +26,20 @@ class Term(NamedTuple):
     """Its inverse document frequency."""
 
 
-def terms_of(asked: Sequence[str], counts: Mapping[str, int], passages: int) -> list[Term]:
-    """The words that occur, in the order in which they were asked for."""
-    return [Term(term, f" {term} ", weight(counts[term], passages)) for term in asked if counts.get(term)]
+def terms_of(
+    asked: Sequence[str], counts: Mapping[str, int], passages: int, shares: Mapping[str, float] = NO_SHARES
+) -> list[Term]:
+    """The words that occur, in the order in which they were asked for; with the share of its weight that one counts."""
+    return [
+        Term(term, spaced(term), weight(counts[term], passages) * shares.get(term, 1.0))
+        for term in asked
+        if counts.get(term)
+    ]
+
+
+def spaced(term: str) -> str:
+    """A term as it stands among the words of a passage; one that is a beginning ends in a star."""
+    return f" {term[:-1]}" if term.endswith(BEGINNING) else f" {term} "
 
 
 def weight(count: int, passages: int) -> float:

@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from zaxy.text import bm25
+from zaxy.text.alike import alike
 from zaxy.text.blocks import Before
 from zaxy.text.bm25 import Term
 from zaxy.text.combining import MAX_TOGETHER, together, words_of
@@ -24,6 +25,8 @@ POOL = 250
 """Passages of the highest coarse scores, whose words are read."""
 CANDIDATES = 150
 """Passages of the pool that are picked, and as many for the identifiers and for each phrase."""
+MAX_ALIKE = 250
+"""Passages that have the beginning of a word, or a part of it. If as many have it, it says too little."""
 MAX_PAIRED = 3
 """Words that are neither listed whole nor marked everywhere, of which passages with two are looked for."""
 MAX_LOOKUPS = 64
@@ -51,14 +54,16 @@ def candidates(store: TextStore, wanted: Wanted, reach: Reach, *, by: str = "") 
     phrases = [phrase for phrase in map(match_phrase, wanted.phrases[:MAX_LOOKUPS]) if phrase]
     named_by = [*[match_any([name], "names") for name in names], *phrases]
     lookups = [*words.lookups, *[Lookup(expression, 0, MAX_NAMED) for expression in named_by]]
-    found = store.look_up(lookups, before.last if before else reach.last)
-    first, last = len(words.lookups), len(words.lookups) + len(names)
-    unsure = [name for name, rows in zip(names, found[first:last], strict=True) if len(rows) == MAX_NAMED]
-    words.take(found[:first])
+    last = before.last if before else reach.last
+    found = store.look_up(lookups, last)
+    listed, found = found[: len(words.lookups)], found[len(words.lookups) :]
+    unsure = [name for name, rows in zip(names, found, strict=False) if len(rows) == MAX_NAMED]
+    words.take([*words.alike(listed, last), *listed])
     found = _by_then(found, before)
-    named = Counter([row >> 8 for rows in found[first:last] for row in rows])
+    named = Counter([row >> 8 for rows in found[: len(names)] for row in rows])
     chosen = _picked(store, words, by)
-    for others in (_highest(named, CANDIDATES), *[[row >> 8 for row in rows[:CANDIDATES]] for rows in found[last:]]):
+    of_phrases = [[row >> 8 for row in rows[:CANDIDATES]] for rows in found[len(names) :]]
+    for others in (_highest(named, CANDIDATES), *of_phrases):
         for passage in others:
             chosen.setdefault(passage, range(len(words.terms)))
     return Candidates(chosen, words.terms, named, [*unsure, *wanted.identifiers[MAX_LOOKUPS:]])
@@ -108,6 +113,8 @@ class _Words:
         self._sums = _Sums(())
         self._whole: set[str] = set()
         """The words of which every passage was found that has them."""
+        self._shares: dict[str, float] = {}
+        """What those count that were not asked for, but are nearly what was."""
 
     def _fitting(self) -> int:
         """How many of the words, from the rarest on, can be listed whole."""
@@ -118,12 +125,24 @@ class _Words:
                 return number
         return len(self._rarest)
 
+    def alike(self, found: Sequence[Sequence[int]], last: int) -> list[list[int]]:
+        """The rows that have what is nearly a word which no passage has: they belong before those of the words."""
+        unseen = [word for word, rows in zip(self._rarest, found, strict=True) if not rows and word not in self._marks]
+        shares = alike(unseen, lambda parts: self._store.blocks.counts(parts, last))
+        lookups = [Lookup(match_any([word], "words"), 0, MAX_ALIKE) for word in shares]
+        looked_up = zip(shares, self._store.look_up(lookups, last), strict=True)
+        more = [(word, rows) for word, rows in looked_up if 0 < len(rows) < MAX_ALIKE]
+        self._shares = {word: shares[word] for word, _ in more}
+        self._asked, self._rarest = (*self._asked, *self._shares), [*self._shares, *self._rarest]
+        self._listed += len(more)
+        return [rows for _, rows in more]
+
     def take(self, found: list[list[int]]) -> None:
         uncut = [word for word, rows in zip(self._rarest, found, strict=True) if len(rows) < self._room]
         self._whole = set(uncut).intersection(self._rarest[: self._listed])
-        counts = self._counted(found, uncut) if self._before is None else {}
+        counts = self._counted(found, uncut if self._before is None else list(self._shares))
         counts |= self._store.blocks.counts([word for word in self._asked if word not in counts], self._reach.last)
-        self.terms = bm25.terms_of(self._asked, counts, self._reach.last)
+        self.terms = bm25.terms_of(self._asked, counts, self._reach.last, self._shares)
         weights = {term.term: term.weight for term in self.terms}
         self._weights = [weights.get(word, 0.0) for word in self._rarest]
         self._has = _words_by_row(_by_then(found, self._before))

@@ -17,6 +17,8 @@ import Stemmer  # type: ignore[import-not-found]
 
 FORMAT = f"1 (snowball {Stemmer.version()})"
 """Another one makes other tokens of the same text: an index is then built again."""
+BEGINNING = "*"
+"""Ends what is asked for as the beginning of words; no token has it."""
 MAX_CHARS = 64
 REMEMBERED = 100_000
 
@@ -226,8 +228,10 @@ def _months(question: str) -> Iterator[str]:
 
 
 def match_any(tokens: Iterable[str], column: str) -> str:
-    """An FTS5 expression for documents that have any of the tokens; tokens have no character that means anything."""
-    return " OR ".join(f'{column}:"{token}"' for token in tokens)
+    """An FTS5 expression for documents that have any of the tokens, or words with their beginnings; tokens have no
+    character that means anything."""
+    quoted = [f'"{token[:-1]}"*' if token.endswith(BEGINNING) else f'"{token}"' for token in tokens]
+    return " OR ".join([f"{column}:{token}" for token in quoted])
 
 
 def match_phrase(phrase: str) -> str:
