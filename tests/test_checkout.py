@@ -329,7 +329,7 @@ def test_what_became_known_after_a_ref_is_no_answer_at_it(empty: Memory) -> None
         ({"purpose": {"preset": "coding", "colour": "red"}}, "invalid_request", "colour"),
         ({"purpose": {"preset": "codding"}}, "invalid_request", "coordinate"),
         ({"purpose": {"role": "x" * 241}}, "invalid_request", "role"),
-        ({"purpose": {"evidence_policy": "whatever"}}, "invalid_request", "gate_evidence_required"),
+        ({"purpose": {"evidence_policy": "x" * 241}}, "invalid_request", "evidence_policy"),
         ({"purpose": 7}, "invalid_request", "int"),
         ({"limit": 0}, "invalid_request", "limit"),
         ({"limit": -1}, "invalid_request", "limit"),

@@ -342,7 +342,7 @@ def test_feedback_is_recorded_beside_the_memory_that_it_is_about(zaxy: Zaxy, app
         "importance": 0.5,
         "query": "port?",
         "outcome": "done",
-        "purpose": "coding",
+        "purpose": {"preset": "coding", "evidence_policy": "current_facts_and_verification_cited"},
     }
 
 

@@ -256,6 +256,29 @@ def test_feedback_and_skills_are_recorded_with_their_details(talk: Talk) -> None
     assert (skill.type, (skill.payload or {})["procedure"]) == ("skill.proposed", ["build", "push"])
 
 
+def test_the_feedback_that_a_checkout_for_a_purpose_suggests_is_taken_as_it_is(talk: Talk) -> None:
+    talk.call("memory_append", **fact("The north mole is built of granite.", key="mole"), session_id="mole")
+    profile = {"preset": "coding", "risk": "high", "expected_action": "repair", "evidence_policy": "two people agree"}
+    asked = {"query": "What is the north mole built of?", "session_id": "mole"}
+    checkout = talk.call("memory_checkout", **asked, purpose=profile)
+    (suggested,) = checkout["guidance"]["feedback"]["payloads"]
+    assert suggested["purpose"] == checkout["purpose"] == checkout["diagnostics"]["purpose"] == profile
+    talk.call("memory_feedback", **suggested)
+    again = talk.call("memory_checkout", **{**checkout["guidance"]["next"]["arguments"], "max_tokens": 4000})
+    assert again["purpose"] == profile
+    with talk.memory() as memory:
+        recorded = memory.replay("mole")[-1]
+    assert (recorded.type, (recorded.payload or {})["purpose"]) == ("memory.reinforced", profile)
+
+
+def test_feedback_for_a_purpose_that_nobody_knows_is_refused_with_those_that_are_known(talk: Talk) -> None:
+    named = {"entity_name": "mole", "entity_type": "fact", "feedback": "used", "session_id": "mole"}
+    for purpose in ("baking", {"preset": "baking"}):
+        error = talk.call("memory_feedback", **named, purpose=purpose)["error"]
+        assert error["code"] == "invalid_request"
+        assert "general, coding, review, release, security, research, coordinate" in error["remediation"]
+
+
 def test_a_subagents_work_is_handed_over(talk: Talk) -> None:
     talk.call("memory_append", **fact("found it"), session_id="child")
     named = {"parent_session_id": "parent", "subagent_session_id": "child"}

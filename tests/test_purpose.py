@@ -9,7 +9,10 @@ import pytest
 
 from remembered import SESSION, decision, fact, project, turn
 from zaxy.assemble.context import Gathered, gather
-from zaxy.assemble.purpose import FIELDS, GENERAL, PRESETS, RULES, Purpose, purpose_of, suppressed, unmet
+from zaxy.assemble.evidence import missing_evidence
+from zaxy.assemble.purpose import FIELDS, GENERAL, PRESETS, Purpose, purpose_of
+from zaxy.assemble.row_kinds import KIND_WORDS
+from zaxy.assemble.suppression import RULES, suppressed
 from zaxy.errors import ZaxyError
 from zaxy.memory import Memory
 from zaxy.retrieve.profiles import PROFILES
@@ -52,7 +55,7 @@ def test_an_unknown_purpose_is_refused_with_the_presets(given: object) -> None:
     assert all(name in refused.value.remediation for name in ("general", *NAMED))
 
 
-@pytest.mark.parametrize("given", ({"colour": "red"}, {"role": 3}, {"task": "x" * 241}, {"evidence_policy": "none"}))
+@pytest.mark.parametrize("given", ({"colour": "red"}, {"role": 3}, {"task": "x" * 241}, {"evidence_policy": 7}))
 def test_a_field_that_does_not_fit_is_refused_by_name(given: dict[str, Any]) -> None:
     with pytest.raises(ZaxyError) as refused:
         purpose_of(given)
@@ -67,19 +70,18 @@ def test_a_purpose_is_told_in_the_reply_the_diagnostics_the_prompt_and_the_next_
     chosen = PRESETS[name]
     assert reply["purpose"] == {"preset": name, "role": "night watch", "evidence_policy": chosen.evidence_policy}
     assert f'- Purpose: {name} ({chosen.evidence_policy}, role "night watch").' in reply["prompt"]
-    assert reply["guidance"]["next"]["arguments"]["purpose"] == name
-    assert reply["diagnostics"]["purpose_retrieval_policy"] == {
-        "emphasis_terms": list(chosen.emphasis),
-        "recall_floor": chosen.recall_floor,
-        "scoring_profile": chosen.scoring_profile,
-    }
+    assert reply["diagnostics"]["purpose"] == reply["purpose"]
+    assert reply["guidance"]["next"]["arguments"]["purpose"] == reply["purpose"]
+    policy = reply["diagnostics"]["purpose_retrieval_policy"]
+    assert policy.items() >= chosen.retrieval_policy.items()
+    assert policy["evidence"]["policy"] == chosen.evidence_policy
     assert reply["diagnostics"]["purpose_policy"] == reply["retention"]["purpose_policy"]
 
 
 def test_a_general_checkout_has_no_policy_to_tell(memory: Memory) -> None:
     reply = memory.checkout("What does the billing service use?", SESSION).as_dict()
     assert reply["purpose"] == {"preset": "general", "evidence_policy": "cited_current_facts_preferred"}
-    assert not {"purpose_policy", "purpose_retrieval_policy"} & reply["diagnostics"].keys()
+    assert not {"purpose", "purpose_policy", "purpose_retrieval_policy"} & reply["diagnostics"].keys()
     assert "purpose_policy" not in reply["retention"]
     assert "- Purpose:" not in reply["prompt"]
 
@@ -88,7 +90,9 @@ def test_a_general_checkout_has_no_policy_to_tell(memory: Memory) -> None:
 def test_a_preset_looks_wider_for_more_words_and_weighs_by_a_known_profile(name: str) -> None:
     chosen = PRESETS[name]
     assert chosen.recall_floor > GENERAL.recall_floor
-    assert chosen.emphasis
+    assert max(chosen.weights.values()) > 0 > min(chosen.weights.values())
+    assert {*chosen.weights, *chosen.floors} <= KIND_WORDS.keys()
+    assert chosen.terms
     assert chosen.scoring_profile in PROFILES
     assert chosen.suppresses
     assert set(chosen.suppresses) <= RULES.keys()
@@ -150,7 +154,9 @@ def test_what_a_purpose_does_not_let_count_is_left_out_and_the_reason_told(
     assert reply["current_facts"] == []
     assert reply["evidence"] == []
     assert reply["quality"]["answerability"] == "ask_user"
-    assert reply["diagnostics"]["purpose_policy"] == {"excluded": 1, "by_reason": {rule: 1}}
+    assert reply["diagnostics"]["purpose_policy"]["by_reason"][rule] == 1
+    assert reply["quality"]["reasons"][0] == "What memory holds on this question does not count for the purpose."
+    assert "Memory holds nothing" not in reply["prompt"]
 
 
 def result(entity_type: str, content: str = "It leaks.", **properties: Any) -> Result:
@@ -201,9 +207,9 @@ def test_what_was_recent_when_the_newest_event_happened_is_not_stale() -> None:
 )
 def test_a_policy_on_evidence_is_met_only_with_evidence(preset: str, lacking: Result, meeting: Result) -> None:
     chosen: Purpose = PRESETS[preset]
-    assert unmet(chosen, [lacking])
-    assert unmet(chosen, [lacking, meeting]) == ""
-    assert unmet(GENERAL, [lacking]) == ""
+    assert missing_evidence(chosen, [lacking]).required
+    assert missing_evidence(chosen, [lacking, meeting]).required == ""
+    assert missing_evidence(GENERAL, [lacking]).required == ""
 
 
 def test_a_release_without_a_gate_result_is_not_answered_from_memory(memory: Memory) -> None:

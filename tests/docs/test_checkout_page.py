@@ -7,10 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from bench import purposes
 from zaxy.assemble import judgement, quality
-from zaxy.assemble.purpose import FIELDS, PRESETS, RULES, STALE_DAYS, TRUSTED
+from zaxy.assemble.emphasis import RECENT_WEIGHT
+from zaxy.assemble.evidence import PREFERRED, REQUIRED
+from zaxy.assemble.purpose import FIELDS, POLICIES, PRESETS
+from zaxy.assemble.purpose_fields import LENS_WEIGHT, LONG_WEIGHTS
 from zaxy.assemble.quality import ANSWER, ASK, REFRESH, Grounds, judge
+from zaxy.assemble.row_kinds import KIND_WORDS
 from zaxy.assemble.slots import OPERATIONS
+from zaxy.assemble.suppression import RULES, STALE_DAYS, TRUSTED
 from zaxy.memory import Memory
 from zaxy.terminal.checkout_page import VERDICTS
 
@@ -61,11 +67,37 @@ def test_the_purposes_are_the_ones_that_the_code_has() -> None:
     assert table("purpose") == [
         [
             *(one.preset, str(one.recall_floor), one.scoring_profile, one.evidence_policy),
-            *(", ".join(one.suppresses), ", ".join(one.emphasis)),
+            *(", ".join(one.suppresses), ", ".join(one.terms)),
         ]
         for one in PRESETS.values()
     ]
-    assert all(f"`{field}`" in PAGE for field in FIELDS)
+
+
+def test_the_weights_and_floors_of_kinds_are_the_ones_that_the_code_has() -> None:
+    presets = [(one.preset, one.weights, one.floors) for one in PRESETS.values() if one.weights]
+    assert table("emphasis of") == [
+        [
+            name,
+            ", ".join(f"{kind} {weight:+}" for kind, weight in weights.items()),
+            ", ".join(f"{kind} {floor}" for kind, floor in floors.items()),
+        ]
+        for name, weights, floors in (*presets, ("a long `time_horizon", LONG_WEIGHTS, {}))
+    ]
+    assert table("kind") == [[kind, ", ".join(text.split())] for kind, text in KIND_WORDS.items()]
+
+
+def test_every_policy_and_every_field_of_a_purpose_is_explained() -> None:
+    assert tuple(row[0] for row in table("policy")) == POLICIES
+    needing = {row[0] for row in table("policy") if row[1] != "nothing"}
+    assert needing == {*REQUIRED, *PREFERRED}
+    explained = dict(table("field"))
+    assert tuple(explained) == FIELDS
+    assert f"gains {RECENT_WEIGHT}" in explained["time_horizon"]
+    assert f"gains {LENS_WEIGHT}" in explained["ontology_lens"]
+
+
+def test_what_the_page_says_of_each_purpose_comes_out() -> None:
+    assert purposes.table() in PAGE, "print the table again: hatch run bench:purposes"
 
 
 def test_every_reason_for_leaving_something_out_is_explained_with_the_bounds_that_hold() -> None:

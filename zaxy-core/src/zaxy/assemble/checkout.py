@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 from zaxy.assemble import prompt
 from zaxy.assemble.context import MAX_QUERY_CHARS, check_request, gather, in_brief
+from zaxy.assemble.evidence import MissingEvidence, missing_evidence
 from zaxy.assemble.findings import Findings, Row, sort_out
 from zaxy.assemble.guidance import FEEDBACK_TOOL, guidance, pending_reminder, required_action
-from zaxy.assemble.purpose import purpose_of, unmet
+from zaxy.assemble.purpose import Purpose, purpose_of
 from zaxy.assemble.quality import Grounds, Quality, judge
 from zaxy.assemble.token_budget import Candidate, TokenBudget, fitted, tokens_of
 from zaxy.assemble.working_set import NOTHING_OPEN, WorkingSet
@@ -28,6 +29,8 @@ MAX_FACT_CHARS = 400
 MAX_EVIDENCE_CHARS = 80
 """The prompt has more of it: `evidence` says which row it is."""
 WORKING_SET_ITEMS = 3
+MAX_ACTIONS = 12
+"""Rows of which a reply says what the purpose did to them."""
 HEADING_TOKENS = 100
 SHORT_QUERY_CHARS = 80
 SHORT_FACT_CHARS = 120
@@ -76,6 +79,7 @@ class Assessment:
     advice: dict[str, Any]
     warnings: list[str]
     ref: str
+    lacking: MissingEvidence
 
     @property
     def payloads(self) -> list[dict[str, Any]]:
@@ -109,13 +113,23 @@ def checkout(
     found = sort_out(snapshot, gathered, chosen, min(wide, MAX_FACTS))
     warnings = [*snapshot.warnings, *(one.warning for one in found.disagreements)]
     missing = found.plan.missing(found.facts) if found.plan and found.facts else ()
-    cited = sum(bool(fact.citation) for fact in found.facts)
-    grounds = Grounds(len(found.facts), cited, found.superseded, len(warnings), missing, unmet(chosen, found.facts))
+    lacking = missing_evidence(chosen, found.facts)
+    grounds = Grounds(
+        len(found.facts),
+        sum(bool(fact.citation) for fact in found.facts),
+        found.superseded,
+        len(warnings),
+        missing,
+        lacking.required,
+        lacking.preferred,
+        len(found.skills.applicable),
+        found.not_counted,
+    )
     quality = judge(grounds, required_action(query, snapshot.session, found, missing), found.judgement)
     reminder = pending_reminder(snapshot.log)
     disputed = bool(found.disagreements)
     advice = guidance(query, quality, session=snapshot.session, found=found, disputed=disputed, reminder=reminder)
-    assessment = Assessment(quality, advice, warnings, ref)
+    assessment = Assessment(quality, advice, warnings, ref, lacking)
     reply = fitted(
         lambda budget: _reply(snapshot, found, assessment, budget),
         max_tokens,
@@ -139,6 +153,7 @@ def _reply(snapshot: Snapshot, found: Findings, assessment: Assessment, budget: 
     payloads = assessment.payloads
     candidates = _candidates(found.rows, payloads, MAX_FACT_CHARS, session=snapshot.session)
     if left < tokens_of(*(candidates[0][1] if candidates else ())):
+        payloads = [_with_name_of_purpose(payload) for payload in payloads]
         candidates = _candidates(found.rows, payloads, SHORT_FACT_CHARS, session=snapshot.session)
         frame, advice, diagnostics = _without_advice(frame), None, None
         asked = (cut(found.gathered.query, SHORT_QUERY_CHARS), *asked[1:])
@@ -150,6 +165,9 @@ def _reply(snapshot: Snapshot, found: Findings, assessment: Assessment, budget: 
     disputes = [*first, *room.fill(disputed[len(first) :])]
     skill_parts = (found.skills.as_dict(), found.skills.analytics, prompt.skill_lines(found.skills))
     skills = found.skills if found.skills.is_known and room.takes(*skill_parts) else None
+    actions = room.fill((one.as_dict(), (one.as_dict(),)) for one in found.actions[:MAX_ACTIONS])
+    if actions and "purpose_retrieval_policy" in frame["diagnostics"]:
+        frame["diagnostics"]["purpose_retrieval_policy"]["rows"] = actions
     working = WorkingSet.of(room.fill(found.gathered.working.ranked(WORKING_SET_ITEMS)))
     latest = in_brief(snapshot, found.gathered.recent.events[::-1])
     recent = room.fill((one, (one,)) for one in latest)[::-1]
@@ -266,8 +284,9 @@ def _without_advice(frame: dict[str, Any]) -> dict[str, Any]:
     action = quality["required_action"]
     if action is not None:
         kept = {key: value for key, value in action.items() if key != "suggested_queries"}
-        quality = {**quality, "required_action": {**kept, "query": cut(action["query"], SHORT_QUERY_CHARS)}}
-    left_out = ("purpose_retrieval_policy", "judgement")
+        kept["query"] = cut(action["query"], SHORT_QUERY_CHARS)
+        quality = {**quality, "required_action": _with_name_of_purpose(kept)}
+    left_out = ("purpose", "purpose_retrieval_policy", "judgement")
     diagnostics = {key: value for key, value in diagnostics.items() if key not in left_out}
     if "slot_plan" in diagnostics:
         plan = {key: diagnostics["slot_plan"][key] for key in ("version", "operation", "required_slots")}
@@ -276,6 +295,12 @@ def _without_advice(frame: dict[str, Any]) -> dict[str, Any]:
     purpose = {key: frame["purpose"][key] for key in ("preset", "evidence_policy")}
     shortened = {"quality": quality, "diagnostics": diagnostics, "guidance": guidance, "purpose": purpose}
     return {**frame, **shortened, "query": cut(frame["query"], SHORT_QUERY_CHARS)}
+
+
+def _with_name_of_purpose(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a call, with the preset instead of a whole profile."""
+    given = arguments.get("purpose")
+    return {**arguments, "purpose": given["preset"]} if isinstance(given, dict) else arguments
 
 
 def _frame(snapshot: Snapshot, found: Findings, assessment: Assessment) -> dict[str, Any]:
@@ -305,8 +330,9 @@ def _frame(snapshot: Snapshot, found: Findings, assessment: Assessment) -> dict[
         "recent_from_seq": seqs[0] if seqs else None,
         "replay_bounded": gathered.recent.bounded,
     }
-    if found.purpose.preset != "general" or found.purpose.fields:
-        diagnostics["purpose_retrieval_policy"] = found.purpose.retrieval_policy
+    if found.purpose.is_given:
+        diagnostics["purpose"] = found.purpose.as_dict()
+        diagnostics["purpose_retrieval_policy"] = _retrieval_policy(found.purpose, assessment.lacking)
         diagnostics["purpose_policy"] = retention["purpose_policy"] = policy
     if found.plan is not None:
         diagnostics["slot_plan"] = found.plan.as_dict()
@@ -329,6 +355,14 @@ def _frame(snapshot: Snapshot, found: Findings, assessment: Assessment) -> dict[
         "guidance": advice,
         "truncated": False,
     }
+
+
+def _retrieval_policy(purpose: Purpose, lacking: MissingEvidence) -> dict[str, Any]:
+    """What the purpose asks for. What it did to each row is filled in as far as the budget goes."""
+    evidence = {"policy": purpose.evidence_policy, "missing": lacking.required}
+    more = {"stated": purpose.stated_policy, "preferred": lacking.preferred}
+    evidence |= {name: value for name, value in more.items() if value}
+    return {**purpose.retrieval_policy, "evidence": evidence, "rows": []}
 
 
 def _fact(fact: Result, text: str, lane: str) -> dict[str, Any]:

@@ -52,6 +52,8 @@ class Gathered:
     """By the seq of a result that came in its place: such a passage."""
     recent: Recent
     working: WorkingSet
+    by_emphasis: frozenset[int] = frozenset()
+    """The events that only words of the purpose have found."""
 
 
 def check_request(query: str, limit: int, *, recent: int, from_seq: int | None, max_tokens: int) -> None:
@@ -80,9 +82,8 @@ def gather(
     wide = min(max(limit, purpose.recall_floor), MAX_RESULTS)
     answer = _ask(snapshot, query, wide, purpose)
     found = {result.seq: result for result in answer.results}
-    if purpose.emphasis:
-        more = _ask(snapshot, f"{query[:3900]} {' '.join(purpose.emphasis)}", wide, purpose)
-        found |= {result.seq: result for result in more.results if result.seq not in found}
+    more = _by_emphasis(snapshot, query, wide, purpose=purpose, found=found) if purpose.terms else {}
+    found |= more
     return Gathered(
         query,
         snapshot.session,
@@ -91,7 +92,19 @@ def gather(
         answer.replaced,
         snapshot.recent(recent, from_seq),
         working_set(snapshot, working),
+        frozenset(more),
     )
+
+
+def _by_emphasis(
+    snapshot: Snapshot, query: str, limit: int, *, purpose: Purpose, found: Mapping[int, Result]
+) -> dict[int, Result]:
+    """What the purpose's words find besides. Their scores are of another question: none counts for more than the last
+    that was found by the question itself."""
+    more = _ask(snapshot, f"{query[:3000]} {' '.join(purpose.terms)}", limit, purpose)
+    last = min([result.score for result in found.values()], default=0.0)
+    fresh = [result for result in more.results if result.seq not in found]
+    return {result.seq: replace(result, score=min(result.score, last)) for result in fresh}
 
 
 def passages(snapshot: Snapshot, gathered: Gathered, fits: Fits = any_text) -> list[Result]:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from zaxy.assemble.conflicts import MAX_DISAGREEMENTS, Disagreement, disagreements
 from zaxy.assemble.context import Gathered, as_before, passages
+from zaxy.assemble.emphasis import FOUND, LEFT_OUT, RowAction, below_floors, in_order_for
+from zaxy.assemble.evidence import with_payloads
 from zaxy.assemble.features import Weighed, coverages, weighed
-from zaxy.assemble.judgement import BEARS, Judgement, in_order, judged, row_sum
+from zaxy.assemble.judgement import BEARS, Judgement, judged, row_sum
 from zaxy.assemble.now_truth import newest_first
-from zaxy.assemble.purpose import Purpose, suppressed
+from zaxy.assemble.purpose import Purpose
 from zaxy.assemble.skills import Skills, applicable_skills
 from zaxy.assemble.slots import SlotPlan, slot_plan
 from zaxy.assemble.status import StandingRows, status_question, status_rows
+from zaxy.assemble.suppression import suppressed
 from zaxy.extract.texts import cut
 from zaxy.retrieve.question import Asked
 from zaxy.retrieve.results import Result
@@ -32,7 +35,9 @@ MARKED = 0.35
 DISPUTED = 0.2
 """The share from which on it matters that two rows disagree."""
 ON_IT = 0.5
-"""The share from which something that no longer holds counts as having been on the question."""
+"""The share from which something that is not shown counts as having been on the question."""
+MAX_LEFT_OUT = 6
+"""Rows that are named as left out by the purpose; of the others only the count is shown."""
 MAX_BEFORE = 3
 """Rows under which it is shown what they took the place of."""
 SAID_BEFORE = 120
@@ -67,6 +72,10 @@ class Findings:
     asked: Asked
     left_out: dict[str, str]
     """Why the purpose does not let a row count, by the citation of the row."""
+    actions: tuple[RowAction, ...]
+    """What the purpose did to rows: first those that it left out, then those that are shown."""
+    not_counted: int
+    """Rows on the question that its rules left out."""
     duplicates: int
     superseded: int
     disagreements: tuple[Disagreement, ...]
@@ -86,9 +95,14 @@ def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts
     """Order what was found, judge it, and take out what may not count and what was said twice."""
     asked = snapshot.asked(gathered.query)
     found = _without_echoes(gathered.query, [*gathered.results, *passages(snapshot, gathered)])
+    if purpose.is_given:
+        found = with_payloads(found, snapshot.events([one.seq for one in found]))
     left_out = suppressed(purpose, found, snapshot.newest)
-    counted = [one for one in found if one.citation not in left_out]
-    all_ = in_order(weighed(asked, counted))
+    not_counted = weighed(asked, [one for one in found if one.citation in left_out])
+    rows_found = weighed(asked, [one for one in found if one.citation not in left_out])
+    left_out |= below_floors(purpose, rows_found)
+    counted = [row for row in rows_found if row.result.citation not in left_out]
+    all_, lifted = in_order_for(purpose, counted, snapshot.newest)
     ordered = _once(all_)
     judgement, said_once = judged(asked, ordered), len(ordered)
     if not judgement.bears:
@@ -99,6 +113,8 @@ def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts
     rows = _rows(ordered, replaced, bears=judgement.bears, max_facts=max_facts)
     if asking := status_question(gathered.query, asked):
         standing = status_rows(snapshot, asking, asked=asked, found=all_)
+        left_out |= suppressed(purpose, standing.results, snapshot.newest)
+        standing = standing.without(left_out)
         rows = _with_status(standing, rows, max_facts=max_facts, of_topic=bool(asking.topic.words))
         judgement = _of_status(judgement, of_topic=bool(asking.topic.words)) if standing.answering else judgement
     rows = _with_what_was(snapshot, gathered, rows) if judgement.bears and gathered.replaced else rows
@@ -109,10 +125,12 @@ def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts
         judgement,
         asked,
         left_out,
+        tuple(_actions(left_out, rows[:MAX_ROWS], lifted=lifted, by_emphasis=gathered.by_emphasis)),
+        sum([row.features.coverage >= ON_IT for row in not_counted]),
         len(all_) - said_once,
         sum([share >= ON_IT for share in _coverages(asked, gathered.superseded)]),
         tuple(_shown(disputes, rows)),
-        applicable_skills(gathered.query, snapshot),
+        applicable_skills(asked, snapshot),
         slot_plan(gathered.query),
     )
 
@@ -144,6 +162,17 @@ def _plain(text: str) -> str:
 
 def _coverages(asked: Asked, texts: Sequence[Text]) -> list[float]:
     return coverages(asked, [frozenset(text.words.split()) for text in texts]) if texts else []
+
+
+def _actions(
+    left_out: Mapping[str, str], rows: Sequence[Row], *, lifted: Mapping[str, RowAction], by_emphasis: Container[int]
+) -> Iterator[RowAction]:
+    yield from [RowAction(citation, LEFT_OUT, reason) for citation, reason in left_out.items()][:MAX_LEFT_OUT]
+    for result in [row.result for row in rows]:
+        if result.citation in lifted:
+            yield lifted[result.citation]
+        elif result.seq in by_emphasis:
+            yield RowAction(result.citation, FOUND, "emphasis terms")
 
 
 def _shown(disputes: Iterable[Disagreement], rows: Sequence[Row]) -> list[Disagreement]:

@@ -7,9 +7,10 @@ from typing import Any
 
 from zaxy.assemble.findings import Findings
 from zaxy.assemble.judgement import TELLING
-from zaxy.assemble.purpose import GENERAL, Purpose
+from zaxy.assemble.purpose import Purpose
 from zaxy.assemble.quality import ANSWER, ASK, REFRESH as REFRESH_VERDICT, Quality
 from zaxy.assemble.quoting import quoted
+from zaxy.assemble.records import OF_MISSION
 from zaxy.eventloom.view import LogView
 from zaxy.extract.housekeeping import is_housekeeping
 from zaxy.retrieve.results import Result
@@ -32,6 +33,11 @@ READ = (
 )
 NOT_FOUND = "No row has these words of the question: look for them as they stand."
 NARROWER = "The question has words that memory does not know: ask with those that it knows."
+NOT_COUNTED = (
+    "What memory holds on this does not count for the purpose: ask the user for better evidence, and record it with"
+    " memory_append. diagnostics.purpose_retrieval_policy cites what was left out."
+)
+FOLLOW = "A recorded procedure applies: read its steps before you act, and cite it."
 MAX_MISSING = 5
 REMINDER = "memory.reminder.suggested"
 USES = ("memory.checkout.completed", "memory.bootstrap.shown")
@@ -61,7 +67,7 @@ def _narrower(query: str, found: Findings) -> dict[str, Any] | None:
     narrower = " ".join(known)[:MAX_QUERY_CHARS]
     if not known or len(narrower.split()) >= len(query.split()):
         return None
-    return {"tool": CHECKOUT_TOOL, "query": narrower, "reason": NARROWER}
+    return {"tool": CHECKOUT_TOOL, "query": narrower, "reason": NARROWER, **_purpose(found.purpose)}
 
 
 def guidance(
@@ -78,7 +84,7 @@ def guidance(
     if disputed:
         advice["correct"] = TO_REPLACE
     if found.facts:
-        payloads = [_payload(fact, session) for fact in found.facts[:MAX_PAYLOADS]]
+        payloads = [_payload(fact, session, found.purpose) for fact in found.facts[:MAX_PAYLOADS]]
         advice["feedback"] = {"tool": FEEDBACK_TOOL, "payloads": payloads}
     if reminder:
         advice["reminder"] = reminder
@@ -86,18 +92,24 @@ def guidance(
 
 
 def _answer(quality: Quality, found: Findings) -> str:
+    if quality.answerability == ASK and found.not_counted:
+        return NOT_COUNTED
     if quality.answerability != REFRESH_VERDICT:
         return ANSWERS[quality.answerability]
     missing = found.judgement.missing[:MAX_MISSING]
     words = f" No row has {', '.join(quoted(word[:40]) for word in missing)}." if missing else ""
-    return f"{READ}{words}"
+    first = f"{FOLLOW} " if found.skills.applicable and not found.facts else ""
+    return f"{first}{READ}{words}"
 
 
 def _purpose(purpose: Purpose) -> dict[str, Any]:
-    return {"purpose": purpose.preset} if purpose.preset != GENERAL.preset else {}
+    return {"purpose": purpose.as_argument} if purpose.is_given else {}
 
 
-def _payload(fact: Result, session: str) -> dict[str, Any]:
+def _payload(fact: Result, session: str, purpose: Purpose) -> dict[str, Any]:
+    """What it served is in it, and where it comes from: the authority of a fact and its mission."""
+    own = {name: fact.properties[name] for name in OF_MISSION if isinstance(fact.properties.get(name), str)}
+    profile = {"purpose": purpose.as_dict()} if purpose.is_given else {}
     return {
         "entity_name": fact.entity_name,
         "entity_type": fact.entity_type,
@@ -105,6 +117,8 @@ def _payload(fact: Result, session: str) -> dict[str, Any]:
         "actor": "assistant",
         "citation": fact.citation,
         "session_id": session,
+        **({"metadata": own} if own else {}),
+        **profile,
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from zaxy.assemble.conflicts import Disagreement
 from zaxy.assemble.context import DATA
 from zaxy.assemble.findings import Row
-from zaxy.assemble.purpose import GENERAL, Purpose
+from zaxy.assemble.purpose import Purpose
 from zaxy.assemble.quality import Quality
 from zaxy.assemble.quoting import name_in_line, quoted
 from zaxy.assemble.skills import NONE, Skills
@@ -54,9 +54,11 @@ def render(
 
 def _guidance(advice: dict[str, Any], purpose: Purpose) -> list[str]:
     lines = [f"- {advice[what]}" for what in ("answer", "trust", "ignore")]
-    if purpose.preset != GENERAL.preset or purpose.fields:
+    if purpose.is_given:
         fields = "".join(f", {field} {quoted(cut(value, 80))}" for field, value in purpose.fields)
         lines.append(f"- Purpose: {purpose.preset} ({purpose.evidence_policy}{fields}).")
+        if purpose.stated_policy:
+            lines.append(f"- Evidence asked for, which memory cannot check: {quoted(purpose.stated_policy)}.")
     return lines + ([f"- Reminder: {advice['reminder']}"] if "reminder" in advice else [])
 
 

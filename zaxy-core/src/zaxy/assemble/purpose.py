@@ -1,14 +1,26 @@
-"""What a question is for. A purpose sets how many rows are read, how they are scored, and what counts as evidence."""
+"""What a question is for: how many rows are read, which kinds come first, which do not count, what is evidence."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
+from zaxy.assemble import purpose_fields
+from zaxy.assemble.row_kinds import (
+    ACCEPTED,
+    CHANGE,
+    CHECK,
+    DECISION,
+    FACT,
+    FINDING,
+    ISSUE,
+    PLAN,
+    SKILL,
+    SOURCE,
+    TALK,
+)
 from zaxy.errors import InvalidRequest, shown
-from zaxy.retrieve.results import Result
 
 MAX_FIELD_CHARS = 240
 FIELDS = (
@@ -22,86 +34,14 @@ FIELDS = (
     "ontology_lens",
 )
 """What the object form of a purpose may hold besides `preset`."""
-PENDING = frozenset(("pending", "proposed", "draft", "deferred", "conflicted"))
-STALE_DAYS = 30
-TRUSTED = 0.5
-"""Below this confidence, a purpose may ignore what was inferred."""
-
-_SAFE = re.compile(r"\b(?:safe|secure|saniti[sz]ed|harmless|not vulnerable|no vulnerabilit\w+)\b", re.IGNORECASE)
-_SWEEPING = re.compile(r"\b(?:always|never|all|every|proves?|proven|guarantees?d?|certainly)\b", re.IGNORECASE)
-_RELEASE = re.compile(r"\b(?:releas\w+|ship\w*|ready|green|passed|approved)\b", re.IGNORECASE)
-_SUPPORT = ("evidence", "citations", "command", "exit_code", "verification")
-
-Suppressing = Callable[[Result, str], bool]
-"""Whether to leave a result out, given the time of the newest event."""
 
 
-def _unsupported(result: Result) -> bool:
-    return not any(result.properties.get(field) for field in _SUPPORT)
+class Emphasis(NamedTuple):
+    """What each kind of row gains, times the share of the question's weight that the row has."""
 
-
-def _status(result: Result) -> str:
-    return str(result.properties.get("status", "")).lower()
-
-
-def _low_trust(result: Result, newest: str) -> bool:
-    confidence = result.properties.get("confidence")
-    inferred = bool(result.properties.get("inferred"))
-    return inferred or (isinstance(confidence, int | float) and confidence < TRUSTED)
-
-
-def _stale(result: Result, newest: str) -> bool:
-    return _day(newest) - _day(result.valid_from) > STALE_DAYS
-
-
-def _day(time: str) -> int:
-    """A number for a day, exact enough for the distance between two days."""
-    year, month, day = (int(part) if part.isdigit() else 1 for part in (time[:4], time[5:7], time[8:10]))
-    return year * 372 + month * 31 + day
-
-
-def _claims(kinds: Sequence[str], pattern: re.Pattern[str] | None = None) -> Suppressing:
-    def suppressing(result: Result, newest: str) -> bool:
-        claims = result.entity_type in kinds and (pattern is None or bool(pattern.search(result.content)))
-        return claims and _unsupported(result)
-
-    return suppressing
-
-
-def _stale_of(kinds: Sequence[str]) -> Suppressing:
-    return lambda result, newest: result.entity_type in kinds and _stale(result, newest)
-
-
-def _pending(result: Result, newest: str) -> bool:
-    return _status(result) in PENDING
-
-
-def _worker_local(result: Result, newest: str) -> bool:
-    return result.entity_type == "finding" and _status(result) in ("", *PENDING)
-
-
-def _rejected(result: Result, newest: str) -> bool:
-    return _status(result) == "rejected"
-
-
-CLAIMS = ("finding",)
-ASSERTED = ("fact", "issue", "transcript_turn", *CLAIMS)
-RULES: dict[str, Suppressing] = {
-    "uncited_claim": _claims(CLAIMS),
-    "pending_claim": _pending,
-    "low_trust_inference": _low_trust,
-    "draft": _pending,
-    "uncited_release_claim": _claims(("transcript_turn", *CLAIMS), _RELEASE),
-    "stale_gate_result": _stale_of(("verification", "command_run")),
-    "uncited_safe_claim": _claims((*ASSERTED, "decision"), _SAFE),
-    "stale_mitigation": _stale_of(("issue",)),
-    "single_source_overclaim": _claims(ASSERTED, _SWEEPING),
-    "stale_source": _stale_of(("document",)),
-    "worker_local_pending": _worker_local,
-    "rejected": _rejected,
-    "stale_unpromoted": lambda result, newest: result.entity_type == "finding" and _stale(result, newest),
-}
-"""Why a row may be left out, by the name that replies report. Superseded rows are left out for every purpose."""
+    name: str
+    """What asks for it: a preset, a role, a horizon or a lens."""
+    weights: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,24 +51,73 @@ class Purpose:
     """The least number of rows to read."""
     scoring_profile: str
     evidence_policy: str
+    """The one that is enforced."""
     suppresses: tuple[str, ...] = ()
-    emphasis: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
     """Further words to search for. What they find comes behind what the question finds."""
+    emphases: tuple[Emphasis, ...] = ()
+    floors: Mapping[str, float] = field(default_factory=dict)
+    """The least share of the question's weight that a row must have to be shown, by kind."""
     fields: tuple[tuple[str, str], ...] = ()
     """The fields that the caller gave."""
+    stated_policy: str = ""
+    """An evidence policy in words of the caller's own: shown, and not enforced."""
 
     def as_dict(self) -> dict[str, Any]:
-        return {"preset": self.preset, **dict(self.fields), "evidence_policy": self.evidence_policy}
+        """The profile. `purpose_of` makes the same purpose of it."""
+        policy = self.stated_policy or self.evidence_policy
+        return {"preset": self.preset, **dict(self.fields), "evidence_policy": policy}
+
+    @property
+    def as_argument(self) -> str | dict[str, Any]:
+        """As a call takes it: the name alone where that says all."""
+        return self.preset if self == PRESETS[self.preset] else self.as_dict()
+
+    @property
+    def is_given(self) -> bool:
+        """Whether it asks for anything."""
+        return self != GENERAL
+
+    @property
+    def is_high_risk(self) -> bool:
+        return purpose_fields.is_high_risk(self._field("risk"))
+
+    @property
+    def horizon(self) -> str:
+        return purpose_fields.horizon_of(self._field("time_horizon"))
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """What each kind of row gains in all."""
+        kinds = dict.fromkeys(kind for one in self.emphases for kind in one.weights)
+        return {kind: sum(one.weights.get(kind, 0.0) for one in self.emphases) for kind in kinds}
 
     @property
     def retrieval_policy(self) -> dict[str, Any]:
-        return {
-            "emphasis_terms": list(self.emphasis),
+        policy: dict[str, Any] = {
+            "emphasis_terms": list(self.terms),
             "recall_floor": self.recall_floor,
             "scoring_profile": self.scoring_profile,
         }
+        more = {"floors": dict(self.floors), "horizon": self.horizon}
+        return policy | {name: value for name, value in more.items() if value}
+
+    def kept(self, details: Mapping[str, Any]) -> dict[str, Any]:
+        """What feedback for this purpose writes down of its details: nothing in words if its retention says so."""
+        if purpose_fields.keeps_words(self._field("retention_policy")):
+            return {**details, "purpose": self.as_dict()}
+        profile = {"preset": self.preset, "evidence_policy": self.evidence_policy}
+        without_words = {key: value for key, value in details.items() if key not in WORDS_OF_FEEDBACK}
+        return {**without_words, "purpose": {**profile, "retention_policy": self._field("retention_policy")}}
+
+    def _field(self, name: str) -> str:
+        return dict(self.fields).get(name, "")
 
 
+WORDS_OF_FEEDBACK = ("query", "reason", "outcome", "metadata")
+"""Details of feedback that say what the work was about."""
+SAID = {TALK: 0.15}
+"""Where precision counts, what somebody said must share this much of the question to be shown."""
 PRESETS = {
     purpose.preset: purpose
     for purpose in (
@@ -138,110 +127,129 @@ PRESETS = {
             16,
             "recall",
             "current_facts_and_verification_cited",
-            ("uncited_claim",),
-            ("implementation", "test", "verification", "command"),
+            suppresses=("uncited_claim",),
+            terms=("implementation", "test", "verification", "command"),
+            emphases=(Emphasis("coding", {CHECK: 1.5, CHANGE: 1.0, SKILL: 1.0, DECISION: 0.5, TALK: -1.0}),),
         ),
         Purpose(
             "review",
             16,
             "precision",
             "cited_current_facts_required",
-            ("pending_claim", "low_trust_inference"),
-            ("review", "finding", "issue", "change"),
+            suppresses=("pending_claim", "low_trust_inference"),
+            terms=("review", "finding", "issue", "change"),
+            emphases=(Emphasis("review", {ISSUE: 2.0, FINDING: 2.0, CHANGE: 1.0, TALK: -1.0}),),
+            floors=SAID,
         ),
         Purpose(
             "release",
             24,
             "temporal",
             "gate_evidence_required",
-            ("draft", "uncited_release_claim", "stale_gate_result"),
-            ("release", "gate", "verification", "blocker"),
+            suppresses=("draft", "uncited_release_claim", "stale_gate_result"),
+            terms=("release", "gate", "verification", "blocker"),
+            emphases=(Emphasis("release", {CHECK: 2.0, ISSUE: 1.5, PLAN: 0.5, TALK: -1.5}),),
+            floors=SAID,
         ),
         Purpose(
             "security",
             24,
             "precision",
             "cited_security_evidence_required",
-            ("uncited_safe_claim", "low_trust_inference", "stale_mitigation"),
-            ("security", "vulnerability", "credential", "mitigation"),
+            suppresses=("uncited_safe_claim", "low_trust_inference", "stale_mitigation"),
+            terms=("security", "vulnerability", "credential", "mitigation"),
+            emphases=(Emphasis("security", {ISSUE: 2.0, FINDING: 1.5, CHECK: 1.0, TALK: -1.0}),),
+            floors=SAID,
         ),
         Purpose(
             "research",
             20,
             "recall",
             "several_sources_preferred",
-            ("single_source_overclaim", "stale_source"),
-            ("source", "evidence", "finding", "document"),
+            suppresses=("single_source_overclaim", "stale_source"),
+            terms=("source", "evidence", "finding", "document"),
+            emphases=(Emphasis("research", {SOURCE: 2.0, FINDING: 1.0, FACT: 1.0, CHANGE: -1.0}),),
         ),
         Purpose(
             "coordinate",
             24,
             "recall",
             "accepted_parent_state_required",
-            ("worker_local_pending", "rejected", "stale_unpromoted"),
-            ("mission", "finding", "assignment", "handoff"),
+            suppresses=("worker_local_pending", "rejected", "stale_unpromoted"),
+            terms=("mission", "finding", "assignment", "handoff"),
+            emphases=(Emphasis("coordinate", {ACCEPTED: 2.0, DECISION: 1.5, PLAN: 1.0, TALK: -1.0}),),
+            floors=SAID,
         ),
     )
 }
 GENERAL = PRESETS["general"]
 POLICIES = tuple(purpose.evidence_policy for purpose in PRESETS.values())
+PRESETS_LISTED = f"The presets are {', '.join(PRESETS)}."
 
 
 def purpose_of(given: object) -> Purpose:
-    """The purpose that a caller names: a preset, or an object with checked fields."""
+    """The purpose that a caller names: a preset, or an object with checked fields.
+
+    An object without a preset has the one that its role names. What `as_dict` returns makes the same purpose.
+    """
     if given is None or given == "":
         return GENERAL
     if isinstance(given, str):
         return _preset(given)
     if not isinstance(given, Mapping):
         raise InvalidRequest(f"a purpose is not a {type(given).__name__}", PRESETS_LISTED)
+    texts = _checked(given)
+    role = purpose_fields.preset_of_role(texts.get("role", ""))
+    chosen = _preset(given.get("preset", role or GENERAL.preset))
+    policy = texts.get("evidence_policy", chosen.evidence_policy)
+    named = policy in POLICIES
+    return replace(
+        chosen,
+        evidence_policy=policy if named else chosen.evidence_policy,
+        stated_policy="" if named else policy,
+        terms=_terms(chosen, texts),
+        emphases=(*chosen.emphases, *_emphases(chosen, role, texts)),
+        fields=tuple((name, text) for name, text in texts.items() if name != "evidence_policy"),
+    )
+
+
+def _checked(given: Mapping[str, object]) -> dict[str, str]:
+    """The fields that are not empty."""
     unknown = [key for key in given if key not in ("preset", *FIELDS)]
     if unknown:
         raise InvalidRequest(f"a purpose has no field {shown(unknown[0])}", f"It may have preset, {', '.join(FIELDS)}.")
-    for field in FIELDS:
-        value = given.get(field, "")
+    texts: dict[str, str] = {}
+    for name in FIELDS:
+        value = given.get(name, "")
         if not isinstance(value, str) or len(value) > MAX_FIELD_CHARS:
             raise InvalidRequest(
-                f"the purpose's {field} is not a text of at most {MAX_FIELD_CHARS} characters",
+                f"the purpose's {name} is not a text of at most {MAX_FIELD_CHARS} characters",
                 "Shorten it, or leave it out.",
             )
-    chosen = _preset(given.get("preset", "general"))
-    policy = str(given.get("evidence_policy") or chosen.evidence_policy)
-    if policy not in POLICIES:
-        raise InvalidRequest(f"there is no evidence policy {shown(policy)}", f"There are {', '.join(POLICIES)}.")
-    fields = tuple((field, str(given[field])) for field in FIELDS if field != "evidence_policy" and given.get(field))
-    return replace(chosen, evidence_policy=policy, fields=fields)
+        if value:
+            texts[name] = value
+    return texts
 
 
-def suppressed(purpose: Purpose, found: Sequence[Result], newest: str) -> dict[str, str]:
-    """Why results may not count for the purpose, by citation."""
-    reasons = {}
-    for result in found:
-        reason = next((rule for rule in purpose.suppresses if RULES[rule](result, newest)), "")
-        if reason:
-            reasons[result.citation] = reason
-    return reasons
+def _terms(chosen: Purpose, texts: Mapping[str, str]) -> tuple[str, ...]:
+    more = purpose_fields.looked_for_too(texts.get("task", ""), texts.get("ontology_lens", ""))
+    return tuple(dict.fromkeys((*chosen.terms, *more)))
 
 
-def unmet(purpose: Purpose, facts: Sequence[Result]) -> str:
-    """The evidence that the purpose requires and the facts lack; empty if nothing is missing."""
-    kinds = {fact.entity_type for fact in facts}
-    policy = purpose.evidence_policy
-    if not facts:
-        return ""
-    if policy == "gate_evidence_required" and kinds.isdisjoint(("verification", "command_run")):
-        return "no verification or command result is among the facts"
-    if policy == "cited_security_evidence_required" and all(map(_unsupported, facts)):
-        return "none of the facts has evidence of its own"
-    if policy == "accepted_parent_state_required" and kinds.isdisjoint(("promotion", "decision", "handoff", "mission")):
-        return "nothing that was accepted into the mission is among the facts"
-    return ""
+def _emphases(chosen: Purpose, role: str, texts: Mapping[str, str]) -> list[Emphasis]:
+    """What role, horizon and lens ask for besides the preset."""
+    found = []
+    if role and role != chosen.preset:
+        weights = PRESETS[role].weights
+        found.append(Emphasis("role", {kind: purpose_fields.ROLE_SHARE * one for kind, one in weights.items()}))
+    if purpose_fields.horizon_of(texts.get("time_horizon", "")) == purpose_fields.LONG:
+        found.append(Emphasis("long horizon", purpose_fields.LONG_WEIGHTS))
+    if lens := purpose_fields.lens_weights(texts.get("ontology_lens", "")):
+        found.append(Emphasis("lens", lens))
+    return found
 
 
 def _preset(name: object) -> Purpose:
     if isinstance(name, str) and name in PRESETS:
         return PRESETS[name]
     raise InvalidRequest(f"there is no purpose {shown(name)}", PRESETS_LISTED)
-
-
-PRESETS_LISTED = f"The presets are {', '.join(PRESETS)}."

@@ -14,10 +14,13 @@ UNCITED = "Retrieved current facts, but they lack Eventloom citations."
 WARNED = "Checkout contains warnings that reduce confidence."
 NOTHING = "No current fact in memory bears on this question."
 NOT_CERTAIN = "What is recorded may bear on this question, and no row is certain to answer it."
+ONLY_NOT_COUNTED = "What memory holds on this question does not count for the purpose."
 ONLY_SUPERSEDED = "All that memory holds on this question was superseded or invalidated."
 SUPERSEDED_LEFT_OUT = "Superseded context was left out."
 SLOTS_UNMET = "The question needs evidence that was not found."
 POLICY_UNMET = "The purpose asks for evidence that was not found."
+PREFERENCE_UNMET = "The purpose prefers more evidence."
+PROCEDURE = "No current fact bears on this question, and a recorded procedure applies to it."
 
 START, PER_FACT, PER_CITATION, FOR_SUPERSEDED, MAX_CONFIDENCE = 0.25, 0.22, 0.28, 0.07, 0.95
 PER_WARNING, MAX_FOR_WARNINGS, FOR_SLOTS, FOR_POLICY = 0.18, 0.35, 0.25, 0.30
@@ -39,6 +42,12 @@ class Grounds:
     missing_slots: tuple[str, ...] = ()
     policy_unmet: str = ""
     """The evidence that the purpose requires and the facts lack; empty if nothing is missing."""
+    preference_unmet: str = ""
+    """The evidence that it would rather have. It costs nothing."""
+    skills: int = 0
+    """Procedures that apply to the question."""
+    not_counted: int = 0
+    """Rows on the question that the purpose does not let count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +73,7 @@ def judge(
     citations is all that counts; with one that is the gate, and how sure it is that they answer decides."""
     total = seed_sum(grounds)
     bears = bool(grounds.facts) if judgement is None else judgement.bears
+    bears = bears or bool(grounds.skills)
     if not bears:
         verdict = ASK
     elif (judgement is None or judgement.answers) and total >= ENOUGH and not grounds.warnings and grounds.citations:
@@ -89,13 +99,16 @@ def _deductions(grounds: Grounds) -> float:
 
 
 def _reasons(grounds: Grounds, bears: bool) -> list[str]:
-    if not grounds.facts and bears:
+    if not grounds.facts and grounds.skills:
+        reasons = [PROCEDURE]
+    elif not grounds.facts and bears:
         reasons = [NOT_CERTAIN]
     elif not grounds.facts:
-        reasons = [ONLY_SUPERSEDED if grounds.superseded else NOTHING]
+        reasons = [ONLY_NOT_COUNTED if grounds.not_counted else ONLY_SUPERSEDED if grounds.superseded else NOTHING]
     else:
         reasons = [CITED if grounds.citations else UNCITED]
         reasons += [SUPERSEDED_LEFT_OUT] if grounds.superseded else []
         reasons += [f"{SLOTS_UNMET[:-1]}: {', '.join(grounds.missing_slots)}."] if grounds.missing_slots else []
         reasons += [f"{POLICY_UNMET[:-1]}: {grounds.policy_unmet}."] if grounds.policy_unmet else []
+        reasons += [f"{PREFERENCE_UNMET[:-1]}: {grounds.preference_unmet}."] if grounds.preference_unmet else []
     return reasons + ([WARNED] if grounds.warnings else [])

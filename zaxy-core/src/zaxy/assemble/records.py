@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from zaxy.api.models import Draft
+from zaxy.assemble.purpose import purpose_of
 from zaxy.errors import InvalidRequest, shown
 
 POSITIVE = ("used", "helpful")
@@ -20,6 +21,7 @@ SKILL_ACTIONS = {
     "apply": "skill.applied",
     "record_outcome": "skill.outcome_recorded",
 }
+OF_MISSION = ("authority", "mission_id")
 NEEDS = {"skill.proposed": ("procedure", "summary"), "skill.outcome_recorded": ("success_score", "feedback")}
 """An action needs at least one of these fields."""
 
@@ -69,12 +71,20 @@ def feedback_draft(
     for what, value in (("entity_name", entity_name), ("entity_type", entity_type)):
         if not isinstance(value, str) or not value.strip():
             raise InvalidRequest(f"{what} is empty", "Use one of the payloads that a checkout's guidance lists.")
+    given = purpose_of(details["purpose"]).kept(details) if details.get("purpose") else details
     payload = _with_details(
-        {"entity_name": entity_name, "entity_type": entity_type, "feedback": feedback}, details, FEEDBACK_DETAILS
+        {"entity_name": entity_name, "entity_type": entity_type, "feedback": feedback}, given, FEEDBACK_DETAILS
     )
+    payload |= _of_mission(details.get("metadata"))
     _check_number(payload, "importance", 0, 1)
     _check_number(payload, "score", -math.inf, math.inf)
     return Draft("memory.reinforced" if feedback in POSITIVE else "memory.feedback", actor, payload)
+
+
+def _of_mission(metadata: object) -> dict[str, str]:
+    """The authority of a memory and its mission, if the metadata says them: what is reinforced keeps both."""
+    given = metadata if isinstance(metadata, Mapping) else {}
+    return {name: given[name] for name in OF_MISSION if isinstance(given.get(name), str) and given[name]}
 
 
 def skill_draft(action: str, skill_id: str, actor: str, details: Mapping[str, Any]) -> Draft:

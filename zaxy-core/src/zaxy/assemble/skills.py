@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from zaxy.api.models import EntityRow
+from zaxy.assemble.features import coverages
 from zaxy.assemble.standing import status_of
 from zaxy.extract.texts import cut_each
 from zaxy.retrieve.log_words import seqs_of
+from zaxy.retrieve.question import Asked
 from zaxy.retrieve.snapshot import Snapshot
 from zaxy.text import tokens
 
@@ -21,6 +24,13 @@ USABLE = frozenset(("validated", "revised", "proposed"))
 PROMOTED_BY, ROLLED_BACK_BY = 0.7, 0.4
 """Mean scores of outcomes from which a proposed skill may be validated, and below which one should be rolled back."""
 ENOUGH_OUTCOMES = 2
+FITS = 0.33
+"""The share of the question, or of a case that the skill names, from which on it applies."""
+SHARED = 2
+"""Words of a case that the question must have: one alone is found by chance."""
+FIELDS = ("skill_id", "name", "applicability", "task")
+_CASES = re.compile(r"[,;.\n]|\bor\b")
+"""What stands between the cases in which a skill applies."""
 BEST_FIRST = ("validated", "revised", "proposed")
 
 
@@ -52,14 +62,13 @@ class Skills(NamedTuple):
 NONE = Skills((), None)
 
 
-def applicable_skills(question: str, snapshot: Snapshot) -> Skills:
-    """The skills whose name, summary, task or applicability has words of the question, the best tried first.
+def applicable_skills(asked: Asked, snapshot: Snapshot) -> Skills:
+    """The skills that fit the question, the best fitting first; of equals, the best tried.
 
     The history is also that of skills which fit and may no longer be used, such as contradicted ones.
     """
     rows = snapshot.current(("skill",), LOOKBACK)
-    asked = set(tokens.words(question))
-    fitting = [(shared, row) for row in rows if (shared := len(asked & _words(row)))]
+    fitting = [(fit, row) for row in rows if (fit := _fit(asked, row)) >= FITS]
     usable = [found for found in fitting if status_of(found[1].entity) in USABLE]
     usable.sort(key=lambda found: (-found[0], BEST_FIRST.index(status_of(found[1].entity)), -found[1].opened_seq))
     worded = [row for row, _ in snapshot.worded([row for _, row in usable[:MAX_SKILLS]])]
@@ -113,9 +122,16 @@ def _analytics(
     }
 
 
-def _words(row: EntityRow) -> set[str]:
-    fields = [_property(row, field) for field in ("skill_id", "name", "applicability", "task")]
-    return set(tokens.words(" ".join((row.entity.summary, *fields)).replace("-", " ")))
+def _fit(asked: Asked, row: EntityRow) -> float:
+    """The share of the question's weight that the skill has; or the share of a case in which it applies that the
+    question has, if that is more."""
+    own = frozenset(tokens.words(" ".join((row.entity.summary, *[_property(row, one) for one in FIELDS]))))
+    stems = frozenset(stem for word in asked.words for stem in word.stems)
+    if own.isdisjoint(stems):
+        return 0.0
+    cases = [frozenset(tokens.words(case)) for case in _CASES.split(_property(row, "applicability", "; "))]
+    shares = [len(case & stems) / len(case) for case in cases if len(case & stems) >= SHARED]
+    return round(max(*coverages(asked, [own]), *shares, 0.0), 2)
 
 
 def _version(row: EntityRow) -> str:
@@ -126,6 +142,6 @@ def _skill_id(row: EntityRow) -> str:
     return _property(row, "skill_id") or row.entity.name.partition("@")[0]
 
 
-def _property(row: EntityRow, field: str) -> str:
+def _property(row: EntityRow, field: str, between: str = " ") -> str:
     value = row.entity.properties.get(field, "")
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return between.join(map(str, value)) if isinstance(value, list) else str(value)

@@ -6,7 +6,7 @@ the topic those whose words fit, without one the newest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -97,6 +97,15 @@ class StandingRows(NamedTuple):
     answering: Sequence[Weighed]
     beside: Sequence[Weighed] = ()
     """The last handoff, where no row fits the topic: it may call the thing by other words."""
+
+    @property
+    def results(self) -> list[Result]:
+        return [row.result for row in (*self.answering, *self.beside)]
+
+    def without(self, citations: Container[str]) -> StandingRows:
+        return StandingRows(
+            *[[row for row in rows if row.result.citation not in citations] for rows in (self.answering, self.beside)]
+        )
 
 
 def status_question(query: str, asked: Asked) -> StatusQuestion | None:

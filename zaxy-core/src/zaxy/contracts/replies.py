@@ -36,9 +36,10 @@ SKILL = {
     "skill_id": "importer-release",
     "summary": "Release the importer",
     "procedure": ["Test", "Tag"],
+    "applicability": "The importer has reached its limit of files",
 }
 OUTCOME = {"action": "record_outcome", "skill_id": "importer-release", "success_score": 0.9}
-KEYED_BY_CONTENT = ("source_lanes", "by_reason", "scores", "tools", "last_seen", "words")
+KEYED_BY_CONTENT = ("source_lanes", "by_reason", "scores", "tools", "last_seen", "words", "floors")
 """Objects whose keys say something, instead of naming a field."""
 WHOLE = 30_000
 """Tokens: a budget that leaves nothing out. What just fits changes with the hashes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -199,18 +200,27 @@ def _steps(reply: Reply) -> Iterable[tuple[str, str]]:
         command = "verbatim" if action["tool"] == "memory_verbatim" else "checkout"
         yield "If none of it states the answer, look further:", ""
         for query in action.get("suggested_queries") or [action["query"]]:
-            yield "", command_line("zaxy", command, plain(query))
+            options = _purpose(action.get("purpose")) if command == "checkout" else ()
+            yield "", command_line("zaxy", command, plain(query), *options)
     if reply["current_facts"]:
         cited = reply["current_facts"][0]["citation"]
         yield "See the event behind a fact:", command_line("zaxy", "show", cited)
     for payload in guidance.get("feedback", {}).get("payloads", [])[:1]:
-        yield "If it helped, say so:", _feedback(payload)
+        again = guidance.get("next", {}).get("arguments", payload)  # a preset has its name there: a shorter command
+        yield "If it helped, say so:", _feedback({**payload, "purpose": again.get("purpose")})
 
 
-def _feedback(payload: Mapping[str, str]) -> str:
+def _feedback(payload: Mapping[str, Any]) -> str:
     name, kind = plain(payload["entity_name"]), payload["entity_type"]
     options = ("--type", kind, "--feedback", payload["feedback"], "--citation", payload["citation"])
-    return command_line("zaxy", "memory", "feedback", name, *options)
+    return command_line("zaxy", "memory", "feedback", name, *options, *_purpose(payload.get("purpose")))
+
+
+def _purpose(given: str | Mapping[str, str] | None) -> tuple[str, ...]:
+    """The option that gives a purpose: a preset by its name, else an object."""
+    if not given:
+        return ()
+    return ("--purpose", given if isinstance(given, str) else plain(json.dumps(given, ensure_ascii=False)))
 
 
 def command_line(*words: str) -> str:

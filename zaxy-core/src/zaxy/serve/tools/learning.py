@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from zaxy.serve.results import appended
-from zaxy.serve.served_tool import COORDINATE, CORE, FULL, TEXT, Call, one_of, schema, texts, tool
+from zaxy.serve.served_tool import COORDINATE, CORE, FULL, PURPOSE, TEXT, Call, one_of, schema, texts, tool
 
 FEEDBACK = ("used", "helpful", "irrelevant")
 NUMBER = {"type": "number"}
@@ -15,7 +15,7 @@ TEXTS = {"type": "array", "items": {"type": "string"}}
 
 @tool(
     "memory_feedback",
-    "Say whether cited facts that shaped an answer were useful.",
+    "Say whether cited facts helped.",
     takes=schema(
         "entity_name entity_type feedback",
         entity_name=TEXT,
@@ -27,7 +27,8 @@ TEXTS = {"type": "array", "items": {"type": "string"}}
         query=TEXT,
         source=TEXT,
         score=NUMBER,
-        **texts("citation reason purpose outcome"),
+        **texts("citation reason outcome"),
+        purpose=PURPOSE,
         metadata={"type": "object"},
     ),
     profiles=(CORE, COORDINATE, FULL),

@@ -50,7 +50,7 @@ def query(call: Call) -> Mapping[str, Any]:
 
 @tool(
     "memory_verbatim",
-    "Find turns, documents and events word for word, by quotes or identifiers; score is BM25.",
+    "Find words, quotes and identifiers as they were said; score is BM25.",
     takes=schema("query", query=QUERY, session_id=TEXT, limit=LIMIT, max_tokens=COUNT, cursor=TEXT),
     read_only=True,
     idempotent=True,
