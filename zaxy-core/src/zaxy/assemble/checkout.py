@@ -22,7 +22,7 @@ from zaxy.retrieve.results import Result, source_lanes
 from zaxy.retrieve.snapshot import Snapshot
 from zaxy.text.passages import ORIGIN
 
-CANDIDATES = 12
+CANDIDATES = 11
 """Rows that are read at least: what recall puts first need not answer best."""
 MAX_FACTS = 8
 MAX_FACT_CHARS = 400

@@ -98,7 +98,7 @@ def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts
     if purpose.is_given:
         found = with_payloads(found, snapshot.events([one.seq for one in found]))
     left_out = suppressed(purpose, found, snapshot.newest)
-    not_counted = weighed(asked, [one for one in found if one.citation in left_out])
+    not_counted = weighed(asked, [one for one in found if one.citation in left_out]) if left_out else []
     rows_found = weighed(asked, [one for one in found if one.citation not in left_out])
     left_out |= below_floors(purpose, rows_found)
     counted = [row for row in rows_found if row.result.citation not in left_out]

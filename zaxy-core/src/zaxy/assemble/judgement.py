@@ -19,8 +19,17 @@ ROW_START = -5.3
 """By which rows are ordered, and what says that one of them answers."""
 TOPIC = {"row": 0.5, "coverage": 3.1, "window": 2.6, "unseen": -2.0, "unseen_names": -1.1}
 TOPIC_START, BEARS = -0.7, 0.47
-ANSWER = {"row": 0.475, "coverage": 2.0, "window": 0.2, "field": 1.0, "gap": 0.5, "other_speaker": -1.2}
-ANSWER_START, ANSWERS = -2.6, 0.73
+ANSWER = {
+    "row": 0.4,
+    "coverage": 2.0,
+    "window": 0.2,
+    "field": 1.0,
+    "gap": 0.5,
+    "unseen": -0.4,
+    "other_speaker": -1.2,
+    "other_name": -1.0,
+}
+ANSWER_START, ANSWERS = -2.2, 0.71
 SLOPE, SHIFT = 0.8, 0.3
 """How the sum of the answer becomes the share of such questions that were answered, on the tuning half."""
 TELLING = 0.4

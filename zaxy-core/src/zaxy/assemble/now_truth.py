@@ -27,6 +27,7 @@ def newest_first(
 ) -> tuple[list[Weighed], dict[int, int]]:
     """The rows with the newer of two about the same thing directly above the older; and, by the seq of each older row,
     the seq of the newer, if it perhaps replaces it. What is disputed is not replaced."""
+    weights, total = [word.weight for word in asked.words], asked.total
     above: dict[int, int] = {}
     replaced: dict[int, int] = {}
     for newer, older in combinations(sorted(rows, key=_when, reverse=True), 2):
@@ -36,7 +37,7 @@ def newest_first(
         if two.seq in above or frozenset((one.seq, two.seq)) in disputed:
             continue
         is_claim = newer.value_of_same(older)
-        if is_claim or _same_subject(asked, newer, older):
+        if is_claim or _same_subject(newer, older, weights=weights, total=total):
             above[two.seq] = one.seq
             if is_claim or _alike(newer, older):
                 replaced[two.seq] = one.seq
@@ -58,16 +59,15 @@ def _placed(rows: list[Weighed], above: dict[int, int]) -> list[Weighed]:
     return [row for group in groups.values() for row in sorted(group, key=_when, reverse=True)]
 
 
-def _same_subject(asked: Asked, newer: Weighed, older: Weighed) -> bool:
+def _same_subject(newer: Weighed, older: Weighed, *, weights: Sequence[float], total: float) -> bool:
     """Whether the same person says both, both have the same of what is asked for, and neither fits much better."""
     if newer.result.actor != older.result.actor or newer.statements.sentences == older.statements.sentences:
         return False
     if abs(order_sum(newer) - order_sum(older)) > NEAR:
         return False
-    weights = [word.weight for word in asked.words]
     both = sum([weights[place] for place in newer.found & older.found])
     any_ = sum([weights[place] for place in newer.found | older.found])
-    return both >= ON_IT * asked.total and both >= SAME_WORDS * any_ > 0
+    return both >= ON_IT * total and both >= SAME_WORDS * any_ > 0
 
 
 def _alike(newer: Weighed, older: Weighed) -> bool:

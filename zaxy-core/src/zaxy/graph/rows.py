@@ -94,15 +94,21 @@ def checked_edges(db: SealedConnection, rows: Iterable[Any]) -> list[Any]:
 
 
 def edge_holds(row: Any, moment: Moment) -> bool:
-    ends, _ = row[22:24] if row[23] is None or row[23] <= moment.known else _end_before(row[22:25], moment.known)
-    return row[18] <= moment.known and holds(row[17], ends, moment.at)
+    return row[18] <= moment.known and holds(row[17], _end_of_edge(row, moment)[0], moment.at)
+
+
+def _end_of_edge(row: Any, moment: Moment) -> tuple[str, int | None]:
+    """When an edge ends and which event ended it, as was known then."""
+    if row[23] is None or row[23] <= moment.known:
+        return row[22], row[23]
+    return _end_before(row[22:25], moment.known)
 
 
 def edge_row(row: Any, moment: Moment, *, depth: int) -> EdgeRow:
     """An edge that was chosen because it holds at the moment, as it was known then."""
     source, target = EntityRef(row[4], row[6]), EntityRef(row[7], row[9])
     edge = Edge(source, target, row[10], row[11], bool(row[12]), row[13], row[14], row[15], row[16])
-    ends, closed = as_known(row[22], row[23], earlier_ends(row[24]), moment.known)
+    ends, closed = _end_of_edge(row, moment)
     return EdgeRow(edge, row[17], ends, row[18], closed, row[19], depth)
 
 

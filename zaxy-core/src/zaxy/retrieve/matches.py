@@ -11,6 +11,8 @@ ALIKE, MIN_ALIKE = 0.8, 5
 """What a word with the same beginning counts, and how many letters that has at least; it is three fifths of the longer
 word."""
 
+LAST_LETTER = "\u2fff"
+"""Letters come before it, and ideographs behind it."""
 Match = tuple[int, float]
 """The place of a word in the question, and how much of it is found."""
 
@@ -43,7 +45,7 @@ class Matches:
         self._exact.setdefault(stem, []).append((place, share))
         if len(stem) == 1 and not stem.isascii():
             self._characters.append((stem, place, share))
-        elif not word.is_known and is_ideograph(stem[0]):
+        elif not word.is_known and stem[0] > LAST_LETTER and is_ideograph(stem[0]):
             self._characters.append((stem[0], place, SAME_CHARACTER * share))
         elif len(stem) >= MIN_ALIKE and stem.isalpha():  # one digit makes another thing
             self._beginnings.setdefault(stem[:MIN_ALIKE], []).append((stem, place, ALIKE * share))

@@ -62,16 +62,19 @@ def scores(texts: Iterable[tuple[Iterable[tuple[int, int]], float]], weights: Se
     return found
 
 
-def pick_score(text: str, length: float, terms: Sequence[Term], *, among: Iterable[int]) -> float:
-    """What a text is worth as a candidate, by the terms of the given numbers; `length` is relative to the average
-    one."""
-    fullness = PICK_K1 * (1 - PICK_B + PICK_B * length)
-    total = 0.0
-    for number in among:
-        _, spaced, weight = terms[number]
-        if count := text.count(spaced):
-            total += weight * count / (count + fullness)
-    return total
+def pick_scores(texts: Iterable[tuple[str, float, Iterable[int]]], terms: Sequence[Term]) -> list[float]:
+    """What texts are worth as candidates. Each is given by its words, its length relative to the average one, and the
+    numbers of the terms that it may have. One loop for all of them, as above."""
+    found = []
+    for text, length, among in texts:
+        fullness = PICK_K1 * (1 - PICK_B + PICK_B * length)
+        total = 0.0
+        for number in among:
+            _, as_it_stands, weight = terms[number]
+            if count := text.count(as_it_stands):
+                total += weight * count / (count + fullness)
+        found.append(total)
+    return found
 
 
 @lru_cache(64)
