@@ -42,7 +42,7 @@ def test_two_hundred_calls_leave_only_their_own_small_events_and_none_of_them_is
             server.call(tool, query="memory checkout query tool call completed lamps")
         reply = server.call("memory_checkout", query="memory checkout tool call completed", max_recent_events=100)
         found = server.call("memory_query", query="lamps memory_query tool call completed", limit=100)
-        # Each call, the checkouts' own marks, and the decision. A server that ends waits a second for what is not written.
+        # Each call, the checkouts' own marks, and the decision; a server that ends waits only a second for them.
         written = (CALLS + 3) + (CALLS // 4 + 1) + 1
         until = time.monotonic() + server.soon
         while len(events_of(folder)) < written and time.monotonic() < until:
