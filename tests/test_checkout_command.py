@@ -139,8 +139,9 @@ def test_a_page_tells_verdict_fact_source_state_and_what_to_do_next(zaxy: Zaxy, 
     fact = lines.index("  Keep login sessions in Postgres")
     short = citation[: -(64 - 12)]
     assert lines[fact + 1].startswith("    decision by ada, 20") and lines[fact + 1].endswith(f" UTC  {short}")
-    assert lines[fact + 2] == "  Left out: 1 superseded."
-    assert not [line for line in lines if "Redis" in line]
+    assert lines[fact + 2] == "    before: Keep login sessions in Redis"
+    assert lines[fact + 3].startswith("      eventloom://")
+    assert lines[fact + 4] == "  Left out: 1 superseded."
     assert "  tasks      Measure the payments. Status: proposed" in lines
     assert f'    zaxy show "{short}"' in lines
 

@@ -23,7 +23,7 @@ from zaxy.extract.texts import cut
 from zaxy.retrieve.question import Asked
 from zaxy.retrieve.results import Result
 from zaxy.retrieve.snapshot import Snapshot
-from zaxy.retrieve.statements import shown, shown_of_each
+from zaxy.retrieve.statements import results_in_sentences, shown, shown_of_each
 from zaxy.text.passages import SPOKEN
 from zaxy.text.schema import Text
 
@@ -202,12 +202,12 @@ def _with_what_was(snapshot: Snapshot, gathered: Gathered, rows: Sequence[Row]) 
     shown = [row.result.seq for row in rows]
     changed = [seq for seq in shown if seq in gathered.replaced and gathered.replaced[seq].seq not in shown]
     before = as_before(snapshot, gathered, changed[:MAX_BEFORE])
+    texts = dict(zip(before, results_in_sentences(before.values(), SAID_BEFORE), strict=True))
     found: list[Row] = []
     for row in rows:
         found.append(row)
-        if (result := before.get(row.result.seq)) is not None:
-            text = cut(" ".join(result.content.split()), SAID_BEFORE)
-            found.append(Row(result, text, False, row.result.citation, True))
+        if (seq := row.result.seq) in before:
+            found.append(Row(before[seq], texts[seq], False, row.result.citation, True))
     return found
 
 

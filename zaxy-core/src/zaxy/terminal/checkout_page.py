@@ -69,10 +69,18 @@ def fact_lines(reply: Reply, terminal: Terminal) -> Lines:
         lines += _source(f"{kind} {by}".strip(), fact.get("valid_from", ""), fact["citation"], terminal)
         if origin := fact.get("metadata", {}).get("origin_citation"):
             lines.append(terminal.painted(f"    imported from {parse_citation(origin).short}", DIM))
+        for before in _replaced_by(reply, fact["citation"]):
+            lines += wrapped(f"before: {plain(before['content'])}", terminal.width, "    ", "      ")
+            lines.append(terminal.painted(f"      {before['citation']}", DIM))
     left_out = _left_out(reply)
     if left_out:
         lines += [terminal.painted(line, DIM) for line in wrapped(left_out, terminal.width, "  ")]
     return [terminal.painted("Facts" if reply["current_facts"] else "No facts", BOLD), *lines] if lines else []
+
+
+def _replaced_by(reply: Reply, citation: str) -> list[dict[str, Any]]:
+    """What a fact took the place of."""
+    return [found for found in reply["evidence"] if found.get("replaced_by") == citation]
 
 
 def _source(whose: str, time: str, citation: str, terminal: Terminal) -> Lines:
@@ -120,13 +128,17 @@ def _warnings(reply: Reply, terminal: Terminal) -> Lines:
 
 def _related(reply: Reply, terminal: Terminal) -> Lines:
     """What may bear on the question; worth a look only where the facts are not enough."""
-    if reply["quality"]["answerability"] == ANSWER or not reply["evidence"]:
+    facts = [fact["citation"] for fact in reply["current_facts"]]
+    others = [found for found in reply["evidence"] if found.get("replaced_by") not in facts]
+    if reply["quality"]["answerability"] == ANSWER or not others:
         return []
     lines = [terminal.painted("May bear on it", BOLD)]
-    for found in reply["evidence"]:
+    for found in others:
         lines += wrapped(plain(found["content"]), terminal.width, "  ")
         if newer := found.get("maybe_replaced_by"):
             lines.append(terminal.painted(f"    perhaps replaced by {newer}", DIM))
+        if newer := found.get("replaced_by"):
+            lines.append(terminal.painted(f"    was so before {newer}", DIM))
         lines += _source(found.get("event_type", ""), "", found["citation"], terminal)
     return lines
 
