@@ -60,9 +60,9 @@ class Log:
         self.entries = reference(self.path)
 
     def fitting(self, query: str, limit: int) -> set[int]:
-        """The events whose own words fit best, as a search shows them."""
+        """The events that have the words, as a search shows them."""
         results = self.memory.verbatim(query, SESSION, limit=100, max_tokens=100_000).results
-        return set([one.seq for one in results if one.parts.get("words") or one.parts.get("named")][:limit])
+        return {one.seq for one in results[:limit]}
 
 
 @pytest.fixture(scope="module")

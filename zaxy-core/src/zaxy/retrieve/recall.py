@@ -142,7 +142,7 @@ class Recall:
         )
 
     def fitting(self, session: str, text: str, limit: int) -> list[int]:
-        """The events of the best passages that have some of the words; those that only stand beside them do not count.
+        """The events that `verbatim` finds, best first.
 
         A text index that lags is an error: some would miss.
         """
@@ -150,8 +150,8 @@ class Recall:
         def find(snapshot: Snapshot) -> list[int]:
             if snapshot.warnings:
                 raise Unavailable(f"not all of {session} can be searched yet: {snapshot.warnings[0]}", "Try again.")
-            hits = snapshot.hits(Query(text, session, as_of=AsOf(known_at=snapshot.head)))
-            return list(dict.fromkeys(hit.text.seq for hit in hits if hit.words or hit.named))[:limit]
+            passages = snapshot.passages(Query(text, session, as_of=AsOf(known_at=snapshot.head)))
+            return list(dict.fromkeys([found.seq for found, _ in passages.found]))[:limit]
 
         return self.reply(session, find, reads=WORDS)
 

@@ -80,9 +80,9 @@ def _picked(store: TextStore, words: _Words, by: str) -> dict[int, Sequence[int]
     pool, average = words.best(), words.average
     if len(pool) <= CANDIDATES and not by:
         return pool
-    told = [(passage, length, text) for passage, length, time, text in store.words(pool) if not by or time <= by]
-    texts = [(text, length / average, pool[passage]) for passage, length, text in told]
-    scores = dict(zip([passage for passage, _, _ in told], bm25.pick_scores(texts, words.terms), strict=True))
+    found = [(passage, length, text) for passage, length, time, text in store.words(pool) if not by or time <= by]
+    texts = [(text, length / average, pool[passage]) for passage, length, text in found]
+    scores = dict(zip([passage for passage, _, _ in found], bm25.pick_scores(texts, words.terms), strict=True))
     return {passage: pool[passage] for passage in _highest(scores, CANDIDATES)}
 
 
