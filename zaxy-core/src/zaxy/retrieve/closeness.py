@@ -34,6 +34,8 @@ def weigh_closeness(asked: Asked, best: Sequence[Proposal], weight: float) -> No
     named = spoken.intersection([proposal.text.speaker.casefold() for proposal in looked_at])
     for proposal, own in zip(looked_at, stems, strict=True):
         all_, close = _shares(own, matches, weights)
+        if proposal.hit and proposal.hit.named:  # it has what is asked for by a name or a quotation: nothing is closer
+            all_, close = max(all_, proposal.hit.named), max(close, proposal.hit.named)
         value = FOR_ALL * all_ + FOR_CLOSE * close + FOR_LENGTH * max(log((len(own) or 1) / LONG), 0.0)
         if named and proposal.text.kind == "transcript" and proposal.text.speaker.casefold() not in named:
             value += FOR_OTHER_SPEAKER
