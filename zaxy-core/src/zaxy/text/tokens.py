@@ -114,11 +114,6 @@ def words(text: str) -> list[str]:
     return _ascii_words(text) if text.isascii() else words_of_folded(folded(text))
 
 
-def words_of_each(texts: Iterable[str]) -> list[list[str]]:
-    """The stems of each text."""
-    return list(map(words, texts))
-
-
 def stems_of_each(texts: Iterable[str]) -> list[frozenset[str]]:
     """Of each text its stems, and its identifiers as the index has them."""
     return [frozenset((*words(text), *identifiers(text))) for text in texts]
@@ -128,16 +123,6 @@ def stems_of_each(texts: Iterable[str]) -> list[frozenset[str]]:
 def stems_of(name: str) -> tuple[str, ...]:
     """The stems of a name that comes up again and again: of a speaker, a file, a channel."""
     return tuple(words(name))
-
-
-def first_stems(parts: Iterable[str]) -> list[str]:
-    """The first stem of each part; empty for stop words and marks."""
-    return [_stems[part.lower()] if part.isascii() and part.isalnum() else _first_stem(part) for part in parts]
-
-
-@lru_cache(REMEMBERED)
-def _first_stem(part: str) -> str:
-    return "".join(words(part)[:1])
 
 
 def words_of_folded(text: str) -> list[str]:
