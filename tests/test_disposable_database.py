@@ -51,6 +51,27 @@ def test_what_was_written_is_read_after_closing_and_by_others(tmp_path: Path, da
     assert not database.warnings
 
 
+def test_threads_that_open_and_close_it_at_once_close_only_their_own_files(database: Opened) -> None:
+    errors: list[BaseException] = []
+
+    def open_and_close(use: Callable[[], object]) -> None:
+        for _ in range(300):
+            try:
+                use()
+                database.close()
+            except BaseException as error:
+                errors.append(error)
+
+    uses: tuple[Callable[[], object], ...] = (lambda: database.add("lamp"), database.words) * 2
+    threads = [Thread(target=open_and_close, args=(use,)) for use in uses]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert len(database.words()) == 600
+
+
 def test_a_change_is_made_whole_or_not_at_all(database: Opened) -> None:
     def half(db: sqlite3.Connection) -> None:
         db.execute("INSERT INTO words VALUES ('half')")

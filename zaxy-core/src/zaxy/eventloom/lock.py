@@ -77,16 +77,23 @@ class SessionLock:
             self._holders -= 1
             self._mutex.release()
 
-    def close_if_idle(self, also: Callable[[], None] | None = None) -> None:
-        """Close the descriptor, and do what else is to be done, unless a thread holds the lock just now."""
+    def close(self, also: Callable[[], None] | None = None) -> None:
+        """Close the descriptor, and do what else is to be done, unless a thread holds the lock just now.
+
+        Under the mutex: threads that closed it at the same moment would close a file that another one has opened since.
+        """
         self._forget_parent()
         if not self._mutex.acquire(blocking=False):
             return
         try:
-            if not self._holders:
-                if also:
-                    also()
-                self.close()
+            if self._holders:
+                return
+            if also:
+                also()
+            if self._fd is not None:
+                _open_here.discard(self._fd)
+                self._disk.close(self._fd)
+                self._fd = None
         finally:
             self._mutex.release()
 
@@ -100,12 +107,6 @@ class SessionLock:
         """In a forked child, leave the parent's descriptor and a mutex that one of its threads may have held."""
         if self._pid != os.getpid():
             self._mutex, self._fd, self._holders, self._pid = RLock(), None, 0, os.getpid()
-
-    def close(self) -> None:
-        if self._fd is not None and self._pid == os.getpid():
-            _open_here.discard(self._fd)
-            self._disk.close(self._fd)
-        self._fd = None
 
     def _busy(self, timeout: float) -> ZaxyError:
         session = os.path.basename(self._path).removesuffix(".lock")

@@ -409,11 +409,7 @@ class SessionLog:
     def rest(self) -> None:
         """Close the descriptors unless they are in use. They are opened again when they are needed."""
         self._forget_parent()
-        self.lock.close_if_idle(self._drop)
-
-    def close(self) -> None:
-        self._drop()
-        self.lock.close()
+        self.lock.close(self._drop)
 
 
 def utc_now() -> str:

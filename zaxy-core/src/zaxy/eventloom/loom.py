@@ -308,15 +308,14 @@ class Eventloom:
             return without_payload(reader, moved, line)
 
         recorded = log.rewrite(replaced, entry)
-        if session in self._indexes:
-            self._indexes.pop(session).close()
+        self._close_index(session)
         return recorded
 
     def remove(self, session: str, last: int) -> bool:
         """Remove a whole log, unless events came behind `last` meanwhile: a spool, when it was delivered."""
         removed = self._existing(session).remove(last)
-        if removed and session in self._indexes:
-            self._indexes.pop(session).close()
+        if removed:
+            self._close_index(session)
         return removed
 
     # Refs
@@ -434,11 +433,19 @@ class Eventloom:
         )
 
     def close(self) -> None:
-        for log in self._logs.values():
-            log.close()
-        for index in self._indexes.values():
+        with self._mutex:
+            logs, indexes = self._logs, self._indexes
+            self._logs, self._indexes = {}, {}
+        for log in logs.values():
+            log.rest()
+        for index in indexes.values():
             index.close()
-        self._logs, self._indexes = {}, {}
+
+    def _close_index(self, session: str) -> None:
+        with self._mutex:
+            index = self._indexes.pop(session, None)
+        if index is not None:
+            index.close()
 
 
 def _changed(seq: int) -> ZaxyError:

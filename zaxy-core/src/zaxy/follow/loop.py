@@ -275,7 +275,7 @@ class Loop:
         with ExitStack() as held:
             try:
                 lock = self._lock(session)
-                held.callback(lock.close_if_idle)  # it is seldom needed, and descriptors are few
+                held.callback(lock.close)  # it is seldom needed, and descriptors are few
                 held.enter_context(lock.exclusive(timeout))
             except OSError as error:
                 raise unusable_folder(self._folder, error) from None
