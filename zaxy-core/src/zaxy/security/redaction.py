@@ -9,8 +9,10 @@ from __future__ import annotations
 from zaxy.security.secret_context import find_named, may_have_names
 from zaxy.security.secret_forms import find_forms, may_have_forms
 from zaxy.security.secret_names import SecretName, secret_named
-from zaxy.security.secret_shapes import MIN_SHAPE_CHARS, Span, find_shapes, may_have_shapes
+from zaxy.security.secret_shapes import find_shapes, may_have_shapes
 from zaxy.security.secret_values import PASSWORD_KINDS, is_mixed, is_opaque, is_placeholder, is_sentence
+from zaxy.security.shape_table import MIN_SHAPE_CHARS
+from zaxy.security.spans import Span
 from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False

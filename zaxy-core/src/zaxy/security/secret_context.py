@@ -7,7 +7,7 @@ a bounded length, and the search continues behind it, so that the time is linear
 from __future__ import annotations
 
 from zaxy.security.secret_names import SecretName, is_other_token, secret_named
-from zaxy.security.secret_shapes import Span, compiled, contains_any
+from zaxy.security.spans import Span, compiled, contains_any
 from zaxy.security.secret_values import (
     PASSWORD_KINDS,
     counts_something,

@@ -6,14 +6,14 @@ Every pattern has a bounded length or is possessive, so that the time is linear 
 from __future__ import annotations
 
 from zaxy.security.secret_names import secret_named
-from zaxy.security.secret_shapes import Span, compiled, contains_any
+from zaxy.security.spans import Span, compiled, contains_any
 from zaxy.security.secret_values import is_expression, is_login, is_mixed, is_opaque, is_placeholder, is_sentence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_BEARER = r"(?i:bearer)(?:[ \t]{1,4}|%20)[\"'`]?([A-Za-z0-9._~+/=-]{8,}+)"
+_BEARER = r"(?i:bearer|ssws)(?:[ \t]{1,4}|%20)[\"'`]?([A-Za-z0-9._~+/=-]{8,}+)"
 _BASIC = r"(?i:basic)[ \t]{1,4}([A-Za-z0-9+/]{8,1024}+={0,2})"
 _SQL = r"(?i:identified[ \t](?:with[ \t]\w{1,40}[ \t])?by)[ \t](?:(?i:password)[ \t])?['\"]([^'\"\n]{1,256})['\"]"
 _POWERSHELL = r"(?i:convertto-securestring)[ \t](?:(?i:-string)[ \t])?['\"]([^'\"\n]{1,256})['\"]"
@@ -77,7 +77,7 @@ _COMMANDS = (
 _SPACED_PASSWORD = rf"[ \t]-p[ \t]{{1,4}}{_ARGUMENT}"
 """For MySQL, the word after `-p` and a space is a database. But people who write a password there mean it."""
 
-_HINTS = ("bearer", "basic ", "identified", "cookie")
+_HINTS = ("bearer", "ssws ", "basic ", "identified", "cookie")
 _PIN_HINTS = ("pin ", "pin:", "pin=")
 _SESSION_HINTS = ("session=", "sessionid=", "sessid=", "sid=")
 _PIPE_HINTS = ("sudo -", "password-stdin", "secret create")
@@ -111,7 +111,7 @@ def may_have_forms(lowered: str) -> bool:
 
 
 def find_forms(text: str, lowered: str) -> Iterator[Span]:
-    if "bearer" in lowered:
+    if "bearer" in lowered or "ssws " in lowered:
         for match in compiled(_BEARER).finditer(text):
             if is_opaque(match[1], 8) and not is_placeholder(match[1]):
                 yield Span(match.start(1), match.end(1) - len(match[1]) + len(match[1].rstrip(".")), "bearer")
