@@ -6,6 +6,7 @@ one.
 
 from __future__ import annotations
 
+from zaxy.errors import InvalidRequest
 from zaxy.security.secret_context import find_named, may_have_names
 from zaxy.security.secret_forms import find_forms, may_have_forms
 from zaxy.security.secret_names import SecretName, secret_named
@@ -76,6 +77,23 @@ def redact_text(text: str) -> tuple[str, list[str]]:
     if not _may_have_secrets(text):
         return text, []
     return _replaced(text, _spans(text))
+
+
+def refuse_secrets(names: dict[str, object]) -> None:
+    """Raise if a name would be redacted in a text. Names are kept as they are, so none may be a secret.
+
+    `names`: what each is called in a message, and its value. The message does not repeat the value.
+    """
+    texts = [value for value in names.values() if isinstance(value, str)]
+    if not _may_have_secrets(f" {' '.join(texts)} "):
+        return
+    for what, value in names.items():
+        kinds = redact_text(value)[1] if isinstance(value, str) else []
+        if kinds:
+            raise InvalidRequest(
+                f"{what} looks like a secret ({', '.join(kinds)})",
+                "Nothing was stored. Use a name that anyone may read, and change the secret if it was sent in error.",
+            )
 
 
 def _may_have_secrets(text: str) -> bool:
