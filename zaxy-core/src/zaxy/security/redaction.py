@@ -10,6 +10,7 @@ from zaxy.errors import InvalidRequest
 from zaxy.security.secret_context import find_named, may_have_names
 from zaxy.security.secret_forms import find_forms, may_have_forms
 from zaxy.security.secret_names import SecretName, secret_named
+from zaxy.security.secret_sentences import find_sentences, may_have_sentences
 from zaxy.security.secret_shapes import find_shapes, may_have_shapes
 from zaxy.security.secret_values import PASSWORD_KINDS, is_mixed, is_opaque, is_placeholder, is_sentence
 from zaxy.security.shape_table import MIN_SHAPE_CHARS
@@ -98,7 +99,9 @@ def refuse_secrets(names: dict[str, object]) -> None:
 
 def _may_have_secrets(text: str) -> bool:
     lowered = text.lower()
-    return may_have_names(lowered) or may_have_forms(lowered) or may_have_shapes(text)
+    return (
+        may_have_names(lowered) or may_have_forms(lowered) or may_have_shapes(text) or may_have_sentences(lowered)
+    )
 
 
 def _all_texts(payload: object) -> str:
@@ -236,6 +239,7 @@ def _spans(text: str, before: str = "") -> list[Span]:
     spans = find_shapes(whole) if may_have_shapes(whole) else []
     spans += find_forms(whole, lowered)
     spans += find_named(whole, lowered) if may_have_names(lowered) else ()
+    spans += find_sentences(whole, lowered)
     apart: list[Span] = []
     for span in sorted(spans):
         if span.start < skipped:

@@ -139,10 +139,18 @@ def is_mixed(value: str, min_chars: int = 4) -> bool:
     return _compiled("[0-9@#$%^&*+=~!]").search(core) is not None or core.count("-") > 2
 
 
+def is_strong(value: str) -> bool:
+    """Whether it is such a mixture of small letters, capitals, digits and marks that it is hardly anything else."""
+    kinds = sum(_compiled(pattern).search(value) is not None for pattern in ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*+=~]"))
+    return is_mixed(value, 7) and kinds > 2
+
+
 def is_opaque(value: str, min_chars: int) -> bool:
     """Whether it is letters with digits, as machines make them, and no words."""
-    if len(value) < min_chars or " " in value or (value.islower() and value.isalpha()):
+    if len(value) < min_chars or " " in value:
         return False
+    if value.isalpha():
+        return is_random_letters(value)
     if value.isdigit():
         return len(value) > 15
     if _compiled("[0-9]").search(value):
@@ -150,8 +158,6 @@ def is_opaque(value: str, min_chars: int) -> bool:
         return not any(_compiled(pattern).fullmatch(value) for pattern in named) and bool(
             _compiled(_WORDS).search(value)
         )
-    if len(value) > 23 and value.isalnum() and value != value.lower() and not is_wordy(value):
-        return True
     return len(value) > 11 and len(value) % 4 == 0 and is_login(value)
 
 
