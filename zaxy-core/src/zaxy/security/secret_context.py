@@ -61,6 +61,13 @@ _PHRASE = (
     r"([a-z][a-z ]{8,300}+)"
 )
 
+MAX_NAMED_CHARS = 288
+"""A name, what connects it to its value, and as much of the value as is judged."""
+MIN_BARREN_CHARS = 1024
+_WITHOUT_DIGITS = rf"[^0-9]{{{MIN_BARREN_CHARS},4096}}+"
+_MANY_LETTERS = r"[a-z+/]{12}"
+_CHOSEN_HINTS = ("pass", "pw", "psk", "secret", "phrase", "mnemonic", "cred", "auth", "contrase", "парол", "密", "パス")
+"""Names of what people choose, and of pairs with it: that may be without digits."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 _PAIR = r"[\w.@+-]{1,64}[ \t]?[/:|][ \t]?(?P<password>[^\s\"'`<>,;/][^\s\"'`<>,;]{3,127})"
 _PAIR_NAME = r"(?i)\b(?:id|user|username|login|account) ?/ ?\Z"
@@ -108,7 +115,7 @@ def find_named(text: str, lowered: str) -> Iterator[Span]:
 
 
 def _find(pattern: re.Pattern[str], text: str, lowered: str) -> Iterator[Span]:
-    position = 0
+    position = looked = barren = 0
     while match := pattern.search(lowered, position):
         end = match.start(match.lastgroup or 0)
         before = lowered[max(0, match.start() - 48) : match.start()]
@@ -118,7 +125,23 @@ def _find(pattern: re.Pattern[str], text: str, lowered: str) -> Iterator[Span]:
         span = _value_after(text, start, named, match) if named else None
         if span:
             yield span
-        position = span.end if span else max(end, match.start() + 1)
+        if not span and match.end() >= looked:
+            looked, barren = _barren(lowered, match.end())
+        position = span.end if span else max(end, match.start() + 1, barren)
+
+
+def _barren(lowered: str, position: int) -> tuple[int, int]:
+    """How far the text was looked at, and where a part of it ends in which no name has a value that could be a secret.
+
+    What machines make has digits, or more letters in a row than words have. So a text full of names costs little.
+    """
+    run = compiled(_WITHOUT_DIGITS).match(lowered, position)
+    if not run:
+        return position + MIN_BARREN_CHARS, 0
+    if contains_any(run[0], _CHOSEN_HINTS) or compiled(_MANY_LETTERS).search(run[0]):
+        return run.end(), 0
+    end = run.end() if run.end() == len(lowered) else run.end() - MAX_NAMED_CHARS
+    return end, end
 
 
 def _named(text: str, lowered: str, start: int, end: int) -> SecretName | None:

@@ -45,7 +45,7 @@ _ORACLE = (
 )
 _CHPASSWD = r"\becho[ \t](?:-\w[ \t])?[\"']?[\w.-]{1,32}:([^\s\"'|]{3,128}+)[\"']?[ \t]{0,4}\|[^|\n]{0,40}?chpasswd"
 _CONNECT = (
-    r"(?i:pdo|connect|connection|credential)\([ \t]?[^,()\n]{1,120},[ \t]?[\"'][^\"'\n]{1,64}[\"'],[ \t]?"
+    r"(?i:pdo|mysqli|connect|connection|credential)\([ \t]?[^,()\n]{1,120},[ \t]?[\"'][^\"'\n]{1,64}[\"'],[ \t]?"
     r"[\"']([^\"'\n]{3,128})[\"']"
 )
 _WIFI = r"(?i:wifi:)[^\n]{0,120}?(?<=[:;])P:([^;\n]{4,64}+);"
@@ -100,6 +100,7 @@ _COMMANDS = (
         r"\bhtpasswd\b",
         rf"[ \t]-\w{{0,6}}b\w{{0,6}}[ \t]{{1,4}}\S{{1,128}}+[ \t]{{1,4}}[^\s-]\S{{0,64}}+[ \t]{{1,4}}{_ARGUMENT}",
     ),
+    (("rdesktop", "freerdp"), r"\b(?:rdesktop|[xw]freerdp)\b", rf"[ \t]-p[ \t]{{1,4}}{_ARGUMENT}"),
     (("ssh-keygen",), r"\bssh-keygen\b", rf"[ \t]-[NP][ \t]{{1,4}}{_ARGUMENT}"),
     (("smbclient",), r"\bsmbclient\b", r"[ \t]-U[ \t]?[^\s%]{1,64}+%([^\s\"']{1,256}+)"),
 )
@@ -114,7 +115,7 @@ _COMMAND_HINTS = (*(hint for hints, _, _ in _COMMANDS for hint in hints), "mongo
 _DSN_HINTS = ("@tcp(", "@unix(")
 _PGPASS_HINTS = (":5432:", ":*:")
 _CALL_HINTS = ("auth(", "auth=(", "auth = (", "login(", "credential(", "credentials(")
-_CONNECT_HINTS = ("pdo(", "connect(", "connection(", "credential(")
+_CONNECT_HINTS = ("pdo(", "mysqli(", "connect(", "connection(", "credential(")
 _PAREN_HINTS = (*_CALL_HINTS, *_DSN_HINTS, *_CONNECT_HINTS)
 _SLASH_HINTS = (" /p:", " /pw:", " /pwd:", " /pass:", " /password:", " /rp ")
 _COLON_HINTS = (*_PGPASS_HINTS, *_SLASH_HINTS, "/user:", "wifi:", " p:", " pw:", " pass:")

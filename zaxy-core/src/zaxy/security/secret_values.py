@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from binascii import a2b_base64
-from functools import cache
+from functools import cache, lru_cache
 
 PASSWORD_KINDS = frozenset(("password", "passphrase", "secret", "pin"))
 """Kinds that people choose, so that a plain word may be one. Machines make all others."""
@@ -44,6 +44,7 @@ _TEMPLATE = (
     r"\$[{(].*|\$[A-Za-z_][A-Za-z_0-9:.]*[}\])]*|\$[0-9@*#]|(?:\$\w{1,8}){1,2}\$"  # variables, prefixes of hashes
     r"|\{.*\}|\{[^}]*|<[^<>]*>|\[.*\]|\(\w+\)|#\{.*|%[A-Za-z_]\w*%|%[sdrvq]|%\(\w+\)[sd]|@[A-Z_]+@|\?|:\w+"  # templates
     r"|[*•●·.xX_#?…=~|:>\\-]+|.{0,8}(?:\.\.\.|…)|#[0-9a-fA-F]{3,8}|(?:\\[ux][0-9a-fA-F]{2,8})+"  # masks, escapes
+    r"|[a-z_]+(?:\|[a-z_]+(?::[\w,.]+)?)+"  # rules of a form: `required|string|min:8`
     r"|!(?:vault|secret|Ref|Sub|env|ENV)\b.*|ENC[\[(].*"  # tags of YAML and Java
     r"|(?:env|vault|op|ref|ssm|arn|file|https?|keyring|doppler|sops):\S*"  # where it is kept
     r"|(?:~|\.{1,2})?(?:/[\w.@{}$%+-]{1,24})+/?|[A-Za-z]:\\[\w .\\-]*|[\w.-]+(?:/[\w.-]+)+\.[a-z]{1,5}"  # paths
@@ -76,6 +77,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.DOTALL)
 
 
+@lru_cache(maxsize=1024)
 def is_placeholder(value: str) -> bool:
     """Whether it is empty, masked, a template, a path, an address, or words such as `your-api-key-here` or `None`."""
     bare = value.strip()
