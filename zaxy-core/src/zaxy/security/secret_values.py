@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from binascii import a2b_base64
-from functools import cache, lru_cache
+from functools import cache
 
 PASSWORD_KINDS = frozenset(("password", "passphrase", "secret", "pin"))
 """Kinds that people choose, so that a plain word may be one. Machines make all others."""
@@ -77,7 +77,6 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.DOTALL)
 
 
-@lru_cache(maxsize=1024)
 def is_placeholder(value: str) -> bool:
     """Whether it is empty, masked, a template, a path, an address, or words such as `your-api-key-here` or `None`."""
     bare = value.strip()
