@@ -35,7 +35,8 @@ _NAME = (
     r"|mnemonic|contrase[nñ]a|mot de passe|пароль|密[码碼]|パスワード)[a-z0-9_-]{0,32}+"
 )
 _FOLLOWED = (
-    r"(?:(?P<assigned>\\{0,3}[\"'`]?\]?(?:\[\w{0,8}\])?[ \t]{0,8}+(?::[ \t]?&?(?:'\w{1,12}[ \t])?[\w.:\[\]<>?|]{1,32}[ \t]?(?==))?"
+    r"(?:(?P<assigned>\\{0,3}[\"'`]?\]?(?:\[\w{0,8}\])?[ \t]{0,8}+"
+    r"(?::[ \t]?&?(?:'\w{1,12}[ \t])?[\w.:\[\]<>?|]{1,32}[ \t]?(?==))?"
     r"(?P<operator>=>|->|→|:=|:-(?=\w)|[?]=|\|\|=|\?\?=|<-|<<<|[!=]={1,2}|=|:(?![:=])|：|%3[ad])[ \t]{0,8}+)(?=\S)"
     r"|(?P<default>\"\s{0,4}\{[^{}]{0,200}?\bdefault\s{0,16}=\s{0,4})(?=\")"
     r"|(?P<listed>\\{0,3}[\"'`],[ \t]{0,4}+)(?=\\{0,3}[\"'`])"
@@ -44,8 +45,9 @@ _FOLLOWED = (
     r"|(?P<tag>[\"']?>)(?=[^<>\s])"
     r"|(?P<called>(?:[\"'`)\]]{1,3}\.(?:type|fill|send_?keys|set_?value))?[({])(?=(?:some\(|string::from\(|[@n])?[\"'`])"
     r"|(?P<said>(?:[ \t]\([^()\n]{1,40}\)|[ \t](?:value|base|string))?"
-    r"(?:[ \t](?:for|of|on|to|at|in|from|i|you|we|they|he|she|that|which|de|del|della|di|da|do|du|des|der|vom|von|van|voor|för|till|für|zum"
-    r"|pour|para|per|dla)[ \t][^\n:=;]{1,48}?)?[ \t]{0,2}"
+    r"(?:[ \t](?:for|of|on|to|at|in|from|i|you|we|they|he|she|that|which"
+    r"|de|del|della|di|da|do|du|des|der|vom|von|van|voor|för|till|für|zum|pour|para|per|dla)"
+    r"[ \t][^\n:=;]{1,48}?)?[ \t]{0,2}"
     r"(?:[ \t](?:is|was|are|equals|will be|should be|(?:(?:is|was|has been)[ \t])?(?:set|changed|reset|updated|rotated)"
     r"[ \t](?:to|from)|to|as|now|ist|war|lautet|est|es)(?: now| still)?[ \t:]{1,3}"
     r"|(?:[:=]|->|=>|→)[ \t]{1,4})[*_]{0,2})"

@@ -6,7 +6,6 @@ Every pattern has a bounded length or is possessive, so that the time is linear 
 from __future__ import annotations
 
 from zaxy.security.secret_names import secret_named
-from zaxy.security.spans import Span, compiled, contains_any
 from zaxy.security.secret_values import (
     is_expression,
     is_login,
@@ -16,6 +15,7 @@ from zaxy.security.secret_values import (
     is_random,
     is_sentence,
 )
+from zaxy.security.spans import Span, compiled, contains_any
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,9 +38,12 @@ _NET_USER = (
     r"(?i:\bnet1?[ \t]{1,4}user)[ \t]{1,4}[^\s/]{1,64}+[ \t]{1,4}"
     r"((?=\S{0,64}?[0-9])[^\s/*\"'][^\s\"']{2,127}+|[^\s/*\"'][^\s\"']{2,127}+(?=[ \t]{1,4}/(?i:add|domain)))"
 )
-_SLASH_OPTION = r"(?<=[ \t])/(?i:p|pw|pwd|pass|password|rp)(?::|(?<=rp)[ \t]{1,4})(?!\w{1,64}+=)([^\s/\"'][^\s\"']{2,127}+)"
+_SLASH_OPTION = (
+    r"(?<=[ \t])/(?i:p|pw|pwd|pass|password|rp)(?::|(?<=rp)[ \t]{1,4})(?!\w{1,64}+=)([^\s/\"'][^\s\"']{2,127}+)"
+)
 _ORACLE = (
-    r"(?:(?i:\b(?:sqlplus|sqlldr|impdp|expdp|imp|exp|rman)\b[^\n/]{0,60}?[ \t]|\boracle:\w{1,8}:|\bconn(?:ect)?[ \t])[\w$#]{1,30}"
+    r"(?:(?i:\b(?:sqlplus|sqlldr|impdp|expdp|imp|exp|rman)\b[^\n/]{0,60}?[ \t]"
+    r"|\boracle:\w{1,8}:|\bconn(?:ect)?[ \t])[\w$#]{1,30}"
     r"|(?<![\w/.:@-])(?i:scott|system|sys|hr|sysdba))/\"?([^\s/\"'@]{3,64})\"?@(?!v?[0-9]+\.)[\w./(]"
 )
 _CHPASSWD = r"\becho[ \t](?:-\w[ \t])?[\"']?[\w.-]{1,32}:([^\s\"'|]{3,128}+)[\"']?[ \t]{0,4}\|[^|\n]{0,40}?chpasswd"
@@ -51,8 +54,9 @@ _CONNECT = (
 _WIFI = r"(?i:wifi:)[^\n]{0,120}?(?<=[:;])P:([^;\n]{4,64}+);"
 _PAIRED = r"\b(?i:u|user|login)[:=][ \t]?[^\s:=]{1,32}[ \t,;/]{1,3}(?i:p|pw|pass):[ \t]?([^\s\"',;]{4,128}+)"
 _TOTP = (
-    r"(?i:(?<![a-z])(?:totp|hotp|otp|2fa|mfa|two-factor|authenticator))[\w '-]{0,24}?[\"'`)]{0,2}[ \t]?(?:[:=(]|is\b|was\b)"
-    r"[ \t]?[\"'`]?((?:[A-Z2-7]{16,128}+|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,31}|[a-z2-7]{4}(?: [a-z2-7]{4}){3,31}+)=*)(?!\w)"
+    r"(?i:(?<![a-z])(?:totp|hotp|otp|2fa|mfa|two-factor|authenticator))[\w '-]{0,24}?[\"'`)]{0,2}[ \t]?"
+    r"(?:[:=(]|is\b|was\b)[ \t]?[\"'`]?((?:[A-Z2-7]{16,128}+"
+    r"|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,31}|[a-z2-7]{4}(?: [a-z2-7]{4}){3,31}+)=*)(?!\w)"
 )
 _REVERSED = r" is (?:the|my|our|your) (?:[a-z]{1,20} )?(?:password|passwd|passphrase)\b"
 _PIN = (
@@ -119,7 +123,20 @@ _CONNECT_HINTS = ("pdo(", "mysqli(", "connect(", "connection(", "credential(")
 _PAREN_HINTS = (*_CALL_HINTS, *_DSN_HINTS, *_CONNECT_HINTS)
 _SLASH_HINTS = (" /p:", " /pw:", " /pwd:", " /pass:", " /password:", " /rp ")
 _COLON_HINTS = (*_PGPASS_HINTS, *_SLASH_HINTS, "/user:", "wifi:", " p:", " pw:", " pass:")
-_ORACLE_HINTS = ("scott/", "system/", "sys/", "hr/", "sysdba/", "sqlplus", "sqlldr", "imp", "exp", "rman", "oracle:", "conn")
+_ORACLE_HINTS = (
+    "scott/",
+    "system/",
+    "sys/",
+    "hr/",
+    "sysdba/",
+    "sqlplus",
+    "sqlldr",
+    "imp",
+    "exp",
+    "rman",
+    "oracle:",
+    "conn",
+)
 _TOTP_HINTS = ("totp", "hotp", "otp", "2fa", "mfa", "two-factor", "authenticator")
 _OTHER_HINTS = (" /rp ", "net user", "net1 user", "chpasswd", *_TOTP_HINTS)
 _PASSWORD_FORMS = (

@@ -111,7 +111,8 @@ def _spaced_pattern() -> str:
 def _followed(links: str) -> str:
     """What may stand between the word and its value."""
     return (
-        rf"(?:[\"'`]?(?P<said>(?:[ \t(]{_STOP}{{1,48}}?)??(?:[ \t]{links}[ \t:]{{1,3}}|[ \t\u00a0]?[:：][ \t\u00a0]{{0,3}}"
+        rf"(?:[\"'`]?(?P<said>(?:[ \t(]{_STOP}{{1,48}}?)??(?:[ \t]{links}[ \t:]{{1,3}}"
+        rf"|[ \t\u00a0]?[:：][ \t\u00a0]{{0,3}}"
         rf"|[ \t][—–-]{{1,2}}>?[ \t])|[ \t]?=[ \t]?)|(?P<near>[ \t]{{1,3}}(?:[^\W\d_]{{1,16}}[ \t]){{0,2}}))"
     )
 

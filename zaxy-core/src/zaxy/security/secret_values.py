@@ -142,7 +142,9 @@ def is_mixed(value: str, min_chars: int = 4) -> bool:
 
 def is_strong(value: str) -> bool:
     """Whether it is such a mixture of small letters, capitals, digits and marks that it is hardly anything else."""
-    kinds = sum(_compiled(pattern).search(value) is not None for pattern in ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*+=~]"))
+    kinds = sum(
+        _compiled(pattern).search(value) is not None for pattern in ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*+=~]")
+    )
     return is_mixed(value, 7) and kinds > 2
 
 

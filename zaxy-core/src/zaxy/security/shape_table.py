@@ -6,7 +6,7 @@ import os
 import re
 from functools import cache
 
-from zaxy.security.spans import compiled, contains_any
+from zaxy.security.spans import contains_any
 from zaxy.tuples import NamedTuple
 
 TABLE = os.path.join(os.path.dirname(__file__), "shapes.txt")
