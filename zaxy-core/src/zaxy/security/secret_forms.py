@@ -139,7 +139,7 @@ _ORACLE_HINTS = (
 )
 _TOTP_HINTS = ("totp", "hotp", "otp", "2fa", "mfa", "two-factor", "authenticator")
 _OTHER_HINTS = (" /rp ", "net user", "net1 user", "chpasswd", *_TOTP_HINTS)
-_PASSWORD_FORMS = (
+_PASSWORD_FORMS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("identified",), _SQL),
     (("securestring",), _POWERSHELL),
     (_PIPE_HINTS, _PIPED),
@@ -153,7 +153,10 @@ _PASSWORD_FORMS = (
     (("chpasswd",), _CHPASSWD),
     (("wifi:",), _WIFI),
 )
-_MIXED_FORMS = ((_CONNECT_HINTS, _CONNECT), ((" p:", " pw:", " pass:", "/p:"), _PAIRED))
+_MIXED_FORMS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (_CONNECT_HINTS, _CONNECT),
+    ((" p:", " pw:", " pass:", "/p:"), _PAIRED),
+)
 """Only a value that is no plain word is a password here."""
 
 

@@ -59,13 +59,13 @@ _VERSION_OR_DATE = r"v?[0-9]+(?:\.[0-9]+)+\S*|[0-9]{4}-[0-9]{2}-[0-9]{2}\S*|[0-9
 _NUMBERED_NAME = r"[A-Za-z]+(?:[-_. ][A-Za-z]+)+(?:[-_.]?v?[0-9]{1,3})?|[a-z]{1,12}[-_]v?[0-9]{1,3}"
 _WORDS = r"[^\W\d_]+"
 _PAIRS = frozenset(
-    first + second
-    for first, *seconds in (
+    group[0] + second
+    for group in (
         "aabcdghijklmnprstuvyz baeiloru caehikortu daeinoruz eabcdefghijklmnprstuvxz faeior gaeiloruy haeiotu "
         "iabcdegijklmnoprstuvz jaeiou kaeilorstu ladeilmostuy mabeimopu nacdegiknostuy obcdgijklmnoprstuvwz paeilopru "
         "qu racdegiklmnorstuvyz saceiklopstuz taehiorstuy uabcdegiklmnoprstz vaeio waeio yaest zaeio"
     ).split()
-    for second in seconds
+    for second in group[1:]
 )
 """Letters that follow each other in words: the 252 pairs that make up 93 % of the common words of twenty languages. Of
 random letters they make up 37 %."""
