@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 FOLDER = ".eventloom"
 IDENTITY_FILE = "workspace.json"
+LOCK_FILE = ".workspace.lock"
+"""No session has such a name, which would have a lock of its own."""
 
 
 class Workspace(NamedTuple):
@@ -45,14 +47,17 @@ class Workspace(NamedTuple):
 
     def store_setting(self, env: str, value: object) -> None:
         """Keep a setting in the workspace; None takes it out again."""
+        from zaxy.file_lock import locked
+
         self.identity()
-        kept = self._read()
-        settings = self.stored_settings()
-        settings.pop(env, None)
-        if value is not None:
-            settings[env] = value
-        kept["settings"] = settings
-        self._write(kept, os.replace)
+        with locked(os.path.join(self.eventloom, LOCK_FILE)):  # of two processes, one would undo what the other did
+            kept = self._read()
+            settings = self.stored_settings()
+            settings.pop(env, None)
+            if value is not None:
+                settings[env] = value
+            kept["settings"] = settings
+            self._write(kept, os.replace)
 
     def _read(self) -> dict[str, object]:
         try:
