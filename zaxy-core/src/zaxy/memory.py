@@ -401,7 +401,8 @@ class Memory:
         eventloom = {"status": state if end else "empty", "events": end}
         eventloom |= {"head": latest[-1].citation} if latest else {}
         recent = without_housekeeping(latest)
-        doubts = self.recall.doubts(session, [])
+        with self._log.view(session) as log:
+            doubts = [*self.recall.foreign(log), *self.recall.doubts(session, [])]
         found = starting.capabilities(session, current_task, eventloom=eventloom, recent=recent, warnings=doubts)
         return Capabilities.of({**found, "tokens_used": tokens_of(found), "truncated": False})
 

@@ -42,8 +42,17 @@ INDEX_FOLDER = os.path.join("followers", "log")
 class Eventloom:
     """`folder` is the Eventloom path, such as `.eventloom`. The first append makes it."""
 
-    def __init__(self, folder: str, disk: Disk = DISK, clock: Callable[[], str] = utc_now) -> None:
+    def __init__(
+        self,
+        folder: str,
+        disk: Disk = DISK,
+        clock: Callable[[], str] = utc_now,
+        *,
+        begin: Callable[[], None] | None = None,
+    ) -> None:
+        """`begin` is called before a session's first event is written."""
         self.folder = folder
+        self._begin = begin
         self._disk = disk
         self._clock = clock
         self._logs: dict[str, SessionLog] = {}
@@ -72,6 +81,8 @@ class Eventloom:
 
     def _make_folder(self, session: str) -> None:
         """Make the folder, and sync its parent, so that the folder survives a loss of power."""
+        if self._begin:
+            self._begin()
         own_folder(self.folder, create=True)
         try:
             self._disk.sync_folder(os.path.dirname(os.path.abspath(self.folder)))

@@ -75,7 +75,8 @@ def stop_watcher(workspace: Workspace) -> dict[str, Any]:
 def _command(workspace: Workspace, session: str, graph: bool, interval: float) -> list[str]:
     place = ["--workspace", workspace.root, "--eventloom-path", workspace.eventloom]
     named = ["--session-id", session] if session else []
-    started = [sys.executable, "-m", "zaxy", "capture", "start", "--foreground", *place, *named]
+    # -P: it starts in the project's folder, whose files must not be imported.
+    started = [sys.executable, "-P", "-m", "zaxy", "capture", "start", "--foreground", *place, *named]
     return [*started, "--interval", f"{interval:g}", *(["--graph"] if graph else [])]
 
 

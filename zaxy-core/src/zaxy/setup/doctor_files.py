@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from shlex import quote
 
+from zaxy.security.git_index import tracks
 from zaxy.setup.doctor import OK, WARNING, DoctorCheck, DoctorContext, Finding
-from zaxy.setup.git_index import tracks
 
 
 def check_git(context: DoctorContext) -> list[Finding]:
@@ -19,8 +19,9 @@ def check_git(context: DoctorContext) -> list[Finding]:
     )
     folder = os.path.relpath(context.eventloom, context.workspace.root)
     ignored = f"{folder}/".replace(os.sep, "/")
+    commands = f"git rm -r --cached {quote(folder)} && echo {quote(ignored)} >> .gitignore"
     action = (
-        f"In {quote(context.workspace.root)}: git rm -r --cached {quote(folder)} && echo {quote(ignored)} >> .gitignore; "
+        f"In {quote(context.workspace.root)}: {commands}; "
         "then commit. The files stay, and so does what earlier commits hold."
     )
     return [Finding("git", WARNING, message, action)]

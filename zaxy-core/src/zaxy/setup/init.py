@@ -126,8 +126,7 @@ class Done:
 def make_plan(workspace: Workspace, options: InitOptions, environ: Mapping[str, str] = os.environ) -> Plan:
     """What init would do. Nothing is written."""
     settings = _setting_changes(workspace, options)
-    wanted = {**workspace.stored_settings(), **{change.env: change.after for change in settings}}
-    stored = {env: value for env, value in wanted.items() if value is not None}
+    stored = workspace.stored_settings().changed({change.env: change.after for change in settings})
     domain = _domain(workspace, options) or f"ws-{_identity_so_far(workspace)[:8]}"
     session = check_session_id(Settings(stored=stored).eventloom_thread or f"{domain}-default")
     with open_clients(stored) as known:
@@ -188,7 +187,7 @@ def _setting_changes(workspace: Workspace, options: InitOptions) -> tuple[Settin
                 wanted["ZAXY_EMBEDDED_ENGINE"] = options.backend
     if options.domain and named_domain(workspace) != _domain(workspace, options):
         wanted["ZAXY_DOMAIN"] = options.domain
-    changes = (SettingChange(env, stored.get(env), value) for env, value in wanted.items())
+    changes = (SettingChange(env, stored.kept(env), value) for env, value in wanted.items())
     return tuple(change for change in changes if change.before != change.after)
 
 
