@@ -15,7 +15,7 @@ from zaxy.eventloom.log import SessionLog, utc_now
 from zaxy.eventloom.reader import LOCK_TIMEOUT, TO_UPGRADE, damage_explained, explained, unusable
 from zaxy.eventloom.record import Line
 from zaxy.security.paths import own_folder, unusable_folder
-from zaxy.security.session_ids import check_session_id, refuse_clash
+from zaxy.security.session_ids import check_new_session, check_session_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Eventloom:
         log = self._log(session)
         if not log.exists():
             self._make_folder(session)
-            refuse_clash(session, self.sessions())
+            check_new_session(session, self.sessions())
         if not any(entry.key for entry in entries):
             return log.append(entries, timeout=timeout)
         index = self._index(session)
