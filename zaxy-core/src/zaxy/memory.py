@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, BinaryIO, Unpack
 
-from zaxy.api.models import AsOf, EntityRef
+from zaxy.api.models import AsOf
 from zaxy.assemble.use_marks import UseMarks
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
 from zaxy.eventloom.admission import OWN_ACTOR
@@ -161,13 +161,21 @@ class Memory:
         session: str = "",
         **details: Unpack[FeedbackDetails],
     ) -> Event:
-        """Record whether a memory was of use: `used` and `helpful` reinforce it, `irrelevant` is kept for audit."""
+        """Record whether a memory was of use: `used` and `helpful` reinforce it, `irrelevant` is kept for audit.
+
+        What is said of a memory stands beside it, in the session of its citation, unless another one is named.
+        `entity_name` may be a citation too. Where the event that says it is known, its citation is written, and its
+        words are not.
+        """
+        from zaxy.assemble.about import About
         from zaxy.assemble.records import feedback_draft
 
         draft = feedback_draft(entity_name, entity_type, feedback=feedback, actor=actor, details=details)
-        if draft.payload.get("citation"):
-            self.resolve(str(draft.payload["citation"]))
-        return self.append_many([draft], session)[0]
+        given = str(draft.payload.get("citation") or "")
+        cited = self.resolve(given) if given else None
+        session = session or (cited.session if cited else self.session)
+        about = About(self.recall, session).named(entity_name, entity_type, cited)
+        return self.append_many([about.in_draft(draft)], session)[0]
 
     def skill(
         self,
@@ -243,14 +251,21 @@ class Memory:
         session: str = "",
         actor: str = DEFAULT_ACTOR,
     ) -> Event:
-        """End what is held to be true of an entity, from a moment on; history keeps it. `not_found` if none is open."""
+        """End what is held to be true of an entity, from a moment on; history keeps it. `not_found` if none is open.
+
+        `entity_name` may be a citation too.
+        """
+        from zaxy.assemble.about import About
+
         session = session or self.session
         done = self._log.by_key(session, key) if (key := coming_key()) else None
         if done is not None:  # then nothing is open any more, and that is as it should be
             return done
         at = _moment(invalid_at)
         self.follow(session)
-        rows = self.recall.versions(session, EntityRef(entity_type, entity_name), AsOf())
+        memories = About(self.recall, session)
+        thing = memories.thing(entity_name, entity_type)
+        rows = self.recall.versions(session, thing, AsOf())
         if not rows:
             raise NotFound(
                 f"{session} has no open {entity_type} {entity_name!r:.80}",
@@ -258,9 +273,16 @@ class Memory:
             )
         if at and at < rows[0].valid_from:
             raise InvalidRequest(f"it holds only since {rows[0].valid_from}", "Give a later moment, or none.")
-        payload = {"entity_name": entity_name, "entity_type": entity_type, "invalid_at": at, "reason": reason}
+        payload = {"invalid_at": at, "reason": reason}
         given = {key: value for key, value in payload.items() if value}
-        return self.append("memory.invalidated", given, actor=actor, session=session)
+        about = memories.in_rows(thing, rows)
+        return self.append(
+            "memory.invalidated",
+            {**about.fields, **given},
+            actor=actor,
+            session=session,
+            sensitivity=about.sensitivity,
+        )
 
     def forget(self, citation: str, reason: str, *, actor: str = "user") -> Erasure:
         """Erase what a cited event says, from the log and from everything that has followed it.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from zaxy.api.models import Batch, Closing, Cursor, Event, ExtractedEvent
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.event_log import EventLog
-from zaxy.follow.extraction import Extractors, ended_by_erased
+from zaxy.follow.extraction import Extractors, ended_by_erased, things_cited
 from zaxy.follow.pace import Pace
 
 if TYPE_CHECKING:
@@ -128,6 +128,7 @@ class Run:
             try:
                 page = self._store.read(self._session, self._cursor, count)
                 ended = self._ended_by(page.events)
+                things = things_cited(self._store, self._extractors, page.events)
             except ZaxyError as error:
                 cut_back = error.code == "conflict"
                 if not cut_back and count > 1:
@@ -153,7 +154,8 @@ class Run:
                 self._ended = None
                 continue
             after = Cursor(*_fields(page.cursor), fed_by=f"{self._extractors.fed_by}|{self._began}")
-            batch = Batch(self._session, self._named(self._extractors.extract(page.events, ended), after))
+            extracted = self._extractors.extract(page.events, ended, things=things)
+            batch = Batch(self._session, self._named(extracted, after))
             for name, follower in list(followers.items()):
                 try:
                     follower.apply(batch, after)

@@ -69,6 +69,9 @@ class MemoryOfOwner(Memory):
     def invalidate(self, *arguments: Any, **named: Any) -> Any:
         return self.resolve(self._read("invalidate", "memory_invalidate", arguments, named)["citation"])
 
+    def feedback(self, *arguments: Any, **named: Any) -> Any:
+        return self.resolve(self._read("feedback", "memory_feedback", arguments, named)["citation"])
+
     def forget(self, *arguments: Any, **named: Any) -> Any:
         from zaxy.assemble.replies import Erasure
 
@@ -108,6 +111,7 @@ class MemoryOfOwner(Memory):
         from inspect import signature
 
         given = dict(signature(getattr(Memory, method)).bind(self, *arguments, **named).arguments)
+        given |= given.pop("details", {})
         bound = {"session_id" if name == "session" else name: value for name, value in given.items() if name != "self"}
         return bound if method == "forget" else {**bound, "session_id": bound.get("session_id") or self.session}
 
