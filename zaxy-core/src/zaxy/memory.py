@@ -21,7 +21,7 @@ from zaxy.eventloom.request_keys import coming_key, next_key
 from zaxy.extract.housekeeping import is_housekeeping, without_housekeeping
 from zaxy.extract.times import utc_text
 from zaxy.follow.loop import FOREVER
-from zaxy.retrieve.recall import Recall, warnings
+from zaxy.retrieve.recall import Recall
 from zaxy.retrieve.retriever import Question
 from zaxy.security.session_ids import check_session_id
 from zaxy.workspace import default_session, find_workspace
@@ -284,27 +284,15 @@ class Memory:
             sensitivity=about.sensitivity,
         )
 
-    def forget(self, citation: str, reason: str, *, actor: str = "user") -> Erasure:
+    def forget(self, citation: str, reason: str, *, actor: str = "user", with_copies: bool = False) -> Erasure:
         """Erase what a cited event says, from the log and from everything that has followed it.
 
+        `copies` of the reply are other events of the workspace that hold its words; `with_copies` erases them too.
         There is a warning for each follower that could not be made to forget.
         """
-        from pathlib import Path
+        from zaxy.assemble.erasing import Eraser
 
-        from zaxy.assemble.replies import Erasure
-        from zaxy.follow.forgetting import drop_unused, ended_by
-
-        cited = parse_citation(citation)
-        event = self._log.resolve(cited)
-        self.follow(cited.session)
-        ended = ended_by(event, self.recall.store, self.recall.versions)
-        recorded = self._log.erase(cited.session, cited.seq, actor, reason, closings=ended)
-        used = {
-            f"{bound.point}-{bound.name}" for bound in (*self.recall.host.all("retrieval_lanes"), self.recall.graph)
-        }
-        unused = drop_unused(Path(self.workspace.eventloom, "followers"), used)
-        left = (*warnings(self.recall.loop.forget(cited.session)), *unused)
-        return Erasure(event.citation, recorded, left)
+        return Eraser(self.recall, self._log, actor=actor, reason=reason).forget(citation, with_copies=with_copies)
 
     # Reading
 

@@ -28,12 +28,13 @@ class Reference(NamedTuple):
 
     cited: Citation
     entity_type: str
-    index: int = 0
+    place: int = 0
+    """Which of the things of that type in that event it is."""
 
     def thing(self, entities: Sequence[Entity]) -> EntityRef | None:
         """The thing among the entities of the cited event, if it is there."""
         own = [entity for entity in entities if entity.entity_type == self.entity_type]
-        return EntityRef(self.entity_type, own[self.index].name) if self.index < len(own) else None
+        return EntityRef(self.entity_type, own[self.place].name) if self.place < len(own) else None
 
 
 def reference_of(event: Event) -> Reference | None:

@@ -73,10 +73,17 @@ class MemoryOfOwner(Memory):
         return self.resolve(self._read("feedback", "memory_feedback", arguments, named)["citation"])
 
     def forget(self, *arguments: Any, **named: Any) -> Any:
+        from zaxy.assemble.erasing import copies_of
         from zaxy.assemble.replies import Erasure
 
         reply = self._call(ERASE, self._bound("forget", arguments, named))
-        return Erasure(reply["erased"], self.resolve(reply["citation"]), tuple(reply["warnings"]))
+        return Erasure(
+            reply["erased"],
+            self.resolve(reply["citation"]),
+            tuple(reply["warnings"]),
+            copies=copies_of(reply.get("copies", ())),
+            erased_copies=copies_of(reply.get("erased_copies", ())),
+        )
 
     def follow(self, session: str = "") -> list[FollowerState]:
         return self._states("follow", session)
