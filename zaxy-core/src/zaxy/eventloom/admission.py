@@ -123,7 +123,9 @@ def checked_entry(
     if idempotency_key:
         fields["idempotency_key"] = _text("the idempotency key", idempotency_key, MAX_KEY_CHARS)
     if redacted:
-        fields["redacted"] = redacted
+        from zaxy.eventloom.field_names import public_pointer
+
+        fields["redacted"] = [{**item, "pointer": public_pointer(item["pointer"], payload)} for item in redacted]
         if sum(len(item["pointer"].encode()) + MAX_NAME_CHARS for item in redacted) > MAX_PAYLOAD:
             # Each pointer repeats its path: long keys above many secrets would make a line that is too long to read.
             raise TooLarge(

@@ -202,6 +202,11 @@ class Recall:
         """The rows of an entity that hold at a moment."""
         return self.backend.versions(session, entity, as_of)
 
+    def meant(self, session: str, things: Sequence[EntityRef]) -> list[EntityRef]:
+        """The things that types and names mean by now. No graph need work for it."""
+        self._text_loop.catch_up(session, self.patience, self.progress)
+        return self.identities.refs(session, things)
+
     # The parts, each made when first needed
 
     @cached_property
