@@ -19,10 +19,9 @@ def check_git(context: DoctorContext) -> list[Finding]:
     )
     folder = os.path.relpath(context.eventloom, context.workspace.root)
     ignored = f"{folder}/".replace(os.sep, "/")
-    action = (
-        f"In {quote(context.workspace.root)}: git rm -r --cached {quote(folder)} && echo {quote(ignored)} >> .gitignore; "
-        "then commit. The files stay, and so does what earlier commits hold."
-    )
+    commands = f"git rm -r --cached {quote(folder)} && echo {quote(ignored)} >> .gitignore"
+    after = "then commit. The files stay, and so does what earlier commits hold."
+    action = f"In {quote(context.workspace.root)}: {commands}; {after}"
     return [Finding("git", WARNING, message, action)]
 
 

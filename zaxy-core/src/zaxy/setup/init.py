@@ -44,6 +44,7 @@ from zaxy.setup.init_record import (
     write_record,
 )
 from zaxy.setup.init_undo import Undone, undo
+from zaxy.setup.outside_record import is_outside, keep_outside, known_outside, outside_change
 from zaxy.setup.server_trial import Trial, try_server
 from zaxy.workspace import Workspace, named_domain
 
@@ -283,6 +284,8 @@ def _written(workspace: Workspace, kept: Record, file: PlannedFile) -> Record:
     folders = tuple(kept_path(folder, root) for folder in _missing_folders(file.path))
     change = change_of(kept_path(file.path, root), file.read.content, after=after, parts=file.parts, folders=folders)
     longer = kept._replace(files=(*kept.files, change))
+    if is_outside(change.path, root):
+        keep_outside(workspace, [*known_outside(workspace), outside_change(change)])
     write_record(workspace, longer)
     write_file(file.read, file.after, keep_backup=False)
     return longer
