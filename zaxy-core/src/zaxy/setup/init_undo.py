@@ -80,8 +80,17 @@ def _undone_change(
     if not may_write(Path(placed.path)):
         return Undone(placed.path, KEPT, "init does not write this file, so its record is not followed")
     if outside and (reason := why_not_ours(change, known)):
+        if _is_as_before(placed):  # init may have been killed between its two records
+            return Undone(placed.path, NOTHING, "it is as it was before")
         return Undone(placed.path, KEPT, reason)
     return _undone_file(placed, None if outside else Path(root), take_out=take_out, dry_run=dry)
+
+
+def _is_as_before(change: FileChange) -> bool:
+    try:
+        return hash_of(read_file(Path(change.path)).content) == change.before
+    except ZaxyError:
+        return False
 
 
 def _placed(change: FileChange, root: str) -> FileChange:
