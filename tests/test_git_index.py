@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from zaxy.setup.git_index import tracks
+from zaxy.security.git_index import tracks
 
 pytestmark = [pytest.mark.skipif(shutil.which("git") is None, reason="git makes the samples"), pytest.mark.timeout(60)]
 
