@@ -7,8 +7,8 @@ from pathlib import Path
 from shlex import quote
 
 from zaxy.clients.installed import open_clients
+from zaxy.security.git_index import tracks
 from zaxy.setup.doctor import FIX, OK, WARNING, DoctorCheck, DoctorContext, Finding
-from zaxy.setup.git_index import tracks
 from zaxy.setup.init_clients import nobodys_target, written_files
 from zaxy.setup.left_overs import clear_left_overs, left_overs
 
