@@ -27,11 +27,13 @@ from zaxy.setup.init_clients import (
     Target,
     chosen_clients,
     may_write,
+    nobodys_target,
     own_edits,
     plan_client,
     server_of,
     take_out,
     will_be_watched,
+    written_files,
 )
 from zaxy.setup.init_record import (
     Part,
@@ -43,14 +45,15 @@ from zaxy.setup.init_record import (
     read_record,
     write_record,
 )
-from zaxy.setup.init_undo import Undone, undo
+from zaxy.setup.init_undo import REMOVED, Undone, undo
+from zaxy.setup.left_overs import clear_left_overs, left_overs
+from zaxy.setup.outside_record import is_outside, keep_outside, known_outside, outside_change
 from zaxy.setup.server_trial import Trial, try_server
 from zaxy.workspace import Workspace, named_domain
 
+KILLED = "a write that was killed had left it"
 QUESTION = "Which workspace is this?"
 NO_CLIENT = "Set up a client: zaxy init --client NAME. 'zaxy ide-config --help' names those that are installed."
-NOBODY = "undo"
-"""Stands for the domain where only the places of files are asked for."""
 
 
 class PlannedFile(NamedTuple):
@@ -283,6 +286,8 @@ def _written(workspace: Workspace, kept: Record, file: PlannedFile) -> Record:
     change = change_of(kept_path(file.path, root), file.read.content, after=after, parts=file.parts, folders=folders)
     longer = kept._replace(files=(*kept.files, change))
     write_record(workspace, longer)
+    if is_outside(change.path, root):
+        keep_outside(workspace, [*known_outside(workspace), outside_change(change)])
     write_file(file.read, file.after, keep_backup=False)
     return longer
 
@@ -306,5 +311,7 @@ def try_plan(plan: Plan, checkout: bool) -> tuple[Trial | None, ZaxyError | None
 def undo_init(workspace: Workspace, dry_run: bool = False, environ: Mapping[str, str] = os.environ) -> list[Undone]:
     """Take out what init has written in a workspace; the log stays."""
     with open_clients(workspace.stored_settings()) as clients:
-        target = Target(workspace, f"{NOBODY}-default", NOBODY, environ, clients)
-        return undo(workspace, partial(take_out, target), partial(may_write, target), dry_run)
+        target = nobodys_target(workspace, clients, environ)
+        find = left_overs if dry_run else clear_left_overs
+        cleared = [Undone(path, REMOVED, KILLED) for path in find(workspace, written_files(target))]
+        return [*cleared, *undo(workspace, partial(take_out, target), partial(may_write, target), dry_run)]
