@@ -159,7 +159,8 @@ SETTINGS = (
         "MCP_ADMIN_TOKEN",
         "string",
         None,
-        "The token that `memory_replay`, `memory_invalidate` and `memory_export` need in production.",
+        "The token that `memory_replay`, `memory_invalidate` and `memory_export` need where it is set, and always in "
+        "production.",
         secret=True,
     ),
     Setting(
@@ -274,9 +275,10 @@ class Settings:
                 f"Unset {setting.env}: a secret in a file does not show in process listings.",
             )
         if named_file:
-            return Value(setting, parse(setting, _read_secret(setting, named_file)), f"file {named_file}")
+            return Value(setting, _not_empty(setting, _read_secret(setting, named_file)), f"file {named_file}")
         if direct:
-            return Value(setting, parse(setting, direct), "environment")
+            given = _not_empty(setting, direct) if setting.secret else parse(setting, direct)
+            return Value(setting, given, "environment")
         if setting.env in self._stored and not setting.environment_only and not setting.secret:
             return Value(setting, parse(setting, self._stored[setting.env]), "workspace")
         default = setting.default
@@ -319,6 +321,16 @@ def _number(kind: str, text: object) -> int | float | None:
     if isinstance(text, float) and number != text:
         return None
     return number if number == number and abs(number) != float("inf") else None
+
+
+def _not_empty(setting: Setting, given: str) -> object:
+    """The value of a secret. One of nothing but spaces would protect nothing while it seems to."""
+    if given.strip():
+        return parse(setting, given)
+    raise InvalidRequest(
+        f"{setting.env} is set, and empty",
+        f"Put the secret into {setting.env} or into the file that {setting.env}_FILE names, or unset both.",
+    )
 
 
 def _read_secret(setting: Setting, path: str) -> str:

@@ -117,8 +117,7 @@ def read_parts(file: BinaryIO) -> Iterator[Part]:
             if text.next_byte() != b"[":
                 raise refused(f"its {name} are not a list")
             yield BundleField(name, LIST)
-            for item in text.items(name):
-                yield item
+            yield from text.items(name)
         else:
             yield BundleField(name, parse(text.value(MAX_FIELD_BYTES)))
         if text.next_byte() == b"}":

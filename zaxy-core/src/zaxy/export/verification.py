@@ -212,7 +212,7 @@ def _read_subset(parts: Parts, take: Take | None) -> tuple[dict[str, Any], int]:
         if not isinstance(entry, dict):
             raise refused("an entry has no content")
         if not isinstance(proof, list) or not _is_proof(proof, count):
-            raise refused("the proof of an entry is not a list of hashes with their sides, or longer than its tree allows")
+            raise refused("the proof of an entry is not a list of hashes with their sides, as long as its tree allows")
         if type(index) is not int or not last < index < count:
             raise refused(f"the indexes of its entries do not ascend within the {count} that were signed")
         data = canonical(entry)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from mcp_types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
@@ -18,6 +18,9 @@ from zaxy.serve.frames import MAX_FRAME, Unreadable, read_frame
 from zaxy.serve.protocol import REFUSAL
 
 FORBIDDEN, TOO_LARGE = 403, 413
+MAX_PORT = 65535
+_HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[A-Za-z0-9.-]{1,253}))(?::(?P<port>[0-9]{1,5}))?")
+"""A Host header as RFC 9110 has it, as far as a name or address of this machine can be written."""
 
 
 class Gate:
@@ -57,7 +60,11 @@ class Gate:
         await self._inner(scope, _replay(body, receive), send)
 
     def _refusal(self, headers: Headers) -> ZaxyError | None:
-        host, origin = headers.get("host", ""), headers.get("origin")
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        for name, given in (("Host", hosts), ("Origin", origins)):
+            if len(given) > 1:
+                return Forbidden(f"the request has {len(given)} {name} headers", f"Send one {name} header.")
+        host, origin = "".join(hosts), origins[0] if origins else None
         if not is_loopback(_host_name(host)):
             return Forbidden(f"the host {host!r:.80} is not this machine", "Call the server by its loopback address.")
         if origin is None:
@@ -82,15 +89,13 @@ def is_loopback(name: str) -> bool:
 
 
 def _host_name(host: str) -> str:
-    """The name in a Host header, without its port; empty if it is malformed."""
-    if any(mark in host for mark in "/\\@?# \t,"):
+    """The name or address in a Host header, without its port; empty if anything in it is malformed."""
+    found = _HOST.fullmatch(host)
+    if found is None or int(found["port"] or 0) > MAX_PORT:
         return ""
-    try:
-        parts = urlsplit(f"//{host}")
-        _ = parts.port
-        return parts.hostname or ""
-    except ValueError:
-        return ""
+    if found["v6"] is None:
+        return str(found["name"])
+    return str(found["v6"]) if ":" in found["v6"] else ""
 
 
 def _is_loopback_origin(origin: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,6 +32,8 @@ from zaxy.workspace import Workspace
 
 SECONDS_FOR_OPEN_STREAMS = 1
 SECONDS_TO_CLOSE = 0.8
+AUTHENTICATION = ("MCP_REMOTE_AUTH_", "MCP_OIDC_")
+"""How the names of settings begin that ask for more than a server on loopback can give."""
 OPEN = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 """The SDK's own checks are off: the gate has stricter ones."""
 
@@ -50,6 +52,12 @@ def serve_http(workspace: Workspace, profile: str, *, transport: str, host: str,
 
 
 def _refuse_strangers(application: Application, host: str) -> None:
+    promised = promised_authentication(application.workspace.stored_settings())
+    if promised:
+        raise Forbidden(
+            f"{promised} asks for authentication over HTTP, which this server cannot check: it would answer without it",
+            f"Unset {promised} to serve every program of this machine, or serve on stdio, which has no network.",
+        )
     if application.production:
         raise Forbidden(
             "in production the server does not start on a network without authentication, which it does not have yet",
@@ -60,6 +68,12 @@ def _refuse_strangers(application: Application, host: str) -> None:
             f"{host!r:.60} is not a loopback address: serving other machines needs authentication, which comes later",
             "Leave --host out, or give 127.0.0.1.",
         )
+
+
+def promised_authentication(stored: Mapping[str, object], environ: Mapping[str, str] = os.environ) -> str:
+    """A setting that promises authentication which no transport has; empty if there is none."""
+    given = {**stored, **environ}
+    return next((name for name in sorted(given) if name.startswith(AUTHENTICATION) and given[name]), "")
 
 
 def _listener(host: str, port: int) -> socket.socket:

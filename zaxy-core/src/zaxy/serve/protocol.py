@@ -165,8 +165,9 @@ def _caller(ctx: Context) -> Caller | None:
 
 
 def _admin_token(ctx: Context) -> str:
+    """From its header; two of them make none that fits."""
     headers = getattr(ctx.request, "headers", None)
-    return str(headers.get(ADMIN_HEADER, "")) if headers is not None else ""
+    return ",".join(headers.getlist(ADMIN_HEADER)) if headers is not None else ""
 
 
 def log_to_stderr() -> None:
