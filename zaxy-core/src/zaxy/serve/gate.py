@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from zaxy.errors import Forbidden, TooLarge, ZaxyError
 from zaxy.serve.frames import MAX_FRAME, Unreadable, read_frame
+from zaxy.serve.limits import Unanswered
 from zaxy.serve.protocol import REFUSAL
 
 FORBIDDEN, TOO_LARGE = 403, 413
@@ -26,8 +27,17 @@ _HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[A-Za-z0-9.-]{1
 class Gate:
     """An ASGI application around another. It keeps web pages and rebound names away from a server on loopback."""
 
-    def __init__(self, inner: ASGIApp, allowed_origins: Iterable[str] = (), require_origin: bool = False) -> None:
+    def __init__(
+        self,
+        inner: ASGIApp,
+        allowed_origins: Iterable[str] = (),
+        *,
+        require_origin: bool = False,
+        unanswered: Unanswered | None = None,
+    ) -> None:
+        """While there are too many calls in `unanswered`, no more are read."""
         self._inner = inner
+        self._unanswered = unanswered or Unanswered()
         self._allowed = {origin.rstrip("/").lower() for origin in allowed_origins}
         self._require_origin = require_origin
 
@@ -43,8 +53,11 @@ class Gate:
         if scope["method"] != "POST":
             await self._inner(scope, receive, send)
             return
+        await self._unanswered.room()
         body = await _body(receive)
         if body is None:
+            return  # its client has gone before it was whole
+        if len(body) > MAX_FRAME:
             too_large = TooLarge(
                 f"the request has more than {MAX_FRAME:,} bytes",
                 "Send it in several calls.",
@@ -113,17 +126,16 @@ def _envelope(headers: Headers) -> Mapping[str, Any] | None:
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """The whole body; None if it is too large."""
+    """The whole body, or as much of it as shows that it is too large; None if it breaks off."""
     body = bytearray()
-    while True:
+    more = True
+    while more and len(body) <= MAX_FRAME:
         message = await receive()
         if message["type"] != "http.request":
-            return bytes(body)
-        body += message.get("body", b"")
-        if len(body) > MAX_FRAME:
             return None
-        if not message.get("more_body", False):
-            return bytes(body)
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    return bytes(body)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import anyio
@@ -25,6 +24,9 @@ from zaxy.serve.application import Application
 from zaxy.serve.descriptors import ended_by_signals
 from zaxy.serve.frames import MAX_FRAME
 from zaxy.serve.gate import Gate, is_loopback
+from zaxy.serve.http_connections import HttpConnection, HttpServer, connections_within
+from zaxy.serve.http_sessions import SessionLimit
+from zaxy.serve.limits import Unanswered
 from zaxy.serve.owner_socket import own_graph
 from zaxy.serve.protocol import log_to_stderr, make_server
 from zaxy.settings import Settings
@@ -45,7 +47,13 @@ def serve_http(workspace: Workspace, profile: str, *, transport: str, host: str,
     log_to_stderr()
     listener = _listener("127.0.0.1" if host.lower() == "localhost" else host, port)
     owner = own_graph(application)
-    anyio.run(_serve, http_app(application, transport), listener, transport)
+    settings = Settings(stored=workspace.stored_settings())
+    server = HttpServer(
+        _configuration(http_app(application, transport)),
+        max_connections=connections_within(settings.http_max_connections),
+        request_seconds=settings.http_request_seconds,
+    )
+    anyio.run(_serve, server, listener, transport)
     (owner or application).close(within=SECONDS_TO_CLOSE)
     sys.stderr.flush()
     os._exit(0)  # as on stdio: threads of plugins must not keep the process
@@ -95,14 +103,26 @@ def _listener(host: str, port: int) -> socket.socket:
 
 def http_app(application: Application, transport: str) -> ASGIApp:
     """The ASGI application of one transport, behind the gate."""
-    server = make_server(application)
+    unanswered = Unanswered()
+    server = make_server(application, unanswered)
     settings = Settings(stored=application.workspace.stored_settings())
-    inner = _sse_app(server) if transport == "sse" else _streamable_app(server)
-    return Gate(inner, settings.http_allowed_origins, settings.http_require_origin)
+    inner = _sse_app(server) if transport == "sse" else _streamable_app(server, settings)
+    return Gate(
+        inner,
+        settings.http_allowed_origins,
+        require_origin=settings.http_require_origin,
+        unanswered=unanswered,
+    )
 
 
-def _streamable_app(server: Server[Any]) -> ASGIApp:
-    return server.streamable_http_app(max_request_body_size=MAX_FRAME, transport_security=OPEN)
+def _streamable_app(server: Server[Any], settings: Settings) -> ASGIApp:
+    app = server.streamable_http_app(
+        max_request_body_size=MAX_FRAME,
+        session_idle_timeout=settings.http_session_seconds,
+        max_sessions=settings.http_max_sessions,
+        transport_security=OPEN,
+    )
+    return SessionLimit(app, settings.http_max_sessions)
 
 
 def _sse_app(server: Server[Any]) -> ASGIApp:
@@ -117,29 +137,22 @@ def _sse_app(server: Server[Any]) -> ASGIApp:
     return Starlette(routes=[Route("/sse", connect), Mount("/messages/", messages.handle_post_message)])
 
 
-async def _serve(app: ASGIApp, listener: socket.socket, transport: str) -> None:
-    config = uvicorn.Config(
+def _configuration(app: ASGIApp) -> uvicorn.Config:
+    return uvicorn.Config(
         app,
+        http=HttpConnection,
+        ws="none",
         log_config=None,
         access_log=False,
         timeout_graceful_shutdown=SECONDS_FOR_OPEN_STREAMS,
         server_header=False,
     )
-    server = _Listening(config)
+
+
+async def _serve(server: HttpServer, listener: socket.socket, transport: str) -> None:
     host, port = listener.getsockname()[:2]
     where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     path = "/sse" if transport == "sse" else "/mcp"
     print(f"listening on http://{where}{path}", file=sys.stderr, flush=True)
     with ended_by_signals(server.stop):
         await server.serve([listener])
-
-
-class _Listening(uvicorn.Server):
-    """Signals are ours: uvicorn would raise them again when it has ended, before memory is closed."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-    def stop(self) -> None:
-        self.should_exit = True
