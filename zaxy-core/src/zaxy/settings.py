@@ -362,9 +362,9 @@ def _number(kind: str, text: object) -> int | float | None:
 def _within_bounds(setting: Setting, number: float) -> float:
     if setting.bounds is None or setting.bounds[0] <= number <= setting.bounds[1]:
         return number
-    least, most = setting.bounds
+    lowest, highest = setting.bounds
     raise InvalidRequest(
-        f"{setting.env} is {number}, and must be from {least:,} to {most:,}",
+        f"{setting.env} is {number}, and must be from {lowest:,} to {highest:,}",
         f"Set {setting.env} within these bounds, or unset it. 'zaxy config list' shows what it means.",
     )
 

@@ -112,9 +112,9 @@ class HttpServer(uvicorn.Server):
         self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        assert sockets
         await super().startup(sockets=[])
-        (listener,) = sockets or ()
-        self._accepting = asyncio.create_task(self._accept(listener))
+        self._accepting = asyncio.create_task(self._accept(sockets[0]))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         if self._accepting is not None:
