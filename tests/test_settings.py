@@ -106,6 +106,17 @@ def test_a_value_is_parsed_to_its_type(kind: str, given: object, value: object) 
     assert parse(Setting("X", kind, None, "x"), given) == value
 
 
+@pytest.mark.parametrize("setting", [setting for setting in SETTINGS if setting.bounds], ids=lambda one: one.env)
+def test_a_number_beyond_its_bounds_is_refused_with_them(setting: Setting) -> None:
+    assert setting.bounds
+    low, high = setting.bounds
+    assert [Settings({setting.env: str(given)})[setting.env] for given in (low, high)] == [low, high]
+    for given in (low - 0.01 if setting.kind == "number" else low - 1, high + 1, -1, 0):
+        with pytest.raises(ZaxyError, match=f"{setting.env} is .*, and must be from {low:,} to {high:,}"):
+            Settings({setting.env: str(given)}).find(setting.env)
+    assert f"{low:,} to {high:,}" in setting.meaning
+
+
 @pytest.mark.parametrize(
     ("kind", "given"),
     [

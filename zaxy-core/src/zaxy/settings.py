@@ -38,6 +38,8 @@ class Setting(NamedTuple):
     stability: str = "experimental"
     since: str = "0.1"
     owner: str = "zaxy-core"
+    bounds: tuple[float, float] | None = None
+    """The least and the most that a number may be; its meaning says them too."""
 
 
 class Value(NamedTuple):
@@ -160,6 +162,36 @@ SETTINGS = (
         "Refuse HTTP requests without an Origin header, which programs other than browsers send.",
     ),
     Setting(
+        "ZAXY_HTTP_MAX_CONNECTIONS",
+        "integer",
+        256,
+        "Connections that the HTTP server holds at a time, 4 to 10,000. For one more, the one that is idle longest is "
+        "closed.",
+        bounds=(4, 10_000),
+    ),
+    Setting(
+        "ZAXY_HTTP_MAX_SESSIONS",
+        "integer",
+        1000,
+        "Sessions of HTTP clients at a time, 1 to 100,000. For one more, the one that is unused longest is ended.",
+        bounds=(1, 100_000),
+    ),
+    Setting(
+        "ZAXY_HTTP_REQUEST_SECONDS",
+        "number",
+        20.0,
+        "Seconds within which an HTTP request must arrive whole, headers and body, and its reply be read on: 0.1 to "
+        "3,600.",
+        bounds=(0.1, 3600),
+    ),
+    Setting(
+        "ZAXY_HTTP_SESSION_SECONDS",
+        "number",
+        1800.0,
+        "Seconds without a request or an open stream after which a session of an HTTP client is ended: 0.1 to 604,800.",
+        bounds=(0.1, 604_800),
+    ),
+    Setting(
         "MCP_LIFECYCLE_CAPTURE_ENABLED",
         "boolean",
         True,
@@ -170,7 +202,8 @@ SETTINGS = (
         "MCP_ADMIN_TOKEN",
         "string",
         None,
-        "The token that `memory_replay`, `memory_invalidate` and `memory_export` need in production.",
+        "The token that `memory_replay`, `memory_invalidate` and `memory_export` need where it is set, and always in "
+        "production.",
         secret=True,
     ),
     Setting(
@@ -267,6 +300,10 @@ class Settings:
     max_calls_per_minute: int = _looked_up("ZAXY_MAX_CALLS_PER_MINUTE")
     http_allowed_origins: tuple[str, ...] = _looked_up("ZAXY_HTTP_ALLOWED_ORIGINS")
     http_require_origin: bool = _looked_up("ZAXY_HTTP_REQUIRE_ORIGIN")
+    http_max_connections: int = _looked_up("ZAXY_HTTP_MAX_CONNECTIONS")
+    http_max_sessions: int = _looked_up("ZAXY_HTTP_MAX_SESSIONS")
+    http_request_seconds: float = _looked_up("ZAXY_HTTP_REQUEST_SECONDS")
+    http_session_seconds: float = _looked_up("ZAXY_HTTP_SESSION_SECONDS")
     lifecycle_capture_enabled: bool = _looked_up("MCP_LIFECYCLE_CAPTURE_ENABLED")
     admin_token: str | None = _looked_up("MCP_ADMIN_TOKEN")
     export_signing_private_key_file: str | None = _looked_up("MCP_EXPORT_SIGNING_PRIVATE_KEY_FILE")
@@ -325,9 +362,10 @@ class Settings:
                 f"Unset {setting.env}: a secret in a file does not show in process listings.",
             )
         if named_file:
-            return Value(setting, parse(setting, _read_secret(setting, named_file)), f"file {named_file}")
+            return Value(setting, _not_empty(setting, _read_secret(setting, named_file)), f"file {named_file}")
         if direct:
-            return Value(setting, parse(setting, direct), "environment")
+            given = _not_empty(setting, direct) if setting.secret else parse(setting, direct)
+            return Value(setting, given, "environment")
         found = self._stored.found(setting)
         if found:
             return Value(setting, parse(setting, found[0]), found[1])
@@ -350,7 +388,7 @@ def parse(setting: Setting, given: object) -> object:
     elif setting.kind in ("integer", "number"):
         number = _number(setting.kind, text)
         if number is not None:
-            return number
+            return _within_bounds(setting, number)
     elif isinstance(text, str):
         return os.path.expanduser(text) if setting.kind == "path" else text
     shown = MASK if setting.secret else repr(given)
@@ -371,6 +409,26 @@ def _number(kind: str, text: object) -> int | float | None:
     if isinstance(text, float) and number != text:
         return None
     return number if number == number and abs(number) != float("inf") else None
+
+
+def _within_bounds(setting: Setting, number: float) -> float:
+    if setting.bounds is None or setting.bounds[0] <= number <= setting.bounds[1]:
+        return number
+    lowest, highest = setting.bounds
+    raise InvalidRequest(
+        f"{setting.env} is {number}, and must be from {lowest:,} to {highest:,}",
+        f"Set {setting.env} within these bounds, or unset it. 'zaxy config list' shows what it means.",
+    )
+
+
+def _not_empty(setting: Setting, given: str) -> object:
+    """The value of a secret. One of nothing but spaces would protect nothing while it seems to."""
+    if given.strip():
+        return parse(setting, given)
+    raise InvalidRequest(
+        f"{setting.env} is set, and empty",
+        f"Put the secret into {setting.env} or into the file that {setting.env}_FILE names, or unset both.",
+    )
 
 
 def _read_secret(setting: Setting, path: str) -> str:
