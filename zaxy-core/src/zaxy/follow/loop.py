@@ -253,7 +253,10 @@ class Loop:
             self.pace.want(session)
         if self._misses_names(session, head):
             run = Run(self._store, self._extractors, resolver=self._resolver, session=session, head=head, cursor=None)
-            run.learn_names(head.seq)
+            try:
+                run.learn_names(head.seq)
+            except ZaxyError as error:  # how far the followers have come is known all the same
+                states = {name: state if state.problem else state.kept_by(error) for name, state in states.items()}
         return states
 
     def _misses_names(self, session: str, head: Cursor) -> bool:
