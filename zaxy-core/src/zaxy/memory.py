@@ -390,13 +390,18 @@ class Memory:
         limit: int = REPLAYED_AT_ONCE,
         include_housekeeping: bool = False,
     ) -> list[Event]:
-        """Events in order, straight from the log."""
-        found = []
-        for event in self._log.events(session or self.session, from_seq):
-            if include_housekeeping or not is_housekeeping(event):
-                found.append(event)
-            if len(found) >= limit:
-                break
+        """Events in order, straight from the log. Behind damage nothing is read: an error says so once nothing is left
+        before it."""
+        found: list[Event] = []
+        try:
+            for event in self._log.events(session or self.session, from_seq):
+                if include_housekeeping or not is_housekeeping(event):
+                    found.append(event)
+                if len(found) >= limit:
+                    break
+        except ZaxyError:
+            if not found:
+                raise
         return found
 
     def capabilities(self, session: str = "", *, current_task: str = "") -> Capabilities:

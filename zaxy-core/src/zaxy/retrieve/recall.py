@@ -155,8 +155,8 @@ class Recall:
         """
 
         def find(snapshot: Snapshot) -> list[int]:
-            if snapshot.warnings:
-                raise Unavailable(f"not all of {session} can be searched yet: {snapshot.warnings[0]}", "Try again.")
+            if lags := [warning for warning in snapshot.warnings if warning != _damage(session)]:
+                raise Unavailable(f"not all of {session} can be searched yet: {lags[0]}", "Try again.")
             passages = snapshot.passages(Query(text, session, as_of=AsOf(known_at=snapshot.head)))
             return list(dict.fromkeys([found.seq for found, _ in passages.found]))[:limit]
 
@@ -188,8 +188,7 @@ class Recall:
     def doubts(self, session: str, states: Iterable[FollowerState]) -> list[str]:
         """Why an answer may not be trusted: followers that are not up to the log, and a log that is damaged."""
         damaged = self.store.state(session) == "damaged"
-        damage = f"the log of {session} is damaged: 'zaxy verify {session}' tells where"
-        return warnings(states) + ([damage] if damaged else [])
+        return warnings(states) + ([_damage(session)] if damaged else [])
 
     @property
     def notices(self) -> list[str]:
@@ -310,6 +309,10 @@ def _with_real_citations(snapshot: Snapshot, result: Result) -> Result:
     if SCHEME not in str(shown).lower():
         return result
     return replace(result, **{name: real_citations_within(of, snapshot.resolves) for name, of in shown.items()})
+
+
+def _damage(session: str) -> str:
+    return f"the log of {session} is damaged: 'zaxy verify {session}' tells where"
 
 
 def warnings(states: Iterable[FollowerState]) -> list[str]:
