@@ -57,7 +57,7 @@ def listener() -> Iterator[socket.socket]:
 
 
 def run_commands() -> None:
-    """In a child: every command in turn; prints what each returned and printed, and the memory that all of them took."""
+    """In a child: every command in turn; prints what each returned and printed, and the memory that they took."""
     import resource
 
     from zaxy.__main__ import main
