@@ -13,6 +13,7 @@ import pytest
 
 from zaxy.errors import Forbidden
 from zaxy.memory import Memory
+from zaxy.setup.init import InitOptions, make_plan
 from zaxy.setup.taking_in import take_in
 from zaxy.workspace import Workspace, find_workspace
 
@@ -164,6 +165,12 @@ def test_a_log_without_a_workspace_file_is_not_the_users_own_because_of_that(tmp
     workspace.claim()
     assert not workspace.is_own
     assert is_foreign(checkout(workspace))
+
+
+def test_init_says_that_a_memory_came_from_elsewhere(tmp_path: Path) -> None:
+    options = InitOptions(preset="minimal")
+    assert "zaxy trust" in make_plan(from_elsewhere(tmp_path / "clone"), options).next_steps[0]
+    assert "zaxy trust" not in str(make_plan(remembering(tmp_path / "mine"), options).next_steps)
 
 
 # Trusting

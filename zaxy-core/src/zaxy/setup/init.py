@@ -54,6 +54,7 @@ from zaxy.workspace import Workspace, named_domain
 KILLED = "a write that was killed had left it"
 QUESTION = "Which workspace is this?"
 NO_CLIENT = "Set up a client: zaxy init --client NAME. 'zaxy ide-config --help' names those that are installed."
+NOT_OWN = "This memory came from elsewhere, and is not believed: look at it, then run zaxy trust."
 
 
 class PlannedFile(NamedTuple):
@@ -156,8 +157,12 @@ def make_plan(workspace: Workspace, options: InitOptions, environ: Mapping[str, 
         missing=missing,
         stale_owner=has_left_over(workspace) and not is_held(workspace),
         server=server,
-        next_steps=tuple(step for _, plan in plans for step in plan.steps) if plans else (NO_CLIENT,),
+        next_steps=_next_steps(workspace, [step for _, plan in plans for step in plan.steps] if plans else [NO_CLIENT]),
     )
+
+
+def _next_steps(workspace: Workspace, steps: Sequence[str]) -> tuple[str, ...]:
+    return tuple(steps) if workspace.is_own else (NOT_OWN, *steps)
 
 
 def settled(plan: Plan, environ: Mapping[str, str] = os.environ) -> Plan:
