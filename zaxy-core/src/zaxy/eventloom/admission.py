@@ -6,14 +6,13 @@ import os
 
 from zaxy.errors import Forbidden, InvalidRequest, TooLarge, ZaxyError, shown
 from zaxy.eventloom.canonical import MAX_DEPTH, NotCanonical, encode
+from zaxy.eventloom.grammar import MAX_NAME_CHARS, SENSITIVITIES as SENSITIVITIES, is_type
 from zaxy.eventloom.record import Entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-SENSITIVITIES = ("public", "internal", "confidential", "restricted")
-MAX_NAME_CHARS = 256
 MAX_KEY_CHARS = 256
 MAX_PAYLOAD = 1 << 20
 OWN_ACTOR = "zaxy"
@@ -26,7 +25,6 @@ RESERVED_TYPES = frozenset(
 IMPORTED_PREFIX = "imported."
 """Stands before the type of an imported event that only Zaxy may write. The event is plain data here."""
 RESERVED_FAMILIES = ("event.", "memory.ref.", "coordination.", IMPORTED_PREFIX)
-_IN_TYPES = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-.")
 
 
 def admit(
@@ -123,7 +121,9 @@ def checked_entry(
     if idempotency_key:
         fields["idempotency_key"] = _text("the idempotency key", idempotency_key, MAX_KEY_CHARS)
     if redacted:
-        fields["redacted"] = redacted
+        from zaxy.eventloom.field_names import public_pointer
+
+        fields["redacted"] = [{**item, "pointer": public_pointer(item["pointer"], payload)} for item in redacted]
         if sum(len(item["pointer"].encode()) + MAX_NAME_CHARS for item in redacted) > MAX_PAYLOAD:
             # Each pointer repeats its path: long keys above many secrets would make a line that is too long to read.
             raise TooLarge(
@@ -178,7 +178,7 @@ def _too_large() -> ZaxyError:
 
 def _type(type_: object) -> str:
     words = _text("the event type", type_, MAX_NAME_CHARS)
-    if "." in words and all(words.split(".")) and _IN_TYPES.issuperset(words):
+    if is_type(words):
         return words
     raise InvalidRequest(f"{words!r:.80} is not an event type", "Use dotted lower-case words, such as decision.made.")
 

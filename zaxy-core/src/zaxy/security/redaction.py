@@ -19,10 +19,10 @@ from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from zaxy.api.models import JsonObject
+    JsonObject = Mapping[str, object]
 
 NAMING_KEYS = ("name", "key", "header", "variable", "Name", "Key")
 VALUE_KEYS = ("value", "Value")
