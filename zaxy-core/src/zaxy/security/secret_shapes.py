@@ -16,7 +16,6 @@ from zaxy.security.spans import Span, compiled, contains_any
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterator
 
 _MASK_OR_NAME = r"[A-Za-z0-9]{0,12}[-_]?[xX*.0_-]+|[a-z]{1,12}(?:[-_](?:[a-z]{1,12}[0-9]{0,2}|[0-9]{1,4}))+"
