@@ -12,6 +12,7 @@ from pathlib import Path
 
 from zaxy.atomic_write import atomic_write
 from zaxy.errors import Conflict, Forbidden, InvalidRequest, TooLarge, Unavailable, ZaxyError
+from zaxy.security.small_files import read_small_file
 
 MAX_BYTES = 16 * 1024 * 1024
 BACKUP_ENDING = ".zaxy-backup"
@@ -67,7 +68,7 @@ def read_file(path: Path, inside: Path | None = None) -> ConfigFile:
     if status.st_size > MAX_BYTES:
         raise TooLarge(f"{path} has {status.st_size} bytes", f"At most {MAX_BYTES} bytes can be edited.")
     try:
-        return ConfigFile(path, path.read_bytes(), stat.S_IMODE(status.st_mode))
+        return ConfigFile(path, read_small_file(str(path), MAX_BYTES), stat.S_IMODE(status.st_mode))
     except OSError as error:
         raise _failed(path, "read", error) from None
 

@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 
 from zaxy.atomic_write import atomic_write
 from zaxy.errors import Unavailable, ZaxyError
-from zaxy.security.paths import own_folder, unusable_folder
+from zaxy.security.paths import own_folder_within, unusable_folder
+from zaxy.security.small_files import read_small_json
 from zaxy.workspace import Workspace
 
 FILE = os.path.join("runtime", "init.json")
 FORMAT = 1
+MAX_BYTES = 32 << 20
 
 
 class Part(NamedTuple):
@@ -106,8 +108,7 @@ def bytes_of(text: str) -> bytes:
 def read_record(workspace: Workspace) -> Record:
     path = os.path.join(workspace.eventloom, FILE)
     try:
-        with open(path, encoding="utf-8") as file:
-            return _parsed(json.load(file))
+        return _parsed(read_small_json(path, MAX_BYTES))
     except (FileNotFoundError, NotADirectoryError):
         return Record()
     except OSError as error:
@@ -121,7 +122,7 @@ def write_record(workspace: Workspace, record: Record) -> None:
     path = os.path.join(workspace.eventloom, FILE)
     if record.empty and not os.path.lexists(path):
         return
-    folder = own_folder(os.path.dirname(path), create=True)
+    folder = own_folder_within(workspace.eventloom, os.path.dirname(FILE), create=True)
     try:
         if record.empty:
             os.unlink(path)
