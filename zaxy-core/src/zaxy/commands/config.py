@@ -10,6 +10,7 @@ import typer
 from zaxy.commands import command, new_app
 from zaxy.errors import Forbidden, NotFound, ZaxyError
 from zaxy.plugins.roster import load_roster
+from zaxy.printing import say
 from zaxy.settings import Setting, Settings, Value, parse
 from zaxy.workspace import find_workspace, stored_settings_here
 
@@ -23,13 +24,13 @@ Name = Annotated[str, typer.Argument(help="The setting, by its environment varia
 def list_settings(as_json: AsJson = False) -> None:
     values = _settings().all()
     if as_json:
-        typer.echo(json.dumps({"settings": [_described(value) for value in values]}, indent=2, ensure_ascii=False))
+        say(json.dumps({"settings": [_described(value) for value in values]}, indent=2, ensure_ascii=False))
     else:
         width = max(len(value.setting.env) for value in values)
         for value in values:
             shown = value.problem or ("-" if value.value in (None, ()) else _text(value.shown))
-            typer.echo(f"{value.setting.env.ljust(width)}  {shown}  [{value.source}]")
-            typer.echo(f"{' ' * width}  {value.setting.meaning} ({value.setting.kind}, {value.setting.owner})")
+            say(f"{value.setting.env.ljust(width)}  {shown}  [{value.source}]")
+            say(f"{' ' * width}  {value.setting.meaning} ({value.setting.kind}, {value.setting.owner})")
     raise typer.Exit(1 if any(value.problem for value in values) else 0)
 
 
@@ -45,10 +46,10 @@ def set_value(
     workspace.store_setting(name, list(parsed) if isinstance(parsed, tuple) else parsed)
     now = _settings().find(name)
     if as_json:
-        typer.echo(json.dumps(_described(now), indent=2, ensure_ascii=False))
+        say(json.dumps(_described(now), indent=2, ensure_ascii=False))
         return
     overridden = "" if now.source == "workspace" else f"; the {now.source} overrides it with {_text(now.shown)}"
-    typer.echo(f"{name} is {_text(parsed)} in {workspace.root}{overridden}")
+    say(f"{name} is {_text(parsed)} in {workspace.root}{overridden}")
 
 
 @command(app, "config unset")
@@ -58,7 +59,7 @@ def unset(name: Name, as_json: AsJson = False) -> None:
         raise NotFound(f"{workspace.root} does not keep {name}", "'zaxy config list' shows what it keeps.")
     workspace.store_setting(name, None)
     kept = {"env": name, "kept": False}
-    typer.echo(json.dumps(kept) if as_json else f"{name} is no longer kept in {workspace.root}")
+    say(json.dumps(kept) if as_json else f"{name} is no longer kept in {workspace.root}")
 
 
 def _settings() -> Settings:
