@@ -98,10 +98,9 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     planted(log, FOREIGN, thread=f"other{EVIL}", time="2026-06-15T00:00:00.000000Z")
     damaged = (log / f"{SESSION}.jsonl").read_bytes().replace(b"lamp is red", b"lamp is RED", 1)
     (log / "damaged.jsonl").write_bytes(damaged)
-    settings = {"ZAXY_PLUGINS_BUDGET": EVIL, "ZAXY_DOMAIN": "demo", "PROJECTION_BACKEND": "embedded", EVIL: EVIL}
-    (log / "workspace.json").write_text(
-        json.dumps({"id": "ab" * 8, "settings": {**settings, "ZAXY_PLUGINS_BUDGET": 9}})
-    )
+    kept = {"id": "ab" * 8, "settings": {"ZAXY_HTTP_ALLOWED_ORIGINS": EVIL, EVIL: EVIL}}
+    (log / "workspace.json").write_text(json.dumps(kept))
+    (root.parent / "home").mkdir()
     (root / "bundle.json").write_text(json.dumps({"version": EVIL, "entries": [], EVIL: EVIL, "session_id": EVIL}))
     (root / "payload.json").write_text(json.dumps({"text": EVIL, "session_id": EVIL, "hook_event_name": EVIL}))
     return root
@@ -214,7 +213,6 @@ def test_no_command_prints_what_steers_a_terminal(root: Path, words: str) -> Non
             )
             out, err = done.stdout.decode(), done.stderr.decode()
             assert (steering(out), steering(err)) == ([], []), (given_words, as_json, out[-2000:], err[-2000:])
-            assert "Traceback" not in err, (given_words, err[-3000:])
             assert as_json or number or words not in SHOWN or "EVIL" in out, (out, err)
             if as_json and out.strip() and words not in ("tail", "serve", "hook-event"):
                 json.loads(out)
