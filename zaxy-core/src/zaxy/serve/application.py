@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import json
-import sys
 import traceback
 from collections.abc import Mapping
 from contextvars import ContextVar
@@ -17,6 +16,7 @@ from zaxy.api.models import JsonObject
 from zaxy.errors import Forbidden, InternalError, ZaxyError
 from zaxy.eventloom.request_keys import answering
 from zaxy.owner.handshake import Caller
+from zaxy.printing import say
 from zaxy.serve.catalog import Catalog, command_tools, own_tools
 from zaxy.serve.lifecycle import Ended, Lifecycle, Noted, ToolCall
 from zaxy.serve.limits import CallLimit
@@ -107,7 +107,7 @@ class Application:
         except ZaxyError as error:
             reply = Reply(error.as_dict(), failed=True)
         except Exception:
-            traceback.print_exc(file=sys.stderr)
+            say(traceback.format_exc(), err=True, end="")
             reply = Reply(_defect(request.tool).as_dict(), failed=True)
         finally:
             _progress.reset(token)
@@ -274,7 +274,7 @@ def _unwatched(done: int, total: int) -> None:
 
 
 def _notice(message: str) -> None:
-    print(f"zaxy: {message}", file=sys.stderr)
+    say(f"zaxy: {message}", err=True)
 
 
 def _defect(tool: str) -> ZaxyError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import sys
 import traceback
 from collections.abc import Callable
 from threading import Event
@@ -19,6 +18,7 @@ from mcp.server.lowlevel import Server
 from zaxy.errors import Unavailable
 from zaxy.owner.handshake import MAX_BYTES, caller_of
 from zaxy.owner.owner import Owner, needs_owner, owner_record, try_to_own
+from zaxy.printing import say
 from zaxy.serve.accepting import accepted
 from zaxy.serve.application import Application
 from zaxy.serve.connection import serve_streams
@@ -96,7 +96,7 @@ async def _welcome(application: Application, server: Server[Any], connection: so
         except (*Broken, TimeoutError):
             pass  # it has gone, or never said who it is
         except Exception:
-            traceback.print_exc(file=sys.stderr)  # one connection must not end the others
+            say(traceback.format_exc(), err=True, end="")  # one connection must not end the others
 
 
 class _Receiving(ByteReceiveStream):
