@@ -390,13 +390,18 @@ class Memory:
         limit: int = REPLAYED_AT_ONCE,
         include_housekeeping: bool = False,
     ) -> list[Event]:
-        """Events in order, straight from the log."""
-        found = []
-        for event in self._log.events(session or self.session, from_seq):
-            if include_housekeeping or not is_housekeeping(event):
-                found.append(event)
-            if len(found) >= limit:
-                break
+        """Events in order, straight from the log. Behind damage nothing is read: an error says so once nothing is left
+        before it."""
+        found: list[Event] = []
+        try:
+            for event in self._log.events(session or self.session, from_seq):
+                if include_housekeeping or not is_housekeeping(event):
+                    found.append(event)
+                if len(found) >= limit:
+                    break
+        except ZaxyError:
+            if not found:
+                raise
         return found
 
     def capabilities(self, session: str = "", *, current_task: str = "") -> Capabilities:
@@ -411,7 +416,8 @@ class Memory:
         eventloom = {"status": state if end else "empty", "events": end}
         eventloom |= {"head": latest[-1].citation} if latest else {}
         recent = without_housekeeping(latest)
-        doubts = self.recall.doubts(session, [])
+        with self._log.view(session) as log:
+            doubts = [*self.recall.foreign(log), *self.recall.doubts(session, [])]
         found = starting.capabilities(session, current_task, eventloom=eventloom, recent=recent, warnings=doubts)
         return Capabilities.of({**found, "tokens_used": tokens_of(found), "truncated": False})
 

@@ -20,6 +20,7 @@ from zaxy.export.disclosure import disclose
 from zaxy.export.selector import DEFAULT_QUERY_LIMIT, LISTS, MAX_QUERY_LIMIT, Selector
 from zaxy.export.signing import DEFAULT_ALGORITHM, UNAUDITED, KeyFiles, opened, read_token, signer_of
 from zaxy.export.verification import BUNDLE, ENVELOPE, SUBSET, Verified, parts_of_file, verify
+from zaxy.memory import Memory
 
 app = new_app("export")
 
@@ -107,6 +108,7 @@ def export(
     with open_memory(workspace, eventloom_path) as memory, keys.signer() as signer, new_file(out) as file:
         session = existing_session(session_id, memory.workspace, memory.sessions())
         written = memory.export(file, selector, session=session, signer=signer, progress=progress_of("exporting"))
+        _print_doubts(memory, session)
     _print_written(written, session, destination=out, signer=signer, as_json=as_json)
 
 
@@ -135,6 +137,7 @@ def export_push(
             return memory.export(file, selector, session=session, signer=signer, progress=progress_of("exporting"))
 
         written, receipt = push(memory.recall.host, sink, destination=dest, token=token, build=build)
+        _print_doubts(memory, session)
     destination, detail = receipt.destination, receipt.detail
     _print_written(written, session, destination=destination, signer=signer, as_json=as_json, detail=detail)
 
@@ -228,6 +231,11 @@ def _print_key(found: Verified) -> None:
         said = "the key was not pinned: compare it with the one that you expect, or pass --expect-public-key"
         typer.echo(f"notice: {said}", err=True)
     typer.echo(f"notice: {UNAUDITED}", err=True)
+
+
+def _print_doubts(memory: Memory, session: str) -> None:
+    for doubt in memory.recall.doubts(session, []):
+        typer.echo(f"warning: {doubt}", err=True)
 
 
 def _print_written(

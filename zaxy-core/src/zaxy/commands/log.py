@@ -52,9 +52,10 @@ def replay(
     events = (record for record, _ in log.records(session, from_seq, to_seq))
     if as_json:
         _print_events_json(session, events)
-        return
-    for record in events:
-        typer.echo(event_row(record))
+    else:
+        for record in events:
+            typer.echo(event_row(record))
+    _print_damage(log, session)
 
 
 @command(app, "tail")
@@ -72,6 +73,7 @@ def tail(
     for record, _ in log.follow(name, first) if follow else log.records(name, first):
         typer.echo(json.dumps(event_view(record), ensure_ascii=False) if as_json else event_row(record))
         sys.stdout.flush()
+    _print_damage(log, name)
 
 
 @command(app, "sessions")
@@ -204,6 +206,11 @@ def _print_events_json(session: str, events: Iterable[dict[str, Any]]) -> None:
     typer.echo("\n]}")
 
 
+def _print_damage(log: EventLog, session: str) -> None:
+    if log.state(session) == "damaged":
+        typer.echo(f"warning: the log of {session} is damaged: 'zaxy verify {session}' tells where", err=True)
+
+
 def _about_session(log: EventLog, session: str) -> dict[str, Any]:
     try:
         last = log.last_event(session)
@@ -230,13 +237,17 @@ def _report(report: Report) -> dict[str, Any]:
         "erased": report.erased,
         "torn": report.torn,
         "damage": damage._asdict() if damage else None,
+        "malformed": [event._asdict() for event in report.malformed],
     }
 
 
 def _verdict(report: Report) -> str:
     if report.damage is not None:
         seq, offset, reason = report.damage
-        return f"{report.session}: DAMAGED at event {seq}, byte {offset}: {reason}"
+        also = ", ".join(str(event.seq) for event in report.malformed if event.seq != seq)
+        return f"{report.session}: DAMAGED at event {seq}, byte {offset}: {reason}" + (
+            f"; malformed too: {also}" if also else ""
+        )
     notes = f", {report.erased} erased" if report.erased else ""
     notes += f", {report.torn} bytes of an interrupted write at the end" if report.torn else ""
     head = Citation(report.session, report.events, report.head).short if report.events else "no events"

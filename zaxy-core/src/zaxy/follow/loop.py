@@ -276,7 +276,10 @@ class Loop:
         if any(state.behind and not state.problem for state in states.values()) and self.pace.in_background:
             self.pace.want(session)
         if self._misses_names(session, head):
-            self._run(session, head, None).learn_names(head.seq)
+            try:
+                self._run(session, head, None).learn_names(head.seq)
+            except ZaxyError as error:  # how far the followers have come is known all the same
+                states = {name: state if state.problem else state.kept_by(error) for name, state in states.items()}
         return states
 
     def _run(self, session: str, head: Cursor, cursor: Cursor | None) -> Run:
