@@ -72,7 +72,6 @@ def tail(
     first = max(1, log.end(name) - lines + 1)
     for record, _ in log.follow(name, first) if follow else log.records(name, first):
         say(json.dumps(event_view(record), ensure_ascii=False) if as_json else event_row(record))
-        sys.stdout.flush()
     _print_damage(log, name)
 
 

@@ -228,8 +228,15 @@ def _locked(held: ExitStack, path: str) -> bool:
 
 def _listen(folder: str) -> socket.socket:
     path = _file(folder, "sock")
-    if len(os.fsencode(path)) > MAX_PATH_CHARS:
-        path = _short_path()
+    return _listening(path if len(os.fsencode(path)) <= MAX_PATH_CHARS else _short_path())
+
+
+def private_socket() -> socket.socket:
+    """A socket that listens in a new folder which only this user can enter."""
+    return _listening(_short_path())
+
+
+def _listening(path: str) -> socket.socket:
     listener = _unix_socket()
     try:
         listener.bind(path)

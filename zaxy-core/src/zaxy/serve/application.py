@@ -81,9 +81,11 @@ class Reply(NamedTuple):
 class Application:
     """Answers tool calls over one memory, for any number of connections and threads."""
 
-    def __init__(self, workspace: Workspace, profile: str = "") -> None:
+    def __init__(self, workspace: Workspace, profile: str = "", *, withheld: ZaxyError | None = None) -> None:
+        """`withheld`: why the graph is not opened, where another process holds it and cannot be asked."""
         settings = Settings(stored=workspace.stored_settings())
         self.workspace = workspace
+        self._withheld = withheld
         self.profile = profile or settings.tool_profile
         self.production = settings.env == PRODUCTION
         self._admin_token = settings.admin_token or ""
@@ -219,7 +221,7 @@ class Application:
             if self._memory is None:
                 from zaxy.memory import Memory
 
-                self._memory = Memory(self.workspace, patience=PATIENCE, progress=_report)
+                self._memory = Memory(self.workspace, patience=PATIENCE, progress=_report, withheld=self._withheld)
             return self._memory
 
     def begin(self) -> None:

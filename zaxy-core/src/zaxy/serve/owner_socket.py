@@ -15,7 +15,7 @@ from anyio.abc import ByteReceiveStream, ByteSendStream, TaskGroup
 from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp.server.lowlevel import Server
 
-from zaxy.errors import Unavailable
+from zaxy.errors import Unavailable, ZaxyError
 from zaxy.owner.handshake import MAX_BYTES, caller_of
 from zaxy.owner.owner import Owner, needs_owner, owner_record, try_to_own
 from zaxy.printing import say
@@ -33,10 +33,21 @@ Broken = (anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError, an
 Ready = Callable[[], None]
 
 
-def serve_socket(listener: socket.socket, stop: Event, *, ready: Ready, workspace: Workspace, profile: str) -> None:
-    """Serve all that connect until `stop` is set; then let go of memory. `ready` is called when that begins."""
+def serve_socket(
+    listener: socket.socket,
+    stop: Event,
+    *,
+    ready: Ready,
+    workspace: Workspace,
+    profile: str,
+    withheld: ZaxyError | None = None,
+) -> None:
+    """Serve all that connect until `stop` is set; then let go of memory. `ready` is called when that begins.
+
+    `withheld`: why the graph is not opened, in a server that stands in for an owner which cannot be asked.
+    """
     log_to_stderr()
-    _serve_until(stop, Application(workspace, profile), listener=listener, ready=ready)
+    _serve_until(stop, Application(workspace, profile, withheld=withheld), listener=listener, ready=ready)
 
 
 def own_graph(application: Application) -> Owner | None:
