@@ -16,6 +16,7 @@ from zaxy.security.small_files import read_small_file
 
 MAX_BYTES = 16 * 1024 * 1024
 BACKUP_ENDING = ".zaxy-backup"
+_PLAIN = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 @dataclass(frozen=True)

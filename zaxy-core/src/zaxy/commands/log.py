@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from zaxy.api.models import Report
+from zaxy.assemble.replies import Erasure
 from zaxy.commands import command, new_app
 from zaxy.commands.events import (
     event_row,
@@ -22,7 +23,7 @@ from zaxy.commands.events import (
 )
 from zaxy.commands.typer_options import AsJson, EventloomPath, WorkspaceFolder
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
-from zaxy.eventloom.citation import Citation, parse_citation
+from zaxy.eventloom.citation import Citation, parse_citation, short_citation
 from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.opening import files_log
 
@@ -146,6 +147,9 @@ def forget(
     *,
     reason: Annotated[str, typer.Option("--reason", help="Why, for the record of the erasure.")] = "asked for",
     actor: Annotated[str, typer.Option("--actor", help="Who asked for it.")] = "user",
+    with_copies: Annotated[
+        bool, typer.Option("--with-copies", help="Erase the other events that hold its words as well.")
+    ] = False,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
@@ -157,10 +161,21 @@ def forget(
             "Add --hard if that is meant. To correct a fact and keep its history, append a new event instead.",
         )
     with open_memory(workspace, eventloom_path) as memory:
-        done = memory.forget(citation, reason, actor=actor)
+        done = memory.forget(citation, reason, actor=actor, with_copies=with_copies)
     typer.echo(json.dumps(done.as_dict()) if as_json else f"erased {cited.short}; recorded as {done.event.citation}")
+    if not as_json:
+        _print_copies(done)
     for said in done.warnings:
         typer.echo(f"warning: {said}", err=True)
+
+
+def _print_copies(done: Erasure) -> None:
+    for copy in done.erased_copies:
+        typer.echo(f"erased {short_citation(copy.citation)} too ({copy.event_type}: {copy.why})")
+    for copy in done.copies:
+        typer.echo(f"{short_citation(copy.citation)} still holds its words ({copy.event_type}: {copy.why})")
+    if done.copies:
+        typer.echo("Erase each of them in the same way. --with-copies erases them together with the event.", err=True)
 
 
 def _source(source: str | None, workspace: str | None, eventloom_path: str | None) -> tuple[EventLog, str]:

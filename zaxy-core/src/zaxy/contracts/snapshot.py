@@ -239,6 +239,7 @@ def _manifest() -> Items:
 
 
 def _setting(setting: Setting) -> tuple[str, Item]:
+    bounds = {} if setting.bounds is None else {"bounds": list(setting.bounds)}
     return (
         f"setting {setting.env}",
         {
@@ -248,6 +249,8 @@ def _setting(setting: Setting) -> tuple[str, Item]:
             "type": setting.kind,
             "default": list(setting.default) if isinstance(setting.default, tuple) else setting.default,
             "secret": setting.secret,
+            "workspace": setting.in_workspace,
+            **bounds,
             "summary": setting.meaning,
         },
     )

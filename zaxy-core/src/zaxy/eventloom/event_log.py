@@ -18,7 +18,7 @@ from zaxy.eventloom.refs import HEAD, UPDATED, check_ref_name, ref_payload
 from zaxy.eventloom.store import event_of_record
 from zaxy.eventloom.verify import verify_lines
 from zaxy.eventloom.view import LogView
-from zaxy.security.session_ids import check_session_id, refuse_clash
+from zaxy.security.session_ids import check_new_session, check_session_id
 
 if TYPE_CHECKING:
     from zaxy.api.points import EventStore
@@ -54,7 +54,7 @@ class EventLog:
         if not drafts:
             return []
         if session not in self._begun:
-            refuse_clash(check_session_id(session), list(self.store.sessions()))
+            check_new_session(check_session_id(session), list(self.store.sessions()))
             self._begun.add(session)
         lines = self.store.append(session, drafts)
         if len(lines) != len(drafts):

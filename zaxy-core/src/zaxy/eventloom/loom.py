@@ -16,7 +16,7 @@ from zaxy.eventloom.log import SessionLog, utc_now
 from zaxy.eventloom.reader import LOCK_TIMEOUT, TO_UPGRADE, damage_explained, explained, unusable
 from zaxy.eventloom.record import Line
 from zaxy.security.paths import own_folder, unusable_folder
-from zaxy.security.session_ids import check_session_id, refuse_clash
+from zaxy.security.session_ids import check_new_session, check_session_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,8 +43,17 @@ INDEX_FOLDER = os.path.join("followers", "log")
 class Eventloom:
     """`folder` is the Eventloom path, such as `.eventloom`. The first append makes it."""
 
-    def __init__(self, folder: str, disk: Disk = DISK, clock: Callable[[], str] = utc_now) -> None:
+    def __init__(
+        self,
+        folder: str,
+        disk: Disk = DISK,
+        clock: Callable[[], str] = utc_now,
+        *,
+        begin: Callable[[], None] | None = None,
+    ) -> None:
+        """`begin` is called before a session's first event is written."""
         self.folder = folder
+        self._begin = begin
         self._disk = disk
         self._clock = clock
         self._logs: dict[str, SessionLog] = {}
@@ -63,7 +72,7 @@ class Eventloom:
         log = self._log(session)
         if not log.exists():
             self._make_folder(session)
-            refuse_clash(session, self.sessions())
+            check_new_session(session, self.sessions())
         if not any(entry.key for entry in entries):
             return log.append(entries, timeout=timeout)
         index = self._index(session)
@@ -73,6 +82,8 @@ class Eventloom:
 
     def _make_folder(self, session: str) -> None:
         """Make the folder, and sync its parent, so that the folder survives a loss of power."""
+        if self._begin:
+            self._begin()
         own_folder(self.folder, create=True)
         try:
             self._disk.sync_folder(os.path.dirname(os.path.abspath(self.folder)))

@@ -76,7 +76,8 @@ def stop_watcher(workspace: Workspace) -> dict[str, Any]:
 def _command(workspace: Workspace, session: str, graph: bool, interval: float) -> list[str]:
     place = ["--workspace", workspace.root, "--eventloom-path", workspace.eventloom]
     named = ["--session-id", session] if session else []
-    started = [sys.executable, "-m", "zaxy", "capture", "start", "--foreground", *place, *named]
+    # -P: it starts in the project's folder, whose files must not be imported.
+    started = [sys.executable, "-P", "-m", "zaxy", "capture", "start", "--foreground", *place, *named]
     return [*started, "--interval", f"{interval:g}", *(["--graph"] if graph else [])]
 
 
@@ -85,9 +86,8 @@ def _spawn(command: list[str], workspace: Workspace, files: Files) -> subprocess
     if sys.platform == "win32":
         flags = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
     try:
-        fd = DISK.open(files.startup, create=True)
-        with open(fd, "wb") as startup:
-            startup.truncate(0)
+        with open(DISK.open(files.startup, create=True), "wb") as startup:
+            DISK.truncate(startup.fileno(), 0)
             return subprocess.Popen(
                 command,
                 cwd=workspace.root,

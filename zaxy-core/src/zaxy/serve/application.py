@@ -139,12 +139,13 @@ class Application:
         return self.catalog.find(request.tool)
 
     def _admit(self, served: ServedTool, token: str) -> None:
-        if not self.production:
+        """A token that is set counts everywhere; in production nobody is let in without one."""
+        if not self._admin_token and not self.production:
             return
         if self._admin_token and hmac.compare_digest(token.encode(), self._admin_token.encode()):
             return
         raise Forbidden(
-            f"{served.tool.name} needs the admin token in production",
+            f"{served.tool.name} needs the admin token{'' if self._admin_token else ' in production'}",
             "Send the value of MCP_ADMIN_TOKEN as the argument admin_token or in the header x-zaxy-admin-token."
             if self._admin_token
             else "Set MCP_ADMIN_TOKEN or MCP_ADMIN_TOKEN_FILE for the server, and send that token.",
@@ -173,11 +174,12 @@ class Application:
 
     def unlisted_arguments(self, tool: str) -> tuple[str, ...]:
         """Arguments of our own that are taken but not listed: a second name (appends list it, as a thread is what is
-        written to), what only programs send, and what only counts in production."""
+        written to), what only programs send, and the admin token where none is needed."""
         if tool not in self._own:
             return ()
         second_name = () if tool == "memory_append" else ("thread",)
-        return (*second_name, "metadata") if self.production else (*second_name, "metadata", "admin_token")
+        needs_token = self.production or self._admin_token
+        return (*second_name, "metadata") if needs_token else (*second_name, "metadata", "admin_token")
 
     # The record of calls
 

@@ -19,6 +19,7 @@ from mcp.server.lowlevel import Server
 from zaxy.errors import Unavailable
 from zaxy.owner.handshake import MAX_BYTES, caller_of
 from zaxy.owner.owner import Owner, needs_owner, owner_record, try_to_own
+from zaxy.serve.accepting import accepted
 from zaxy.serve.application import Application
 from zaxy.serve.connection import serve_streams
 from zaxy.serve.protocol import log_to_stderr, make_server
@@ -77,10 +78,7 @@ async def _serve(application: Application, listener: socket.socket, stop: Event,
 
 async def _accept(application: Application, listener: socket.socket, tasks: TaskGroup) -> None:
     server = make_server(application)
-    listener.setblocking(False)
-    while True:
-        connection, _ = await asyncio.get_running_loop().sock_accept(listener)
-        connection.setblocking(False)
+    async for connection in accepted(listener):
         tasks.start_soon(_welcome, application, server, connection)
 
 

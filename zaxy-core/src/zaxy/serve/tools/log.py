@@ -139,7 +139,8 @@ def replay(call: Call) -> Mapping[str, Any]:
         rows.append(row)
         used += cost
     next_cursor = cursor_text(Position(more, 0), asked) if more else None
-    return {"results": rows, "tokens_used": used, "truncated": bool(more), "next_cursor": next_cursor}
+    foreign = {} if call.memory.recall.is_own else {"foreign": True}
+    return {"results": rows, "tokens_used": used, "truncated": bool(more), "next_cursor": next_cursor, **foreign}
 
 
 def _events(call: Call, session: str, start: int, housekeeping: bool) -> Iterator[Event]:
