@@ -66,7 +66,7 @@ def rows(part: str) -> Iterator[Row]:
 
 def made(form: str, rng: random.Random) -> str:
     """A sample: each `{a20}` becomes 20 characters of that alphabet, the last of them a letter or digit."""
-    form = form.replace("{uuid}", "{h8}-{h4}-4{h3}-{h4}-{h12}")
+    form = form.replace("{}", "").replace("{uuid}", "{h8}-{h4}-4{h3}-{h4}-{h12}")
     return re.sub(r"\{([a-zA-Z])([0-9]+)\}", lambda hole: filled(hole[1], int(hole[2]), rng), form)
 
 

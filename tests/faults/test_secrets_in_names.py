@@ -1,4 +1,4 @@
-"""A secret in a name that is kept as it is (actor, type, key, cause, session) is refused at every door, and not repeated."""
+"""A secret in a name that is kept as it is (actor, type, key, cause, session) is refused at every door."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ from zaxy.workspace import find_workspace
 
 SESSION = "work-default"
 TOKENS = [row.samples[0] for row in rows("seen") if "«" not in row.samples[0]][::12]
-PLAIN = TOKENS + ["mysql://bob:hunter22@db/shop", "password=hunter22"]
+PLAIN = [*TOKENS, "mysql://bob:hunter22@db/shop", "password=hunter22"]
 IN_TYPES = [text for text in PLAIN if set(text) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-.")]
-IN_SESSIONS = [text for text in TOKENS if all(letter.isalnum() or letter in "_.-" for letter in text) and len(text) < 129]
+IN_SESSIONS = [
+    text for text in TOKENS if all(letter.isalnum() or letter in "_.-" for letter in text) and len(text) < 129
+]
 
 
 @pytest.fixture
@@ -164,7 +166,15 @@ def test_commands_refuse_a_session_that_is_a_secret(work: Path, command: str, se
 
 @pytest.mark.parametrize(
     "name",
-    ["assistant", "bob@example.com", "claude-code/1.2.3", "user:42", "сервис", "agent-7f3a2b", "eventloom://a/events/4"],
+    [
+        "assistant",
+        "bob@example.com",
+        "claude-code/1.2.3",
+        "user:42",
+        "сервис",
+        "agent-7f3a2b",
+        "eventloom://a/events/4",
+    ],
 )
 def test_ordinary_names_are_taken(memory: Memory, name: str) -> None:
     by_append(memory, actor=name, caused_by=name, idempotency_key=f"import:{name}#{'9f3c1a7e' * 8}")

@@ -86,8 +86,9 @@ def _spawn(command: list[str], workspace: Workspace, files: Files) -> subprocess
     if sys.platform == "win32":
         flags = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
     try:
-        with open(DISK.open(files.startup, create=True), "wb") as startup:
-            DISK.truncate(startup.fileno(), 0)
+        fd = DISK.open(files.startup, create=True)
+        with open(fd, "wb") as startup:
+            startup.truncate(0)
             return subprocess.Popen(
                 command,
                 cwd=workspace.root,

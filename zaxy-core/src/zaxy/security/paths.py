@@ -32,14 +32,6 @@ def own_folder(path: str, create: bool) -> str:
     return path
 
 
-def own_folder_within(root: str, inside: str, create: bool) -> str:
-    """A folder in one of ours, such as `followers/locks` in that of the log: none on the way to it may be a link."""
-    folder = own_folder(root, create)
-    for name in inside.replace("/", os.sep).split(os.sep):
-        folder = own_folder(os.path.join(folder, name), create)
-    return folder
-
-
 def is_of_this_user(path: str) -> bool:
     """Whether a file or folder belongs to this user, or to the one for whom root works; Windows does not say."""
     if not hasattr(os, "geteuid"):
@@ -47,6 +39,14 @@ def is_of_this_user(path: str) -> bool:
     user = os.geteuid()
     for_whom = os.environ.get("SUDO_UID", "") if user == 0 else ""
     return str(os.lstat(path).st_uid) in (str(user), for_whom)
+
+
+def own_folder_within(root: str, inside: str, create: bool) -> str:
+    """A folder in one of ours, such as `followers/locks` in that of the log: none on the way to it may be a link."""
+    folder = own_folder(root, create)
+    for name in inside.replace("/", os.sep).split(os.sep):
+        folder = own_folder(os.path.join(folder, name), create)
+    return folder
 
 
 def is_own_file(path: str) -> bool:

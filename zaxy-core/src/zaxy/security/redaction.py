@@ -99,9 +99,7 @@ def refuse_secrets(names: dict[str, object]) -> None:
 
 def _may_have_secrets(text: str) -> bool:
     lowered = text.lower()
-    return (
-        may_have_names(lowered) or may_have_forms(lowered) or may_have_shapes(text) or may_have_sentences(lowered)
-    )
+    return may_have_names(lowered) or may_have_forms(lowered) or may_have_shapes(text) or may_have_sentences(lowered)
 
 
 def _all_texts(payload: object) -> str:

@@ -35,7 +35,8 @@ _NAME = (
     r"|mnemonic|contrase[nñ]a|mot de passe|пароль|密[码碼]|パスワード)[a-z0-9_-]{0,32}+"
 )
 _FOLLOWED = (
-    r"(?:(?P<assigned>\\{0,3}[\"'`]?\]?(?:\[\w{0,8}\])?[ \t]{0,8}+(?::[ \t]?&?(?:'\w{1,12}[ \t])?[\w.:\[\]<>?|]{1,32}[ \t]?(?==))?"
+    r"(?:(?P<assigned>\\{0,3}[\"'`]?\]?(?:\[\w{0,8}\])?[ \t]{0,8}+"
+    r"(?::[ \t]?&?(?:'\w{1,12}[ \t])?[\w.:\[\]<>?|]{1,32}[ \t]?(?==))?"
     r"(?P<operator>=>|->|→|:=|:-(?=\w)|[?]=|\|\|=|\?\?=|<-|<<<|[!=]={1,2}|=|:(?![:=])|：|%3[ad])[ \t]{0,8}+)(?=\S)"
     r"|(?P<default>\"\s{0,4}\{[^{}]{0,200}?\bdefault\s{0,16}=\s{0,4})(?=\")"
     r"|(?P<listed>\\{0,3}[\"'`],[ \t]{0,4}+)(?=\\{0,3}[\"'`])"
@@ -44,8 +45,9 @@ _FOLLOWED = (
     r"|(?P<tag>[\"']?>)(?=[^<>\s])"
     r"|(?P<called>(?:[\"'`)\]]{1,3}\.(?:type|fill|send_?keys|set_?value))?[({])(?=(?:some\(|string::from\(|[@n])?[\"'`])"
     r"|(?P<said>(?:[ \t]\([^()\n]{1,40}\)|[ \t](?:value|base|string))?"
-    r"(?:[ \t](?:for|of|on|to|at|in|from|i|you|we|they|he|she|that|which|de|del|della|di|da|do|du|des|der|vom|von|van|voor|för|till|für|zum"
-    r"|pour|para|per|dla)[ \t][^\n:=;]{1,48}?)?[ \t]{0,2}"
+    r"(?:[ \t](?:for|of|on|to|at|in|from|i|you|we|they|he|she|that|which"
+    r"|de|del|della|di|da|do|du|des|der|vom|von|van|voor|för|till|für|zum|pour|para|per|dla)"
+    r"[ \t][^\n:=;]{1,48}?)?[ \t]{0,2}"
     r"(?:[ \t](?:is|was|are|equals|will be|should be|(?:(?:is|was|has been)[ \t])?(?:set|changed|reset|updated|rotated)"
     r"[ \t](?:to|from)|to|as|now|ist|war|lautet|est|es)(?: now| still)?[ \t:]{1,3}"
     r"|(?:[:=]|->|=>|→)[ \t]{1,4})[*_]{0,2})"
@@ -61,6 +63,13 @@ _PHRASE = (
     r"([a-z][a-z ]{8,300}+)"
 )
 
+MAX_NAMED_CHARS = 288
+"""A name, what connects it to its value, and as much of the value as is judged."""
+MIN_BARREN_CHARS = 1024
+_WITHOUT_DIGITS = rf"[^0-9]{{{MIN_BARREN_CHARS},4096}}+"
+_MANY_LETTERS = r"[a-z+/]{12}"
+_CHOSEN_HINTS = ("pass", "pw", "psk", "secret", "phrase", "mnemonic", "cred", "auth", "contrase", "парол", "密", "パス")
+"""Names of what people choose, and of pairs with it: that may be without digits."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 _PAIR = r"[\w.@+-]{1,64}[ \t]?[/:|][ \t]?(?P<password>[^\s\"'`<>,;/][^\s\"'`<>,;]{3,127})"
 _PAIR_NAME = r"(?i)\b(?:id|user|username|login|account) ?/ ?\Z"
@@ -108,7 +117,7 @@ def find_named(text: str, lowered: str) -> Iterator[Span]:
 
 
 def _find(pattern: re.Pattern[str], text: str, lowered: str) -> Iterator[Span]:
-    position = 0
+    position = looked = barren = 0
     while match := pattern.search(lowered, position):
         end = match.start(match.lastgroup or 0)
         before = lowered[max(0, match.start() - 48) : match.start()]
@@ -118,7 +127,23 @@ def _find(pattern: re.Pattern[str], text: str, lowered: str) -> Iterator[Span]:
         span = _value_after(text, start, named, match) if named else None
         if span:
             yield span
-        position = span.end if span else max(end, match.start() + 1)
+        if not span and match.end() >= looked:
+            looked, barren = _barren(lowered, match.end())
+        position = span.end if span else max(end, match.start() + 1, barren)
+
+
+def _barren(lowered: str, position: int) -> tuple[int, int]:
+    """How far the text was looked at, and where a part of it ends in which no name has a value that could be a secret.
+
+    What machines make has digits, or more letters in a row than words have. So a text full of names costs little.
+    """
+    run = compiled(_WITHOUT_DIGITS).match(lowered, position)
+    if not run:
+        return position + MIN_BARREN_CHARS, 0
+    if contains_any(run[0], _CHOSEN_HINTS) or compiled(_MANY_LETTERS).search(run[0]):
+        return run.end(), 0
+    end = run.end() if run.end() == len(lowered) else run.end() - MAX_NAMED_CHARS
+    return end, end
 
 
 def _named(text: str, lowered: str, start: int, end: int) -> SecretName | None:

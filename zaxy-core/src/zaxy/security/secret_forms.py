@@ -38,21 +38,25 @@ _NET_USER = (
     r"(?i:\bnet1?[ \t]{1,4}user)[ \t]{1,4}[^\s/]{1,64}+[ \t]{1,4}"
     r"((?=\S{0,64}?[0-9])[^\s/*\"'][^\s\"']{2,127}+|[^\s/*\"'][^\s\"']{2,127}+(?=[ \t]{1,4}/(?i:add|domain)))"
 )
-_SLASH_OPTION = r"(?<=[ \t])/(?i:p|pw|pwd|pass|password|rp)(?::|(?<=rp)[ \t]{1,4})(?!\w{1,64}+=)([^\s/\"'][^\s\"']{2,127}+)"
+_SLASH_OPTION = (
+    r"(?<=[ \t])/(?i:p|pw|pwd|pass|password|rp)(?::|(?<=rp)[ \t]{1,4})(?!\w{1,64}+=)([^\s/\"'][^\s\"']{2,127}+)"
+)
 _ORACLE = (
-    r"(?:(?i:\b(?:sqlplus|sqlldr|impdp|expdp|imp|exp|rman)\b[^\n/]{0,60}?[ \t]|\boracle:\w{1,8}:|\bconn(?:ect)?[ \t])[\w$#]{1,30}"
+    r"(?:(?i:\b(?:sqlplus|sqlldr|impdp|expdp|imp|exp|rman)\b[^\n/]{0,60}?[ \t]"
+    r"|\boracle:\w{1,8}:|\bconn(?:ect)?[ \t])[\w$#]{1,30}"
     r"|(?<![\w/.:@-])(?i:scott|system|sys|hr|sysdba))/\"?([^\s/\"'@]{3,64})\"?@(?!v?[0-9]+\.)[\w./(]"
 )
 _CHPASSWD = r"\becho[ \t](?:-\w[ \t])?[\"']?[\w.-]{1,32}:([^\s\"'|]{3,128}+)[\"']?[ \t]{0,4}\|[^|\n]{0,40}?chpasswd"
 _CONNECT = (
-    r"(?i:pdo|connect|connection|credential)\([ \t]?[^,()\n]{1,120},[ \t]?[\"'][^\"'\n]{1,64}[\"'],[ \t]?"
+    r"(?i:pdo|mysqli|connect|connection|credential)\([ \t]?[^,()\n]{1,120},[ \t]?[\"'][^\"'\n]{1,64}[\"'],[ \t]?"
     r"[\"']([^\"'\n]{3,128})[\"']"
 )
 _WIFI = r"(?i:wifi:)[^\n]{0,120}?(?<=[:;])P:([^;\n]{4,64}+);"
 _PAIRED = r"\b(?i:u|user|login)[:=][ \t]?[^\s:=]{1,32}[ \t,;/]{1,3}(?i:p|pw|pass):[ \t]?([^\s\"',;]{4,128}+)"
 _TOTP = (
-    r"(?i:(?<![a-z])(?:totp|hotp|otp|2fa|mfa|two-factor|authenticator))[\w '-]{0,24}?[\"'`)]{0,2}[ \t]?(?:[:=(]|is\b|was\b)"
-    r"[ \t]?[\"'`]?((?:[A-Z2-7]{16,128}+|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,31}|[a-z2-7]{4}(?: [a-z2-7]{4}){3,31}+)=*)(?!\w)"
+    r"(?i:(?<![a-z])(?:totp|hotp|otp|2fa|mfa|two-factor|authenticator))[\w '-]{0,24}?[\"'`)]{0,2}[ \t]?"
+    r"(?:[:=(]|is\b|was\b)[ \t]?[\"'`]?((?:[A-Z2-7]{16,128}+"
+    r"|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,31}|[a-z2-7]{4}(?: [a-z2-7]{4}){3,31}+)=*)(?!\w)"
 )
 _REVERSED = r" is (?:the|my|our|your) (?:[a-z]{1,20} )?(?:password|passwd|passphrase)\b"
 _PIN = (
@@ -100,6 +104,7 @@ _COMMANDS = (
         r"\bhtpasswd\b",
         rf"[ \t]-\w{{0,6}}b\w{{0,6}}[ \t]{{1,4}}\S{{1,128}}+[ \t]{{1,4}}[^\s-]\S{{0,64}}+[ \t]{{1,4}}{_ARGUMENT}",
     ),
+    (("rdesktop", "freerdp"), r"\b(?:rdesktop|[xw]freerdp)\b", rf"[ \t]-p[ \t]{{1,4}}{_ARGUMENT}"),
     (("ssh-keygen",), r"\bssh-keygen\b", rf"[ \t]-[NP][ \t]{{1,4}}{_ARGUMENT}"),
     (("smbclient",), r"\bsmbclient\b", r"[ \t]-U[ \t]?[^\s%]{1,64}+%([^\s\"']{1,256}+)"),
 )
@@ -114,14 +119,27 @@ _COMMAND_HINTS = (*(hint for hints, _, _ in _COMMANDS for hint in hints), "mongo
 _DSN_HINTS = ("@tcp(", "@unix(")
 _PGPASS_HINTS = (":5432:", ":*:")
 _CALL_HINTS = ("auth(", "auth=(", "auth = (", "login(", "credential(", "credentials(")
-_CONNECT_HINTS = ("pdo(", "connect(", "connection(", "credential(")
+_CONNECT_HINTS = ("pdo(", "mysqli(", "connect(", "connection(", "credential(")
 _PAREN_HINTS = (*_CALL_HINTS, *_DSN_HINTS, *_CONNECT_HINTS)
 _SLASH_HINTS = (" /p:", " /pw:", " /pwd:", " /pass:", " /password:", " /rp ")
 _COLON_HINTS = (*_PGPASS_HINTS, *_SLASH_HINTS, "/user:", "wifi:", " p:", " pw:", " pass:")
-_ORACLE_HINTS = ("scott/", "system/", "sys/", "hr/", "sysdba/", "sqlplus", "sqlldr", "imp", "exp", "rman", "oracle:", "conn")
+_ORACLE_HINTS = (
+    "scott/",
+    "system/",
+    "sys/",
+    "hr/",
+    "sysdba/",
+    "sqlplus",
+    "sqlldr",
+    "imp",
+    "exp",
+    "rman",
+    "oracle:",
+    "conn",
+)
 _TOTP_HINTS = ("totp", "hotp", "otp", "2fa", "mfa", "two-factor", "authenticator")
 _OTHER_HINTS = (" /rp ", "net user", "net1 user", "chpasswd", *_TOTP_HINTS)
-_PASSWORD_FORMS = (
+_PASSWORD_FORMS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("identified",), _SQL),
     (("securestring",), _POWERSHELL),
     (_PIPE_HINTS, _PIPED),
@@ -135,7 +153,10 @@ _PASSWORD_FORMS = (
     (("chpasswd",), _CHPASSWD),
     (("wifi:",), _WIFI),
 )
-_MIXED_FORMS = ((_CONNECT_HINTS, _CONNECT), ((" p:", " pw:", " pass:", "/p:"), _PAIRED))
+_MIXED_FORMS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (_CONNECT_HINTS, _CONNECT),
+    ((" p:", " pw:", " pass:", "/p:"), _PAIRED),
+)
 """Only a value that is no plain word is a password here."""
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _VALUE = r"(?=[\"'`“‘«„»「『]|[!-~]{0,64}?[0-9@#$%^&+~!*]|[!-~]{12})"
+_ANY_VALUE = r"[0-9@#$%^&+~!*\"'`“‘«„»「『]|[!-~]{12}"
 _SHARED = "password passwort token api_key pin"
 """Words of English that other languages use as they are."""
 _SHARED_LINKS = "è é är ist war lautet est était era este jest brzmi luidt είναι это — adalah là és yra es foi será"
@@ -41,6 +42,8 @@ def may_have_sentences(lowered: str) -> bool:
 
 def find_sentences(text: str, lowered: str) -> Iterator[Span]:
     """`lowered`: the text in lower case, each character in its place."""
+    if not compiled(_ANY_VALUE).search(lowered):
+        return
     if may_have_sentences(lowered):
         yield from _find(_spaced_pattern(), text, lowered)
     if not lowered.isascii():
@@ -80,7 +83,8 @@ def _value_after(text: str, match: re.Match[str]) -> Span | None:
 @cache
 def _hints() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words that are ASCII, and the others."""
-    words = [word for language in (*SPACED.values(), *UNSPACED.values()) for word in _words(language[:2])]
+    every = {word for language in (*SPACED.values(), *UNSPACED.values()) for word in _words(language[:2])}
+    words = sorted(word for word in every if not any(part in word for part in every if part != word))
     return tuple(word for word in words if word.isascii()), tuple(word for word in words if not word.isascii())
 
 
@@ -107,7 +111,8 @@ def _spaced_pattern() -> str:
 def _followed(links: str) -> str:
     """What may stand between the word and its value."""
     return (
-        rf"(?:[\"'`]?(?P<said>(?:[ \t(]{_STOP}{{1,48}}?)??(?:[ \t]{links}[ \t:]{{1,3}}|[ \t\u00a0]?[:：][ \t\u00a0]{{0,3}}"
+        rf"(?:[\"'`]?(?P<said>(?:[ \t(]{_STOP}{{1,48}}?)??(?:[ \t]{links}[ \t:]{{1,3}}"
+        rf"|[ \t\u00a0]?[:：][ \t\u00a0]{{0,3}}"
         rf"|[ \t][—–-]{{1,2}}>?[ \t])|[ \t]?=[ \t]?)|(?P<near>[ \t]{{1,3}}(?:[^\W\d_]{{1,16}}[ \t]){{0,2}}))"
     )
 

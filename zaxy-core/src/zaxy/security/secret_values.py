@@ -44,6 +44,7 @@ _TEMPLATE = (
     r"\$[{(].*|\$[A-Za-z_][A-Za-z_0-9:.]*[}\])]*|\$[0-9@*#]|(?:\$\w{1,8}){1,2}\$"  # variables, prefixes of hashes
     r"|\{.*\}|\{[^}]*|<[^<>]*>|\[.*\]|\(\w+\)|#\{.*|%[A-Za-z_]\w*%|%[sdrvq]|%\(\w+\)[sd]|@[A-Z_]+@|\?|:\w+"  # templates
     r"|[*•●·.xX_#?…=~|:>\\-]+|.{0,8}(?:\.\.\.|…)|#[0-9a-fA-F]{3,8}|(?:\\[ux][0-9a-fA-F]{2,8})+"  # masks, escapes
+    r"|[a-z_]+(?:\|[a-z_]+(?::[\w,.]+)?)+"  # rules of a form: `required|string|min:8`
     r"|!(?:vault|secret|Ref|Sub|env|ENV)\b.*|ENC[\[(].*"  # tags of YAML and Java
     r"|(?:env|vault|op|ref|ssm|arn|file|https?|keyring|doppler|sops):\S*"  # where it is kept
     r"|(?:~|\.{1,2})?(?:/[\w.@{}$%+-]{1,24})+/?|[A-Za-z]:\\[\w .\\-]*|[\w.-]+(?:/[\w.-]+)+\.[a-z]{1,5}"  # paths
@@ -58,13 +59,13 @@ _VERSION_OR_DATE = r"v?[0-9]+(?:\.[0-9]+)+\S*|[0-9]{4}-[0-9]{2}-[0-9]{2}\S*|[0-9
 _NUMBERED_NAME = r"[A-Za-z]+(?:[-_. ][A-Za-z]+)+(?:[-_.]?v?[0-9]{1,3})?|[a-z]{1,12}[-_]v?[0-9]{1,3}"
 _WORDS = r"[^\W\d_]+"
 _PAIRS = frozenset(
-    first + second
-    for first, *seconds in (
+    group[0] + second
+    for group in (
         "aabcdghijklmnprstuvyz baeiloru caehikortu daeinoruz eabcdefghijklmnprstuvxz faeior gaeiloruy haeiotu "
         "iabcdegijklmnoprstuvz jaeiou kaeilorstu ladeilmostuy mabeimopu nacdegiknostuy obcdgijklmnoprstuvwz paeilopru "
         "qu racdegiklmnorstuvyz saceiklopstuz taehiorstuy uabcdegiklmnoprstz vaeio waeio yaest zaeio"
     ).split()
-    for second in seconds
+    for second in group[1:]
 )
 """Letters that follow each other in words: the 252 pairs that make up 93 % of the common words of twenty languages. Of
 random letters they make up 37 %."""
@@ -141,7 +142,9 @@ def is_mixed(value: str, min_chars: int = 4) -> bool:
 
 def is_strong(value: str) -> bool:
     """Whether it is such a mixture of small letters, capitals, digits and marks that it is hardly anything else."""
-    kinds = sum(_compiled(pattern).search(value) is not None for pattern in ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*+=~]"))
+    kinds = sum(
+        _compiled(pattern).search(value) is not None for pattern in ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*+=~]")
+    )
     return is_mixed(value, 7) and kinds > 2
 
 

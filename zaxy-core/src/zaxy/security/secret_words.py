@@ -42,7 +42,7 @@ SPACED = {
     "Persian": Words("رمز_عبور گذرواژه کلمه_عبور پسورد", "کلید", "است به"),
     "Polish": Words("hasło hasła haslo", "klucz", "to jest brzmi było na"),
     "Portuguese": Words("senha palavra-passe palavra_passe", "chave", "é era foi será para"),
-    "Romanian": Words("parola", "cheia cheie", "este e era în"),
+    "Romanian": Words("parola parolă", "cheia cheie", "este e era în"),
     "Russian": Words("парол", "ключ токен", "это был теперь на —"),
     "Serbian": Words("lozink лозинк šifra", "ključ кључ", "je је na на"),
     "Slovak": Words("heslo", "kľúč", "je bolo na"),

@@ -6,22 +6,22 @@ import os
 import re
 from functools import cache
 
-from zaxy.security.spans import compiled, contains_any
+from zaxy.security.spans import contains_any
 from zaxy.tuples import NamedTuple
 
 TABLE = os.path.join(os.path.dirname(__file__), "shapes.txt")
 MIN_SHAPE_CHARS = 16
 """A shape has at least this many characters without a space, which keeps the search for literals cheap."""
-SHORT_TEXT_CHARS = 2048
-"""In a shorter text the literals are looked for one by one: the pattern of them all takes 5 ms to compile, which a hook
-that appends a single event would have to pay."""
-LITERAL = "<>"
+MIN_INNER_CHARS = 36
+"""The same for a shape that does not begin with its literal."""
+_START = r"(?:(?<![\w-])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2})|(?<=[0-9]m))"
 _MIXED = r"(?=[\w+/=%-]{0,40}?[0-9])(?=[\w+/=%-]{0,40}?[A-Z])(?=[\w+/=%-]{0,40}?[a-z])"
 _ENDED = r"(?![A-Za-z0-9])"
-_BEGUN = r"(?<![A-Za-z0-9])"
-_ESCAPES = ("\\", "%", "\x1b")
+_ESCAPES = (b"\\", b"%", b"\x1b")
 """What may stand right before a token though it ends in a letter or digit: `\\n`, `%20`, a colour of a terminal."""
-
+_HEAD_CHARS = 3
+_WORD_CHARS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_TO_WORDS = bytes(code if code in _WORD_CHARS else 32 for code in range(256))
 
 
 class Shape(NamedTuple):
@@ -38,14 +38,14 @@ class Shape(NamedTuple):
 
     def leads(self) -> bool:
         """Whether it begins with its literal."""
-        return self.form.startswith(LITERAL)
+        return self.form.removeprefix("<start>").startswith("<>")
 
 
 @cache
 def pattern_of(shape: Shape) -> re.Pattern[str]:
     """Its first group is the secret; without a group, the whole match is."""
     literals = "|".join(re.escape(literal) for literal in sorted(shape.literals, key=len, reverse=True))
-    form = shape.form.replace("<mix>", _MIXED).replace(LITERAL, f"(?:{literals})")
+    form = shape.form.replace("<start>", _START).replace("<mix>", _MIXED).replace("<>", f"(?:{literals})")
     return re.compile(form + _ENDED, re.ASCII)
 
 
@@ -65,63 +65,46 @@ def _shape(line: str) -> Shape:
 def may_have_shapes(text: str) -> bool:
     """Whether the text may have such shapes. A quick test: only a yes can be wrong."""
     words = [word for word in text.split() if len(word) >= MIN_SHAPE_CHARS]
-    return bool(words) and _may_have(" ".join(words))
-
-
-def _may_have(text: str) -> bool:
-    if len(text) >= SHORT_TEXT_CHARS:
-        return bool(shapes_in(text))
-    rare, common = _hints()
-    if contains_any(text, rare):
-        return True
-    for literal in common:
-        if literal in text and any(pattern_of(shape).search(text) for shape in common[literal]):
-            return True
-    return False
-
-
-@cache
-def _hints() -> tuple[tuple[str, ...], dict[str, list[Shape]]]:
-    """The literals that are rare, and those that are not with the shapes that have them."""
-    rare: dict[str, None] = {}
-    common: dict[str, list[Shape]] = {}
-    for shape in shapes():
-        for literal in shape.literals:
-            if shape.common:
-                common.setdefault(literal, []).append(shape)
-            else:
-                rare[literal] = None
-    return tuple(rare), common
+    if not words:
+        return False
+    long = " ".join(words)
+    inner = "" if len(long) < MIN_INNER_CHARS else " ".join([word for word in words if len(word) >= MIN_INNER_CHARS])
+    return any(not shape.common or pattern_of(shape).search(long) for shape in _with_literals(long, inner))
 
 
 def shapes_in(text: str) -> list[Shape]:
     """The shapes of which the text has a literal."""
-    if len(text) < SHORT_TEXT_CHARS:
-        return [shape for shape in shapes() if contains_any(text, shape.literals)]
-    escaped = contains_any(text, _ESCAPES)
-    stems, of_stem = _stems()
-    present = set(compiled(stems if escaped else _BEGUN + stems).findall(text))
-    found = {shape for stem in present for shape in of_stem[stem]}
-    return [
-        shape for shape in shapes() if (shape in found if shape.leads() else contains_any(text, shape.literals))
-    ]
+    return _with_literals(text, text)
+
+
+def _with_literals(text: str, inner: str) -> list[Shape]:
+    """`inner`: what is searched for shapes that do not begin with their literal."""
+    by_head, others = _by_head()
+    found = [shape for head in _heads(text) for shape in by_head.get(head, ()) if contains_any(text, shape.literals)]
+    if inner:
+        found += [shape for shape in others if contains_any(inner, shape.literals)]
+    return list(dict.fromkeys(found))
+
+
+def _heads(text: str) -> set[bytes]:
+    """The first letters and digits of every word, however short, and of what may be a word behind an escape."""
+    plain = text.encode("ascii", "replace")
+    words = set(plain.translate(_TO_WORDS).split())
+    heads = {word[:_HEAD_CHARS] for word in words}
+    if any(escape in plain for escape in _ESCAPES):
+        heads |= {word[skipped : skipped + _HEAD_CHARS] for word in words for skipped in (1, 2, 3)}
+    return heads | {head[:2] for head in heads}
 
 
 @cache
-def _stems() -> tuple[str, dict[str, list[Shape]]]:
-    """A pattern that finds the shortest beginning of every literal that leads, and the shapes of each beginning."""
-    literals = sorted({literal for shape in shapes() if shape.leads() for literal in shape.literals})
-    stems: dict[str, list[Shape]] = {}
-    for literal in literals:
-        stem = next((stem for stem in stems if literal.startswith(stem)), literal)
-        stems.setdefault(stem, []).extend(shape for shape in shapes() if literal in shape.literals)
-    return _either(list(stems)), stems
+def _by_head() -> tuple[dict[bytes, list[Shape]], tuple[Shape, ...]]:
+    """The shapes by the head of the literal that they begin with, and those that do not begin with one."""
+    by_head: dict[bytes, list[Shape]] = {}
+    for shape in shapes():
+        for head in {_head(literal) for literal in shape.literals} if shape.leads() else ():
+            by_head.setdefault(head, []).append(shape)
+    return by_head, tuple(shape for shape in shapes() if not shape.leads())
 
 
-def _either(literals: list[str]) -> str:
-    """A pattern for any of the literals, of which none begins another. What they share is tried once."""
-    tails: dict[str, list[str]] = {}
-    for literal in literals:
-        tails.setdefault(literal[0], []).append(literal[1:])
-    parts = [re.escape(first) + ("" if rest == [""] else _either(rest)) for first, rest in tails.items()]
-    return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
+def _head(literal: str) -> bytes:
+    return literal.encode().translate(_TO_WORDS).split()[0][:_HEAD_CHARS]

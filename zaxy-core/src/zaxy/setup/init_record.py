@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zaxy.atomic_write import atomic_write
-from zaxy.clients.files import read_file
 from zaxy.errors import Unavailable, ZaxyError
 from zaxy.security.paths import own_folder_within, unusable_folder
-from zaxy.security.small_files import parsed_json
+from zaxy.security.small_files import read_small_json
 from zaxy.workspace import Workspace
 
 FILE = os.path.join("runtime", "init.json")
 FORMAT = 1
+MAX_BYTES = 32 << 20
 
 
 class Part(NamedTuple):
@@ -109,8 +109,11 @@ def read_record(workspace: Workspace) -> Record:
     """What is on record; a link or a pipe in its place is refused, since the project may be a stranger's."""
     path = os.path.join(workspace.eventloom, FILE)
     try:
-        content = read_file(Path(path), Path(workspace.eventloom)).content
-        return Record() if content is None else _parsed(parsed_json(content))
+        return _parsed(read_small_json(path, MAX_BYTES))
+    except (FileNotFoundError, NotADirectoryError):
+        return Record()
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from None
     except (ValueError, KeyError, TypeError) as error:
         raise _unreadable(path, f"it is not a record of this version ({error})") from None
 
