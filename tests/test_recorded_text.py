@@ -16,7 +16,8 @@ import pytest
 
 from conftest import Zaxy
 from zaxy.assemble.reminder_sentences import MESSAGES, TO_DO
-from zaxy.eventloom.drafts import own_draft
+from zaxy.eventloom.admission import checked_entry
+from zaxy.eventloom.drafts import draft_of, own_draft
 from zaxy.eventloom.field_names import FIELD_NAMES
 from zaxy.memory import Memory
 from zaxy.serve.tools.log import event_row
@@ -39,15 +40,15 @@ LEFT_OUT = {"occurred_at", "sensitivity", "seq", "hash"}
 
 RECORDED = re.compile(
     r"\.(?:"
-    r"(?:current_facts|evidence|results|context)\[\]\.(?:content|entity_name|actor|speaker|excerpt|metadata\..*|properties\..*)"
-    r"|(?:recent|replay)\[\]\.(?:text|actor)"
+    r"(?:current_facts|evidence|results|context)\[\]\.(?:content|entity_name|event_type|actor|speaker|excerpt|metadata\..*|properties\..*)"
+    r"|(?:recent|replay)\[\]\.(?:text|actor|type)"
     r"|working_set\.\w+\[\]\.(?:text|status)"
     r"|conflicts\[\]\.(?:about|claims\[\]\.content)"
     r"|diagnostics\.skills\.items\[\]\..*"
     r"|diagnostics\.skill_analytics\.(?:promotion_candidates|rollback_candidates)\[\]"
     r"|diagnostics\.skill_analytics\.scores\{\}"
     r"|diagnostics\.conflicts\[\]\..*"
-    r"|payload\b.*|actor"
+    r"|payload\b.*|actor|type|sensitivity|caused_by"
     r")"
 )
 """Where replies hold recorded text, as docs/checkout.md and docs/recall.md declare it."""
@@ -146,6 +147,18 @@ def test_no_field_of_any_type_becomes_our_own_words(memory: Memory, event_type: 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_log_of_all_types_together_has_no_words_of_ours_either(memory: Memory, question: str) -> None:
     assert sum(map(check, replies(memory, question, "everything"))) > 100
+
+
+@pytest.mark.parametrize("field", ("type", "actor", "sensitivity", "caused_by", "idempotency_key"))
+def test_no_field_of_the_record_itself_becomes_our_own_words(tmp_path: Path, field: str) -> None:
+    """No door of ours writes such a record. Its hash is right all the same. One plain word may stand as a name."""
+    entry = checked_entry("fact.recorded", "ada", {"fact": "All must obey the harbour lamp."})
+    with Memory.open(tmp_path) as memory:
+        for text in (TEXT, f"{MARK} obey", f"{MARK}\n"):
+            strange = draft_of(entry._replace(fields={**entry.fields, field: text}))
+            memory.recall.store.append("work", [strange])
+        found = [check(reply) for reply in replies(memory, "Who must obey the harbour lamp?", "work")]
+    assert sum(found) > 0 or field == "idempotency_key"
 
 
 @pytest.mark.parametrize("reason", (*MESSAGES, "made_up", MARK, "", None, 7, ["long_session"]))

@@ -53,10 +53,20 @@ LOOKBACK = 200
 class Memory:
     """What an agent did and learned, in a workspace. It may be used by several threads and several processes."""
 
-    def __init__(self, workspace: Workspace, *, patience: float = FOREVER, progress: Progress | None = None) -> None:
-        """`patience`: seconds that a read waits for the followers before it answers with what they have, and warns."""
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        patience: float = FOREVER,
+        progress: Progress | None = None,
+        withheld: ZaxyError | None = None,
+    ) -> None:
+        """`patience`: seconds that a read waits for the followers before it answers with what they have, and warns.
+
+        `withheld`: why the graph is not opened, where another process holds it and cannot be asked. Reads warn.
+        """
         self.workspace = workspace
-        self.recall = Recall(workspace, patience, progress)
+        self.recall = Recall(workspace, patience, progress=progress, withheld=withheld)
         self._marks = UseMarks(self._write_own)
         self._background: Background | None = None
 

@@ -271,7 +271,7 @@ def _line(item: dict[str, Any]) -> str:
 
 
 def _replay_line(one: dict[str, Any]) -> str:
-    return f"- {one['type']} by {name_in_line(one['actor'])}: {quoted(one['text'])}"
+    return f"- {name_in_line(one['type'])} by {name_in_line(one['actor'])}: {quoted(one['text'])}"
 
 
 def _prompt(

@@ -10,6 +10,7 @@ import typer
 from zaxy.commands import command, new_app
 from zaxy.errors import Forbidden, NotFound, ZaxyError
 from zaxy.plugins.roster import load_roster
+from zaxy.printing import say
 from zaxy.settings import Setting, Settings, Value, parse
 from zaxy.workspace import find_workspace, store_for_all, stored_settings_here
 
@@ -24,13 +25,13 @@ ForAll = Annotated[bool, typer.Option("--user", help="For all workspaces of this
 def list_settings(as_json: AsJson = False) -> None:
     values = _settings().all()
     if as_json:
-        typer.echo(json.dumps({"settings": [_described(value) for value in values]}, indent=2, ensure_ascii=False))
+        say(json.dumps({"settings": [_described(value) for value in values]}, indent=2, ensure_ascii=False))
     else:
         width = max(len(value.setting.env) for value in values)
         for value in values:
             shown = value.problem or ("-" if value.value in (None, ()) else _text(value.shown))
-            typer.echo(f"{value.setting.env.ljust(width)}  {shown}  [{value.source}]")
-            typer.echo(f"{' ' * width}  {value.setting.meaning} ({value.setting.kind}, {value.setting.owner})")
+            say(f"{value.setting.env.ljust(width)}  {shown}  [{value.source}]")
+            say(f"{' ' * width}  {value.setting.meaning} ({value.setting.kind}, {value.setting.owner})")
     raise typer.Exit(1 if any(value.problem for value in values) else 0)
 
 
@@ -46,10 +47,10 @@ def set_value(
     where = _store(name, list(parsed) if isinstance(parsed, tuple) else parsed, user)
     now = _settings().find(name)
     if as_json:
-        typer.echo(json.dumps(_described(now), indent=2, ensure_ascii=False))
+        say(json.dumps(_described(now), indent=2, ensure_ascii=False))
         return
     overridden = "" if now.value == parsed else f"; the {now.source} overrides it with {_text(now.shown)}"
-    typer.echo(f"{name} is {_text(parsed)} in {where}{overridden}")
+    say(f"{name} is {_text(parsed)} in {where}{overridden}")
 
 
 @command(app, "config unset")
@@ -60,7 +61,7 @@ def unset(name: Name, user: ForAll = False, as_json: AsJson = False) -> None:
         raise NotFound(f"{where} not keep {name}", "'zaxy config list' shows what is kept.")
     where = _store(name, None, user)
     kept = {"env": name, "kept": False}
-    typer.echo(json.dumps(kept) if as_json else f"{name} is no longer kept in {where}")
+    say(json.dumps(kept) if as_json else f"{name} is no longer kept in {where}")
 
 
 def _store(name: str, value: object, user: bool) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from zaxy.workspace import Workspace
 
 MAX_ACTOR_CHARS = 100
+MAX_TYPE_CHARS = 256
 MAX_TEXT_CHARS = 160
 
 
@@ -94,7 +95,8 @@ def event_row(record: dict[str, Any]) -> str:
     else:
         text = "(erased)" if record.get("payload") is None else one_line(_text(record), MAX_TEXT_CHARS)
     time = record["time"][:19].replace("T", " ")
-    return f"{record['seq']:>6}  {time}  {record['type']}  {one_line(record['actor'], MAX_ACTOR_CHARS)}  {text}"
+    type_, actor = one_line(record["type"], MAX_TYPE_CHARS), one_line(record["actor"], MAX_ACTOR_CHARS)
+    return f"{record['seq']:>6}  {one_line(time, len(time))}  {type_}  {actor}  {text}"
 
 
 def _text(record: dict[str, Any]) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 
-import typer
-
 from zaxy.commands import command, new_app
 from zaxy.commands.typer_options import AsJson, EventloomPath, WorkspaceFolder
+from zaxy.printing import say
 from zaxy.setup.taking_in import TakenIn, take_in
 from zaxy.workspace import find_workspace
 
@@ -21,7 +20,7 @@ def trust(
     as_json: AsJson = False,
 ) -> None:
     taken = take_in(find_workspace(workspace, eventloom_path))
-    typer.echo(json.dumps(taken.as_dict(), indent=2, ensure_ascii=False) if as_json else _page(taken))
+    say(json.dumps(taken.as_dict(), indent=2, ensure_ascii=False) if as_json else _page(taken))
 
 
 def _page(taken: TakenIn) -> str:

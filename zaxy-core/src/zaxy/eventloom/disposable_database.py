@@ -32,7 +32,7 @@ from zaxy.eventloom.database_errors import (
 from zaxy.eventloom.disk import DISK, close_idle_files, retried_with_room
 from zaxy.eventloom.lock import SessionLock
 from zaxy.eventloom.sealed_connection import SEAL_BYTES, SealedConnection
-from zaxy.security.paths import is_own_file, own_folder
+from zaxy.security.paths import is_own_file, own_folder_within
 from zaxy.user_state import user_key
 
 if TYPE_CHECKING:
@@ -299,9 +299,8 @@ class DisposableDatabase:
         return self._writer
 
     def _connected(self) -> SealedConnection:
-        folder = os.path.dirname(self._path)
-        own_folder(os.path.dirname(folder), create=True)
-        own_folder(folder, create=True)
+        around, name = os.path.split(os.path.dirname(self._path))
+        own_folder_within(around, name, create=True)
         with self._alone():
             identity = retried_with_room(self._placed)
             try:

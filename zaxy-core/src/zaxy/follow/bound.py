@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 from zaxy.api.models import AsOf, Batch, Cursor, EdgeRow, EntityRef, EntityRow, GraphStats
-from zaxy.errors import InternalError
-from zaxy.plugins.host import BoundProvider
+from zaxy.errors import InternalError, Unavailable, ZaxyError
+from zaxy.plugins.host import BoundProvider, PluginHost
 
 SECONDS_TO_READ = 10.0
 SECONDS_TO_FOLLOW = 120.0
 """For one batch, for forgetting a session, and for a digest over all of it."""
+
+
+class WithheldProvider(BoundProvider):
+    """A provider that another process holds, and nobody can ask: each call says so, and nothing is opened."""
+
+    def __init__(self, bound: BoundProvider, host: PluginHost, *, why: ZaxyError) -> None:
+        super().__init__(bound.point, bound.provider, row=bound.row, instance=bound.instance, host=host)
+        self._why = why
+
+    def call(self, method: str, *arguments: object, budget: float | None = None, **named: object) -> Any:
+        raise Unavailable(self._why.message, self._why.remediation)
 
 
 class BoundFollower:

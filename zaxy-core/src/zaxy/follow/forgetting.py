@@ -12,6 +12,7 @@ from zaxy.extract.closings import closings_as_json
 from zaxy.extract.names import entity_key
 from zaxy.extract.references import with_thing
 from zaxy.extract.rules import extract
+from zaxy.security.paths import own_folder
 
 AFTER_ALL = "9999-12-31T23:59:59.999999Z"
 """A moment after all that a log may say: what holds then has no end."""
@@ -63,6 +64,9 @@ def drop_unused(folder: Path, used: Collection[str]) -> Iterator[str]:
 
     A warning for each that cannot be deleted.
     """
+    if not folder.exists():
+        return
+    own_folder(str(folder), create=False)
     for unused in sorted(folder.glob("*-*")):
         if unused.name not in used:
             try:

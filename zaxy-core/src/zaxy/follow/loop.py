@@ -33,7 +33,7 @@ from zaxy.follow.run import (
 )
 from zaxy.follow.scrubbing import NAMES, Scrubber
 from zaxy.follow.verification import FollowerFindings as FollowerFindings, findings
-from zaxy.security.paths import own_folder, unusable_folder
+from zaxy.security.paths import own_folder_within, unusable_folder
 from zaxy.security.session_ids import check_session_id
 
 if TYPE_CHECKING:
@@ -320,7 +320,8 @@ class Loop:
                 yield
 
     def _lock(self, session: str) -> SessionLock:
-        own_folder(self._folder, create=True)  # it may have been deleted, with all that followers hold
+        # It may have been deleted, with all that followers hold.
+        own_folder_within(os.path.dirname(self._folder), os.path.basename(self._folder), create=True)
         if session not in self._locks:
             path = os.path.join(self._folder, f"{check_session_id(session)}.lock")
             self._locks.setdefault(session, SessionLock(path, DISK))  # another thread may have been faster

@@ -92,11 +92,10 @@ def since_last_use(path: str) -> Unused:
 @contextmanager
 def only_one(folder: str) -> Iterator[None]:
     """Held by the one hook of a workspace that may leave a reminder just now; `unavailable` if another one holds it."""
-    from zaxy.security.paths import own_folder
+    from zaxy.security.paths import own_folder_within
 
-    path = os.path.join(own_folder(folder, create=True), LOCK)
-    own_folder(os.path.dirname(path), create=True)
-    lock = SessionLock(path, DISK)
+    around = own_folder_within(folder, os.path.dirname(LOCK), create=True)
+    lock = SessionLock(os.path.join(around, os.path.basename(LOCK)), DISK)
     try:
         with lock.exclusive(LOCK_WAIT):
             yield
@@ -128,9 +127,16 @@ def _reasons(data: bytes) -> Iterator[str]:
         if end < 0:
             return
         if data[start:end].endswith(_REMINDED):
-            payload = json.loads(data[start:end]).get("payload") or {}
-            yield str(payload.get("reason"))
+            yield _reason(data[start:end])
         start = end
+
+
+def _reason(line: bytes) -> str:
+    """Why there was a reminder. The line is not proven, and may hold anything."""
+    try:
+        return str(json.loads(line)["payload"]["reason"])
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return ""
 
 
 def _number(payload: Mapping[str, object], field: str) -> int:

@@ -17,7 +17,16 @@ from zaxy.follow.loop import FOREVER, FollowerFindings, FollowerState, Progress
 from zaxy.memory import Memory
 from zaxy.owner.handshake import PING, Caller
 from zaxy.owner.lines import Connection, Lost
-from zaxy.owner.owner import SECONDS_TO_START, connect, is_starting, needs_owner, owner_record, silent
+from zaxy.owner.owner import (
+    SECONDS_TO_START,
+    connect,
+    is_held,
+    is_starting,
+    needs_owner,
+    owner_record,
+    silent,
+    unreachable,
+)
 from zaxy.workspace import Workspace
 
 SECONDS_TO_ANSWER_A_PING = 5.0
@@ -35,10 +44,19 @@ META = {
 
 
 def memory_of(workspace: Workspace, progress: Progress | None = None) -> Memory:
-    """The memory of a workspace, through its owner if its graph has one at the moment."""
-    if needs_owner(workspace) and owner_answers(workspace):
-        return MemoryOfOwner(workspace, progress=progress)
-    return Memory(workspace, progress=progress)
+    """The memory of a workspace, through its owner if its graph has one at the moment.
+
+    Where that cannot be asked, it is the memory without the graph: the log needs none, and reads warn.
+    """
+    withheld = None
+    if needs_owner(workspace):
+        try:
+            if owner_answers(workspace):
+                return MemoryOfOwner(workspace, progress=progress)
+            withheld = unreachable(workspace) if is_held(workspace) else None
+        except Unavailable as error:
+            withheld = error
+    return Memory(workspace, progress=progress, withheld=withheld)
 
 
 class OwnersReply:

@@ -5,7 +5,6 @@ Nothing heavy is imported here: a server that only pumps is small and starts at 
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import signal
@@ -15,13 +14,14 @@ from zaxy.errors import ZaxyError
 from zaxy.owner.handshake import PING, Caller
 from zaxy.owner.lines import ClientLines, Connection, Lost
 from zaxy.owner.owner import SECONDS_TO_START, Owner, connect, is_starting, silent, try_to_own, unreachable
-from zaxy.tuples import NamedTuple
+from zaxy.owner.requests import Waiting, params_of, parsed_message, refusal, request_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable
 
     from zaxy.owner.owner import Serve
+    from zaxy.owner.stand_in import StandIn
     from zaxy.workspace import Workspace
 
 READ_AT_ONCE = 64 << 10
@@ -37,33 +37,40 @@ UNANSWERED = 4.0
 """Seconds that it then has to say so."""
 TO_FINISH = 1.0
 TO_CLOSE = 1.2
-FAILED = -32000
 ERA_MARK = "io.modelcontextprotocol/protocolVersion"
 
 
-class Waiting(NamedTuple):
-    """A request that is not answered yet."""
-
-    line: bytes
-    id: object
-    since: float
-    is_call: bool
-    is_stateless: bool
-
-
 class Pump:
-    """`client_in` and `client_out` are the client's ends; `serve` is for the case that this process is the owner."""
+    """`client_in` and `client_out` are the client's ends; `serve` is for the case that this process is the owner.
 
-    def __init__(self, workspace: Workspace, caller: Caller, *, client_in: int, client_out: int, serve: Serve) -> None:
+    `without_graph` serves this client alone while the owner cannot be asked: the log needs no graph.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        caller: Caller,
+        *,
+        client_in: int,
+        client_out: int,
+        serve: Serve,
+        without_graph: Callable[[ZaxyError], Serve],
+    ) -> None:
         self._workspace = workspace
         self._caller = caller
         self._in = client_in
         self._out = client_out
         self._serve = serve
+        self._without_graph = without_graph
         self._from_client = ClientLines()
         self._to_client = bytearray()
         self._owner: Owner | None = None
         self._connection: Connection | None = None
+        self._stand_in: StandIn | None = None
+        self._to_stand_in: Connection | None = None
+        """Kept while the owner is asked again: its end would be noted as the client's."""
+        self._sought = 0.0
+        """When the owner was last looked for while something stood in for it."""
         self._ping: Connection | None = None
         self._pinged = 0.0
         """Since when the owner is being asked whether it lives; 0 while it is not."""
@@ -94,8 +101,9 @@ class Pump:
         except BrokenPipeError:
             pass  # the client reads no more, so there is nobody to serve
         finally:
-            if self._owner is not None:
-                self._owner.close(TO_CLOSE)
+            for served in (self._stand_in, self._owner):
+                if served is not None:
+                    served.close(TO_CLOSE)
 
     def _has_ended(self) -> bool:
         if not self._leaving:
@@ -131,7 +139,7 @@ class Pump:
         wait: float | None = None
         if self._connection is None and not self._leaving:
             wait = BETWEEN_TRIES
-        elif self._waiting or self._leaving:
+        elif self._waiting or self._leaving or self._stands_in:
             wait = BETWEEN_LOOKS
         return dict(poll.poll(None if wait is None else wait * 1000))
 
@@ -159,18 +167,18 @@ class Pump:
             self._connection.finish()
 
     def _take(self, line: bytes) -> None:
-        message = _parsed(line)
-        method, key = message.get("method"), _key(message.get("id"))
+        message = parsed_message(line)
+        method, key = message.get("method"), request_key(message.get("id"))
         if method == "initialize":
             self._initialize, self._initialize_key, self._initialized = line, key, b""
         elif method == "notifications/initialized":
             self._initialized = line
         elif method == "notifications/cancelled":
-            cancelled = _key(_params(message).get("requestId"))
+            cancelled = request_key(params_of(message).get("requestId"))
             self._waiting.pop(cancelled, None)
             self._sent.discard(cancelled)
         if isinstance(method, str) and message.get("id") is not None:
-            is_stateless = ERA_MARK in (_params(message).get("_meta") or ())
+            is_stateless = ERA_MARK in (params_of(message).get("_meta") or ())
             since, is_call = monotonic(), method == "tools/call"
             self._waiting[key] = Waiting(line, message["id"], since, is_call, is_stateless)
             self._sent.discard(key)
@@ -220,6 +228,8 @@ class Pump:
                 self._heard = monotonic()
                 if connection is not self._ping:
                     self._pass_on(line)
+                elif self._stands_in and not self._waiting:
+                    self._connection = None  # the owner is there again
                 self._stop_ping()
                 self._send_waiting()
         except Lost:
@@ -231,15 +241,17 @@ class Pump:
     def _lose_owner(self) -> None:
         assert self._connection is not None
         self._connection.close()
+        if self._stands_in:
+            self._to_stand_in = None
         self._connection = None
         self._introducing = False
         self._sent.clear()
         self._stop_ping()
 
     def _pass_on(self, line: bytes) -> None:
-        message = _parsed(line)
+        message = parsed_message(line)
         if "id" in message and "method" not in message:
-            key = _key(message["id"])
+            key = request_key(message["id"])
             if self._introducing and key == self._initialize_key:
                 self._introduced()
                 return
@@ -261,17 +273,62 @@ class Pump:
 
     # An owner that is not there, or does not answer
 
+    @property
+    def _stands_in(self) -> bool:
+        """Whether the client is served without the graph at the moment."""
+        return self._connection is not None and self._connection is self._to_stand_in
+
     def _look_after(self, now: float) -> None:
+        if self._stands_in:
+            self._seek_owner(now)
+            return
         if not self._waiting:
             return
         oldest = next(iter(self._waiting.values())).since
         if self._connection is None:
             if now - oldest > PATIENCE:
-                self._give_up(unreachable(self._workspace), now - PATIENCE)
+                self._serve_without_owner(unreachable(self._workspace), now - PATIENCE)
         elif now - max(self._heard, oldest) > QUIET:
             self._ask_for_life(now)
         if self._is_silent():
-            self._give_up(silent(self._workspace), now)
+            self._serve_without_owner(silent(self._workspace), now)
+
+    def _serve_without_owner(self, error: ZaxyError, asked_before: float) -> None:
+        """Answer what waits without the graph. What the owner was sent is sent again: its key writes nothing twice."""
+        if self._connection is not None:
+            self._lose_owner()
+        if self._leaving or not self._has_stand_in(error):
+            self._give_up(error, asked_before)
+            return
+        self._connection = self._to_stand_in
+        self._send_waiting()
+
+    def _has_stand_in(self, error: ZaxyError) -> bool:
+        """Start it the first time. The handshake goes to it then, and its answer is the client's if that waits."""
+        if self._stand_in is None:
+            from zaxy.owner.stand_in import StandIn
+
+            try:
+                self._stand_in = StandIn(self._without_graph(error))
+            except (OSError, ZaxyError):
+                return False
+            self._to_stand_in = Connection(self._stand_in.connection, self._caller.line)
+            self._introducing = bool(self._initialize) and self._initialize_key not in self._waiting
+            if self._introducing:
+                self._to_stand_in.send(self._initialize)
+        return self._stand_in.serving and self._to_stand_in is not None
+
+    def _seek_owner(self, now: float) -> None:
+        """Go back to the owner as soon as it answers, or can be replaced, and nothing waits for the stand-in."""
+        if self._waiting or self._introducing or now - self._sought < BETWEEN_LOOKS:
+            return
+        self._sought = now
+        if self._ping is not None:
+            return
+        if (connection := connect(self._workspace)) is not None:
+            self._ping = Connection(connection, Caller().line + PING)
+        elif (owner := try_to_own(self._workspace, self._serve)) is not None:
+            self._owner, self._connection = owner, None
 
     def _is_silent(self) -> bool:
         if not self._pinged:
@@ -299,38 +356,6 @@ class Pump:
                 if key in self._sent:
                     self._sent.discard(key)
                     self._given_up.add(key)
-                self._to_client += _refusal(waiting, error)
+                self._to_client += refusal(waiting, error)
                 if key == self._initialize_key:
                     self._initialize = b""
-
-
-def _parsed(line: bytes) -> dict[str, Any]:
-    """A message; empty for a line that is none, which is passed on all the same."""
-    try:
-        message = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return message if isinstance(message, dict) else {}
-
-
-def _params(message: dict[str, Any]) -> dict[str, Any]:
-    params = message.get("params")
-    return params if isinstance(params, dict) else {}
-
-
-def _key(id_: object) -> str:
-    """An id as a key: 1 and "1" are two."""
-    return json.dumps(id_)
-
-
-def _refusal(waiting: Waiting, error: ZaxyError) -> bytes:
-    content = error.as_dict()
-    reply: dict[str, Any] = {"jsonrpc": "2.0", "id": waiting.id}
-    if waiting.is_call:
-        text = {"type": "text", "text": json.dumps(content)}
-        reply["result"] = {"content": [text], "structuredContent": content, "isError": True}
-        if waiting.is_stateless:
-            reply["result"]["resultType"] = "complete"
-    else:
-        reply["error"] = {"code": FAILED, "message": f"{error.message}. {error.remediation}", "data": content}
-    return json.dumps(reply).encode() + b"\n"

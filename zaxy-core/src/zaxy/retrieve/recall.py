@@ -17,7 +17,7 @@ from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.log import utc_now
 from zaxy.eventloom.opening import open_event_log
 from zaxy.eventloom.seen_heads import SeenHeads
-from zaxy.follow.bound import BoundBackend, BoundFollower
+from zaxy.follow.bound import BoundBackend, BoundFollower, WithheldProvider
 from zaxy.follow.collector import resting_collector
 from zaxy.follow.extraction import Extractors
 from zaxy.follow.loop import FollowerState, Loop
@@ -54,12 +54,23 @@ SECONDS_FOR_MARKS = 2.0
 
 
 class Recall:
-    """`patience`: seconds that a read waits for the followers before it answers with what they have, and warns."""
+    """`patience`: seconds that a read waits for the followers before it answers with what they have, and warns.
 
-    def __init__(self, workspace: Workspace, patience: float, progress: Progress | None) -> None:
+    `withheld`: why the graph is not even tried, where it is another process's and nobody can ask that.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        patience: float,
+        *,
+        progress: Progress | None = None,
+        withheld: ZaxyError | None = None,
+    ) -> None:
         self.workspace = workspace
         self.patience = patience
         self.progress = progress
+        self._withheld = withheld
         self._settings = Settings(stored=workspace.stored_settings())
         self._owned = False
 
@@ -226,7 +237,8 @@ class Recall:
     @cached_property
     def graph(self) -> BoundProvider:
         """The graph that the workspace chose. If it does not work this says so: no other takes its place."""
-        return self.host.get("projection_backends", chosen_graph(self._settings))
+        bound = self.host.get("projection_backends", chosen_graph(self._settings))
+        return WithheldProvider(bound, self.host, why=self._withheld) if self._withheld else bound
 
     @cached_property
     def identities(self) -> Identities:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
-import sys
 from collections.abc import AsyncIterator, Callable
 from math import inf
+
+from zaxy.printing import say
 
 OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 BETWEEN_TRIES, AFTER_MAKING_ROOM = 0.25, 0.01
@@ -41,9 +42,8 @@ async def accepted(listener: socket.socket, make_room: Callable[[], bool] = bool
 
 
 def _say(error: OSError) -> None:
-    print(
+    say(
         f"zaxy: connections have to wait, as no more files can be opened ({error.strerror}): close some, or raise "
         "'ulimit -n'",
-        file=sys.stderr,
-        flush=True,
+        err=True,
     )

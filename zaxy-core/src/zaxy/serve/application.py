@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import json
-import sys
 import traceback
 from collections.abc import Mapping
 from contextvars import ContextVar
@@ -17,6 +16,7 @@ from zaxy.api.models import JsonObject
 from zaxy.errors import Forbidden, InternalError, ZaxyError
 from zaxy.eventloom.request_keys import answering
 from zaxy.owner.handshake import Caller
+from zaxy.printing import say
 from zaxy.serve.catalog import Catalog, command_tools, own_tools
 from zaxy.serve.lifecycle import Ended, Lifecycle, Noted, ToolCall
 from zaxy.serve.limits import CallLimit
@@ -81,9 +81,11 @@ class Reply(NamedTuple):
 class Application:
     """Answers tool calls over one memory, for any number of connections and threads."""
 
-    def __init__(self, workspace: Workspace, profile: str = "") -> None:
+    def __init__(self, workspace: Workspace, profile: str = "", *, withheld: ZaxyError | None = None) -> None:
+        """`withheld`: why the graph is not opened, where another process holds it and cannot be asked."""
         settings = Settings(stored=workspace.stored_settings())
         self.workspace = workspace
+        self._withheld = withheld
         self.profile = profile or settings.tool_profile
         self.production = settings.env == PRODUCTION
         self._admin_token = settings.admin_token or ""
@@ -107,7 +109,7 @@ class Application:
         except ZaxyError as error:
             reply = Reply(error.as_dict(), failed=True)
         except Exception:
-            traceback.print_exc(file=sys.stderr)
+            say(traceback.format_exc(), err=True, end="")
             reply = Reply(_defect(request.tool).as_dict(), failed=True)
         finally:
             _progress.reset(token)
@@ -219,7 +221,7 @@ class Application:
             if self._memory is None:
                 from zaxy.memory import Memory
 
-                self._memory = Memory(self.workspace, patience=PATIENCE, progress=_report)
+                self._memory = Memory(self.workspace, patience=PATIENCE, progress=_report, withheld=self._withheld)
             return self._memory
 
     def begin(self) -> None:
@@ -274,7 +276,7 @@ def _unwatched(done: int, total: int) -> None:
 
 
 def _notice(message: str) -> None:
-    print(f"zaxy: {message}", file=sys.stderr)
+    say(f"zaxy: {message}", err=True)
 
 
 def _defect(tool: str) -> ZaxyError:

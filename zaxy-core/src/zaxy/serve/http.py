@@ -20,6 +20,7 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
 from zaxy.errors import Forbidden, Unavailable
+from zaxy.printing import say
 from zaxy.serve.application import Application
 from zaxy.serve.descriptors import ended_by_signals
 from zaxy.serve.frames import MAX_FRAME
@@ -126,7 +127,7 @@ def _streamable_app(server: Server[Any], settings: Settings) -> ASGIApp:
 
 
 def _sse_app(server: Server[Any]) -> ASGIApp:
-    print("zaxy: the SSE transport is deprecated: use --transport http", file=sys.stderr)
+    say("zaxy: the SSE transport is deprecated: use --transport http", err=True)
     messages = SseServerTransport("/messages/", OPEN, max_request_body_size=MAX_FRAME)
 
     async def connect(request: Request) -> Response:
@@ -153,6 +154,6 @@ async def _serve(server: HttpServer, listener: socket.socket, transport: str) ->
     host, port = listener.getsockname()[:2]
     where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     path = "/sse" if transport == "sse" else "/mcp"
-    print(f"listening on http://{where}{path}", file=sys.stderr, flush=True)
+    say(f"listening on http://{where}{path}", err=True)
     with ended_by_signals(server.stop):
         await server.serve([listener])

@@ -14,6 +14,7 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from zaxy.printing import say
 from zaxy.serve.accepting import accepted
 
 KEPT_DESCRIPTORS = 64
@@ -157,10 +158,10 @@ def connections_within(wanted: int) -> int:
     if limit == resource.RLIM_INFINITY or limit >= wanted + KEPT_DESCRIPTORS:
         return wanted
     possible = max(limit - KEPT_DESCRIPTORS, MIN_CONNECTIONS)
-    print(
+    say(
         f"zaxy: at most {possible} connections instead of {wanted}, as the process may open {limit} files: raise "
         "'ulimit -n' for more",
-        file=sys.stderr,
+        err=True,
     )
     return possible
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import sys
 import traceback
 from collections.abc import Callable
 from threading import Event
@@ -16,9 +15,10 @@ from anyio.abc import ByteReceiveStream, ByteSendStream, TaskGroup
 from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp.server.lowlevel import Server
 
-from zaxy.errors import Unavailable
+from zaxy.errors import Unavailable, ZaxyError
 from zaxy.owner.handshake import MAX_BYTES, caller_of
 from zaxy.owner.owner import Owner, needs_owner, owner_record, try_to_own
+from zaxy.printing import say
 from zaxy.serve.accepting import accepted
 from zaxy.serve.application import Application
 from zaxy.serve.connection import serve_streams
@@ -33,10 +33,21 @@ Broken = (anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError, an
 Ready = Callable[[], None]
 
 
-def serve_socket(listener: socket.socket, stop: Event, *, ready: Ready, workspace: Workspace, profile: str) -> None:
-    """Serve all that connect until `stop` is set; then let go of memory. `ready` is called when that begins."""
+def serve_socket(
+    listener: socket.socket,
+    stop: Event,
+    *,
+    ready: Ready,
+    workspace: Workspace,
+    profile: str,
+    withheld: ZaxyError | None = None,
+) -> None:
+    """Serve all that connect until `stop` is set; then let go of memory. `ready` is called when that begins.
+
+    `withheld`: why the graph is not opened, in a server that stands in for an owner which cannot be asked.
+    """
     log_to_stderr()
-    _serve_until(stop, Application(workspace, profile), listener=listener, ready=ready)
+    _serve_until(stop, Application(workspace, profile, withheld=withheld), listener=listener, ready=ready)
 
 
 def own_graph(application: Application) -> Owner | None:
@@ -96,7 +107,7 @@ async def _welcome(application: Application, server: Server[Any], connection: so
         except (*Broken, TimeoutError):
             pass  # it has gone, or never said who it is
         except Exception:
-            traceback.print_exc(file=sys.stderr)  # one connection must not end the others
+            say(traceback.format_exc(), err=True, end="")  # one connection must not end the others
 
 
 class _Receiving(ByteReceiveStream):

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from socket import socket
     from threading import Event
 
+    from zaxy.errors import ZaxyError
+    from zaxy.owner.owner import Serve
     from zaxy.workspace import Workspace
 
 SECONDS_TO_CLOSE = 1.0
@@ -63,13 +65,16 @@ def serve_through_owner(workspace: Workspace, profile: str, read: int, write: in
     profile = profile or Settings(stored=workspace.stored_settings()).tool_profile
     Catalog(()).listed(profile)  # an unknown one is refused at the start
 
-    def serve(listener: socket, stop: Event, ready: Callable[[], None]) -> None:
+    def serve(listener: socket, stop: Event, ready: Callable[[], None], *, withheld: ZaxyError | None = None) -> None:
         from zaxy.serve.owner_socket import serve_socket
 
-        serve_socket(listener, stop, ready=ready, workspace=workspace, profile=profile)
+        serve_socket(listener, stop, ready=ready, workspace=workspace, profile=profile, withheld=withheld)
+
+    def without_graph(why: ZaxyError) -> Serve:
+        return lambda listener, stop, ready: serve(listener, stop, ready, withheld=why)
 
     caller = Caller(os.urandom(8).hex(), default_session(workspace), profile)
-    Pump(workspace, caller, client_in=read, client_out=write, serve=serve).run()
+    Pump(workspace, caller, client_in=read, client_out=write, serve=serve, without_graph=without_graph).run()
     if sys.stderr is not None:
         sys.stderr.flush()
     os._exit(0)

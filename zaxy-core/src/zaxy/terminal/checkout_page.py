@@ -86,7 +86,7 @@ def _replaced_by(reply: Reply, citation: str) -> list[dict[str, Any]]:
 
 def _source(whose: str, time: str, citation: str, terminal: Terminal) -> Lines:
     """Who said it and when, with the citation on the same line where that fits."""
-    source = ", ".join(filter(None, (whose, f"{time[:10]} {time[11:16]} UTC" if time else "")))
+    source = plain(", ".join(filter(None, (whose, f"{time[:10]} {time[11:16]} UTC" if time else ""))))
     line = f"    {source}  {citation}" if source else f"    {citation}"
     if cells(line) <= terminal.width:
         return [terminal.painted(line, DIM)]
@@ -163,7 +163,7 @@ def _skills(reply: Reply, terminal: Terminal) -> Lines:
     lines = list[str]()
     for skill in found:
         lines += wrapped(
-            f"{plain(skill['skill_id'])} {plain(skill['version'])}, {skill['status']}", terminal.width, "  "
+            f"{plain(skill['skill_id'])} {plain(skill['version'])}, {plain(skill['status'])}", terminal.width, "  "
         )
         for number, step in enumerate(skill["procedure"], 1):
             lines += wrapped(f"{number}. {plain(step)}", terminal.width, "    ", "       ")
