@@ -20,6 +20,7 @@ from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
 from zaxy.setup.doctor import DoctorContext, examine
 from zaxy.setup.doctor_checks import check_disk, check_key, check_python, check_sqlite
+from zaxy.setup.doctor_files import CHECKS as CHECKS_OF_FILES
 from zaxy.setup.doctor_round import CHECKS
 from zaxy.setup.running_servers import RunningServer, doubled
 from zaxy.workspace import find_workspace
@@ -109,6 +110,37 @@ def test_a_key_that_cannot_be_kept_is_a_warning_with_a_way_out(
     (row,) = check_key(DoctorContext(find_workspace(str(project.root))))
     assert (row.name, row.status) == ("user_key", "warning")
     assert str(tmp_path / "in-the-way") in row.message and "ZAXY_STATE_DIR" in row.action
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git makes the repository")
+def test_a_log_that_git_tracks_is_named_and_the_advice_ends_it(project: Project, tmp_path: Path) -> None:
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=project.root, check=True, capture_output=True, text=True)
+        return done.stdout
+
+    def row() -> Finding:
+        context = DoctorContext(find_workspace(str(project.root)))
+        return {row.name: row.as_dict() for row in examine(context, CHECKS_OF_FILES, False)}["git"]
+
+    assert row()["status"] == "ok"
+    git("init", "-q")
+    assert row()["status"] == "ok"
+    git("add", "-f", ".eventloom")
+    git("-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "memory")
+    spy = tmp_path / "bin" / "git"
+    spy.parent.mkdir()
+    spy.write_text(f"#!/bin/sh\ntouch {tmp_path}/was-run\n", encoding="utf-8")
+    spy.chmod(0o755)
+    found = rows_of(project, PATH=f"{spy.parent}:/usr/bin:/bin")["git"]
+    assert not (tmp_path / "was-run").exists(), "what git runs is for the repository to say"
+    assert found["status"] == "warning"
+    assert "the log is tracked by git" in found["message"]
+    advice = found["action"].split(": ", 1)[1].split(";")[0]
+    subprocess.run(["sh", "-c", advice], cwd=project.root, check=True, capture_output=True)
+    assert row()["status"] == "ok"
+    assert log_of(project).exists()
+    git("add", ".")
+    assert ".eventloom" not in git("ls-files")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes mean something else there")

@@ -9,6 +9,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -17,6 +18,7 @@ from indexed import SESSION, Index
 from zaxy.api.checks.followers import sample_event
 from zaxy.api.models import AsOf, Query
 from zaxy.errors import ZaxyError
+from zaxy.eventloom.sealed_connection import SealedConnection
 from zaxy.extract.rules import extract
 from zaxy.text import tokens
 from zaxy.text.passages import MAX_CHARS, passages
@@ -257,6 +259,31 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     made.say("the lamp is out")
     yield made
     made.texts.close()
+
+
+# Beside a writer
+
+
+def test_the_first_write_beside_a_read_of_the_cursor_is_no_damage(
+    index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The read has no transaction, so that each of its statements may see another state of the file."""
+    other, written = Index(index.folder), list[str]()
+
+    def beside_a_write(db: SealedConnection, sql: str, *values: Any) -> sqlite3.Cursor:
+        found = db.cursor().execute(sql, *values)
+        if "about" in sql and not written:
+            written.append(sql)
+            other.say("the lamp is out")
+        return found
+
+    assert index.texts.cursor(SESSION) is None
+    monkeypatch.setattr(SealedConnection, "execute", beside_a_write)
+    index.texts.cursor(SESSION)
+    monkeypatch.undo()
+    assert index.texts.cursor(SESSION) is not None
+    assert not index.warnings and not other.warnings
+    other.texts.close()
 
 
 # Files that are broken

@@ -34,6 +34,7 @@ COMMANDS = (
     Command("demo", "Show in a temporary folder what memory does; nothing of yours is touched.", "zaxy.commands.demo"),
     Command("init", "Set up a project: clients, hooks, capture; or take it out again.", "zaxy.commands.init"),
     Command("doctor", "Check everything that memory needs, and fix it.", "zaxy.commands.doctor"),
+    Command("trust", "Take in a memory that came from elsewhere, such as with a repository.", "zaxy.commands.trust"),
     Command("append", "Append one event to a session's log.", "zaxy.commands.append", hot="append"),
     Command("replay", "Print a session's events from its log, or from a log file.", "zaxy.commands.log"),
     Command("tail", "Print the last events of a session, and new ones as they come.", "zaxy.commands.log"),

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from os import urandom
+from time import monotonic
+
+from zaxy.file_lock import try_until
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
 if sys.platform != "win32":
     import fcntl
 
+SECONDS_TO_LOCK = 1.0
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _PLAIN = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
@@ -37,21 +41,39 @@ def atomic_file(
     `mode` None leaves the mode to the umask. `put` is `os.link` for a file that must not be there yet.
     """
     folder, name = os.path.split(os.path.abspath(path))
-    partial = os.path.join(folder, f".{name}.{urandom(4).hex()}.partial")
-    fd = os.open(partial, _NEW | _PLAIN, 0o666 if mode is None else mode)
-    try:
+    partial, fd = _new_partial(folder, name, 0o666 if mode is None else mode)
+    with ExitStack() as held:
+        held.callback(_unlink, partial)
         with open(fd, "wb") as file:
+            if os.name == "posix":
+                held.callback(os.close, os.dup(fd))  # which holds the lock until the file has its name
             if mode is not None and hasattr(os, "fchmod"):
                 os.fchmod(fd, mode)
             yield file
             file.flush()
             sync_data(fd)
         put(partial, path)
-    finally:
-        with suppress(OSError):
-            os.unlink(partial)
     with suppress(PermissionError):  # of a folder that this user may write to and not read
         sync_folder(folder)
+
+
+def _new_partial(folder: str, name: str, mode: int) -> tuple[str, int]:
+    """A file that is locked as long as it is being written: one that is not was left by a process that was killed."""
+    while True:
+        partial = os.path.join(folder, f".{name}.{urandom(4).hex()}.partial")
+        fd = os.open(partial, _NEW | _PLAIN, mode)
+        if os.name != "posix":
+            return partial, fd  # while it is open nobody can remove it there
+        with suppress(OSError):  # of a file system that has no locks
+            try_until(fd, monotonic() + SECONDS_TO_LOCK)
+        if os.fstat(fd).st_nlink:
+            return partial, fd
+        os.close(fd)  # it was taken for a left-over in the instant before it was locked
+
+
+def _unlink(path: str) -> None:
+    with suppress(OSError):
+        os.unlink(path)
 
 
 def sync_data(fd: int) -> None:

@@ -172,11 +172,11 @@ class KuzuGraph:
         try:
             if path.is_symlink():
                 raise Unreadable("it is a link")
-            if opening.exists():
+            if os.path.lexists(opening):
                 raise Unreadable("the process that last opened it ended while it did so")
             if not path.exists():
                 return self._prepared(Database(path, self._engine, *sizes))
-            opening.touch(mode=0o600)
+            opening.touch(mode=0o600, exist_ok=False)
             database = Database(path, self._engine, *sizes)
             opening.unlink()
             try:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from datetime import datetime
 from pathlib import Path
 
-from zaxy.api import Unavailable, ZaxyError
+from zaxy.api import Forbidden, Unavailable, ZaxyError
 from zaxy_kuzu.engine import try_lock
 
 _open_here: set[int] = set()
@@ -31,6 +32,9 @@ class Ownership:
         path = folder / "owner.json"
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
         self._fd = os.open(path, flags, 0o600)
+        if not _is_plain(self._fd):
+            os.close(self._fd)
+            raise Forbidden(f"{path} is not a plain file of its own", "Move it away: a new one is made.")
         if not try_lock(self._fd):
             os.close(self._fd)
             raise _held(path)
@@ -43,6 +47,12 @@ class Ownership:
         if self._fd in _open_here:
             _open_here.discard(self._fd)
             os.close(self._fd)
+
+
+def _is_plain(fd: int) -> bool:
+    """Whether it is a file with one name: what has a second one elsewhere would be emptied there too."""
+    status = os.fstat(fd)
+    return stat.S_ISREG(status.st_mode) and status.st_nlink == 1
 
 
 def _held(path: Path) -> ZaxyError:

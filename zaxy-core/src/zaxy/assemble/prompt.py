@@ -69,6 +69,7 @@ def row_line(row: Row, text: str) -> str:
     if row.replaced_by:
         mark = "was so before" if row.has_ended else "perhaps replaced"
     whose = f"{result.entity_type or result.event_type}{f' by {name_in_line(result.actor)}' if result.actor else ''}"
+    mark += ", foreign" if result.foreign else ""
     return f"- {mark}: {quoted(text)} ({whose}, {result.valid_from[:10]}) [{result.citation}]"
 
 

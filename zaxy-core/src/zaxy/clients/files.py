@@ -15,6 +15,7 @@ from zaxy.errors import Conflict, Forbidden, InvalidRequest, TooLarge, Unavailab
 
 MAX_BYTES = 16 * 1024 * 1024
 BACKUP_ENDING = ".zaxy-backup"
+_PLAIN = getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,9 @@ def read_file(path: Path, inside: Path | None = None) -> ConfigFile:
     if status.st_size > MAX_BYTES:
         raise TooLarge(f"{path} has {status.st_size} bytes", f"At most {MAX_BYTES} bytes can be edited.")
     try:
-        return ConfigFile(path, path.read_bytes(), stat.S_IMODE(status.st_mode))
+        # What stands there may be another thing by now: a link is not followed, and a pipe not waited for.
+        with open(os.open(path, os.O_RDONLY | _PLAIN), "rb") as file:
+            return ConfigFile(path, file.read(MAX_BYTES), stat.S_IMODE(status.st_mode))
     except OSError as error:
         raise _failed(path, "read", error) from None
 

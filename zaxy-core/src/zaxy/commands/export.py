@@ -20,6 +20,7 @@ from zaxy.export.disclosure import disclose
 from zaxy.export.selector import DEFAULT_QUERY_LIMIT, LISTS, MAX_QUERY_LIMIT, Selector
 from zaxy.export.signing import DEFAULT_ALGORITHM, UNAUDITED, KeyFiles, opened, read_token, signer_of
 from zaxy.export.verification import BUNDLE, ENVELOPE, SUBSET, Verified, parts_of_file, verify
+from zaxy.memory import Memory
 from zaxy.printing import say
 
 app = new_app("export")
@@ -108,6 +109,7 @@ def export(
     with open_memory(workspace, eventloom_path) as memory, keys.signer() as signer, new_file(out) as file:
         session = existing_session(session_id, memory.workspace, memory.sessions())
         written = memory.export(file, selector, session=session, signer=signer, progress=progress_of("exporting"))
+        _print_doubts(memory, session)
     _print_written(written, session, destination=out, signer=signer, as_json=as_json)
 
 
@@ -136,6 +138,7 @@ def export_push(
             return memory.export(file, selector, session=session, signer=signer, progress=progress_of("exporting"))
 
         written, receipt = push(memory.recall.host, sink, destination=dest, token=token, build=build)
+        _print_doubts(memory, session)
     destination, detail = receipt.destination, receipt.detail
     _print_written(written, session, destination=destination, signer=signer, as_json=as_json, detail=detail)
 
@@ -229,6 +232,11 @@ def _print_key(found: Verified) -> None:
         said = "the key was not pinned: compare it with the one that you expect, or pass --expect-public-key"
         say(f"notice: {said}", err=True)
     say(f"notice: {UNAUDITED}", err=True)
+
+
+def _print_doubts(memory: Memory, session: str) -> None:
+    for doubt in memory.recall.doubts(session, []):
+        say(f"warning: {doubt}", err=True)
 
 
 def _print_written(

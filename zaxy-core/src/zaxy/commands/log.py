@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from zaxy.api.models import Report
+from zaxy.assemble.replies import Erasure
 from zaxy.commands import command, new_app
 from zaxy.commands.events import (
     event_row,
@@ -21,7 +22,7 @@ from zaxy.commands.events import (
 )
 from zaxy.commands.typer_options import AsJson, EventloomPath, WorkspaceFolder
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
-from zaxy.eventloom.citation import Citation, parse_citation
+from zaxy.eventloom.citation import Citation, parse_citation, short_citation
 from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.opening import files_log
 from zaxy.printing import say
@@ -51,9 +52,10 @@ def replay(
     events = (record for record, _ in log.records(session, from_seq, to_seq))
     if as_json:
         _print_events_json(session, events)
-        return
-    for record in events:
-        say(event_row(record))
+    else:
+        for record in events:
+            say(event_row(record))
+    _print_damage(log, session)
 
 
 @command(app, "tail")
@@ -70,6 +72,7 @@ def tail(
     first = max(1, log.end(name) - lines + 1)
     for record, _ in log.follow(name, first) if follow else log.records(name, first):
         say(json.dumps(event_view(record), ensure_ascii=False) if as_json else event_row(record))
+    _print_damage(log, name)
 
 
 @command(app, "sessions")
@@ -141,6 +144,9 @@ def forget(
     *,
     reason: Annotated[str, typer.Option("--reason", help="Why, for the record of the erasure.")] = "asked for",
     actor: Annotated[str, typer.Option("--actor", help="Who asked for it.")] = "user",
+    with_copies: Annotated[
+        bool, typer.Option("--with-copies", help="Erase the other events that hold its words as well.")
+    ] = False,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
@@ -152,10 +158,21 @@ def forget(
             "Add --hard if that is meant. To correct a fact and keep its history, append a new event instead.",
         )
     with open_memory(workspace, eventloom_path) as memory:
-        done = memory.forget(citation, reason, actor=actor)
+        done = memory.forget(citation, reason, actor=actor, with_copies=with_copies)
     say(json.dumps(done.as_dict()) if as_json else f"erased {cited.short}; recorded as {done.event.citation}")
+    if not as_json:
+        _print_copies(done)
     for said in done.warnings:
         say(f"warning: {said}", err=True)
+
+
+def _print_copies(done: Erasure) -> None:
+    for copy in done.erased_copies:
+        say(f"erased {short_citation(copy.citation)} too ({copy.event_type}: {copy.why})")
+    for copy in done.copies:
+        say(f"{short_citation(copy.citation)} still holds its words ({copy.event_type}: {copy.why})")
+    if done.copies:
+        say("Erase each of them in the same way. --with-copies erases them together with the event.", err=True)
 
 
 def _source(source: str | None, workspace: str | None, eventloom_path: str | None) -> tuple[EventLog, str]:
@@ -186,6 +203,11 @@ def _print_events_json(session: str, events: Iterable[dict[str, Any]]) -> None:
     say("\n]}")
 
 
+def _print_damage(log: EventLog, session: str) -> None:
+    if log.state(session) == "damaged":
+        say(f"warning: the log of {session} is damaged: 'zaxy verify {session}' tells where", err=True)
+
+
 def _about_session(log: EventLog, session: str) -> dict[str, Any]:
     try:
         last = log.last_event(session)
@@ -212,13 +234,17 @@ def _report(report: Report) -> dict[str, Any]:
         "erased": report.erased,
         "torn": report.torn,
         "damage": damage._asdict() if damage else None,
+        "malformed": [event._asdict() for event in report.malformed],
     }
 
 
 def _verdict(report: Report) -> str:
     if report.damage is not None:
         seq, offset, reason = report.damage
-        return f"{report.session}: DAMAGED at event {seq}, byte {offset}: {reason}"
+        also = ", ".join(str(event.seq) for event in report.malformed if event.seq != seq)
+        return f"{report.session}: DAMAGED at event {seq}, byte {offset}: {reason}" + (
+            f"; malformed too: {also}" if also else ""
+        )
     notes = f", {report.erased} erased" if report.erased else ""
     notes += f", {report.torn} bytes of an interrupted write at the end" if report.torn else ""
     head = Citation(report.session, report.events, report.head).short if report.events else "no events"

@@ -119,7 +119,8 @@ def _print(reply: dict[str, Any], as_json: bool) -> None:
     for row in reply["results"]:
         until = f" to {row['valid_to'][:10]}" if row["valid_to"] else ""
         cited = parse_citation(row["citation"]).short
-        say(f"{cited}  {row['valid_from'][:10]}{until}  {one_line(row['actor'], 40)}  ({row['score']:.2f})")
+        foreign = "  foreign" if row.get("foreign") else ""
+        say(f"{cited}  {row['valid_from'][:10]}{until}  {one_line(row['actor'], 40)}  ({row['score']:.2f}){foreign}")
         say("    " + one_line(row["content"].replace("\n", " · "), 200))
     sys.stdout.flush()  # the rows come first where both streams go to one place
     for note in _notes(reply):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from zaxy.api.catalog import API_CURRENT, API_FLOOR, version_text
+from zaxy.atomic_write import atomic_write
 from zaxy.contracts.diff import BREAKING, ContractChange, compare
 from zaxy.contracts.snapshot import FORMAT, Contract, Items, live_contracts, plugin_contract
 from zaxy.errors import InvalidRequest, NotFound, TooLarge, Unavailable
@@ -60,7 +61,7 @@ def contract_text(contract: Contract) -> str:
 def write_contract(path: Path, contract: Contract) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(contract_text(contract), encoding="utf-8")
+        atomic_write(str(path), contract_text(contract).encode(), mode=None)
     except OSError as error:
         raise Unavailable(f"{path} cannot be written: {error.strerror}", "Name another place.") from None
 

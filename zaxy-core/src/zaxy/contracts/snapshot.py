@@ -248,6 +248,7 @@ def _setting(setting: Setting) -> tuple[str, Item]:
             "type": setting.kind,
             "default": list(setting.default) if isinstance(setting.default, tuple) else setting.default,
             "secret": setting.secret,
+            "workspace": setting.in_workspace,
             **bounds,
             "summary": setting.meaning,
         },

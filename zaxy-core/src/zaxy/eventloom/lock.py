@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from contextlib import contextmanager
 from threading import RLock
 
 from zaxy.errors import Unavailable, ZaxyError
+from zaxy.file_lock import try_until, unlock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from zaxy.eventloom.disk import Disk
 
-FIRST_WAIT = 0.0005
-MAX_WAIT = 0.02
 _open_here: set[int] = set()
 
 
@@ -63,16 +61,12 @@ class SessionLock:
         self._holders += 1
         try:
             fd = self._descriptor()
-            wait = FIRST_WAIT
-            while not _try_lock(fd, shared):
-                if time.monotonic() >= deadline:
-                    raise self._busy(timeout)
-                time.sleep(wait)
-                wait = min(wait * 2, MAX_WAIT)
+            if not try_until(fd, deadline, shared=shared):
+                raise self._busy(timeout)
             try:
                 yield
             finally:
-                _unlock(fd)
+                unlock(fd)
         finally:
             self._holders -= 1
             self._mutex.release()
@@ -114,33 +108,3 @@ class SessionLock:
             f"the session {session} is being written by another process, and was not free within {timeout:g} s",
             "Try again; if it stays so, look for a process that hangs while it holds the lock.",
         )
-
-
-if sys.platform != "win32":
-    import fcntl
-
-    def _try_lock(fd: int, shared: bool) -> bool:
-        try:
-            fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
-    def _unlock(fd: int) -> None:
-        fcntl.flock(fd, fcntl.LOCK_UN)
-
-else:
-    import msvcrt
-
-    def _try_lock(fd: int, shared: bool) -> bool:
-        """Windows has no shared lock of this kind: readers take turns too, each for an instant."""
-        os.lseek(fd, 0, os.SEEK_SET)
-        try:
-            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-    def _unlock(fd: int) -> None:
-        os.lseek(fd, 0, os.SEEK_SET)
-        msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)

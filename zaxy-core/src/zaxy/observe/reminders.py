@@ -9,6 +9,7 @@ import json
 import os
 from contextlib import contextmanager
 
+from zaxy.assemble.reminder_sentences import MESSAGES, sentence_for
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
 from zaxy.eventloom.record import VERSION
@@ -31,17 +32,6 @@ FARTHEST_LOOK = 1 << 22
 """So much of the log's end is looked at, at most: some ten thousand events, in about 3 ms."""
 LOCK_WAIT = 0.25
 LOCK = os.path.join("runtime", "reminders.lock")
-
-TO_DO = (
-    "Call memory_checkout with the task at hand, and trust only current facts that carry a citation; "
-    "if it is unclear what memory holds, call memory_bootstrap first."
-)
-MESSAGES = {
-    "status_question": "The user asks where the work stands, and memory may know more than the conversation does.",
-    "context_boundary": "The context has just begun, been resumed or been cut: what was known may be missing from it.",
-    "long_session": "The session has grown long: what was decided early may have changed or dropped out of sight.",
-    "stale_memory_activity": "Much has happened since memory was last used.",
-}
 
 _END = b',"v":%d}' % VERSION
 _OWN = b'\n{"actor":"zaxy",'
@@ -76,7 +66,7 @@ def due_reason(trigger: str, payload: Mapping[str, object], unused: Unused) -> s
 def reminder(reason: str) -> Entry:
     from zaxy.eventloom.admission import OWN_ACTOR, checked_entry
 
-    return checked_entry(TYPE, OWN_ACTOR, {"reason": reason, "message": f"{MESSAGES[reason]} {TO_DO}"})
+    return checked_entry(TYPE, OWN_ACTOR, {"reason": reason, "message": sentence_for(reason)})
 
 
 def since_last_use(path: str) -> Unused:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -11,6 +10,7 @@ from typing import Any
 
 from zaxy.atomic_write import atomic_write
 from zaxy.errors import Unavailable, ZaxyError
+from zaxy.eventloom.disk import DISK
 from zaxy.observe.capture import capture_folder, without_secrets
 from zaxy.observe.watcher import Files, files_of, is_running, watcher_record, watcher_status
 from zaxy.security.paths import unusable_folder
@@ -75,7 +75,8 @@ def stop_watcher(workspace: Workspace) -> dict[str, Any]:
 def _command(workspace: Workspace, session: str, graph: bool, interval: float) -> list[str]:
     place = ["--workspace", workspace.root, "--eventloom-path", workspace.eventloom]
     named = ["--session-id", session] if session else []
-    started = [sys.executable, "-m", "zaxy", "capture", "start", "--foreground", *place, *named]
+    # -P: it starts in the project's folder, whose files must not be imported.
+    started = [sys.executable, "-P", "-m", "zaxy", "capture", "start", "--foreground", *place, *named]
     return [*started, "--interval", f"{interval:g}", *(["--graph"] if graph else [])]
 
 
@@ -84,8 +85,8 @@ def _spawn(command: list[str], workspace: Workspace, files: Files) -> subprocess
     if sys.platform == "win32":
         flags = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
     try:
-        fd = os.open(files.startup, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
-        with open(fd, "wb") as startup:
+        with open(DISK.open(files.startup, create=True), "wb") as startup:
+            DISK.truncate(startup.fileno(), 0)
             return subprocess.Popen(
                 command,
                 cwd=workspace.root,

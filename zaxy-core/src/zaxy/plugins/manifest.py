@@ -174,6 +174,7 @@ def _setting(item: object, where: str, package: str, unknown: set[str]) -> Setti
         fields["default"],
         fields["meaning"],
         secret=fields["secret"],
+        in_workspace=fields["workspace"],
         stability=fields["stability"],
         owner=package,
     )
@@ -346,6 +347,13 @@ SETTING = (
     ManifestField("meaning", "text", _text, "What it does, in a sentence."),
     ManifestField(
         "secret", "boolean", _boolean, "Masked in listings, and readable from the file that <env>_FILE names.", False
+    ),
+    ManifestField(
+        "workspace",
+        "boolean",
+        _boolean,
+        "Whether a workspace's own file may set it: only what can reach no network, key, path, program or gate.",
+        False,
     ),
     ManifestField("stability", "stability", _one_of(STABILITIES), "stable, beta or experimental.", "experimental"),
 )

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from zaxy import __version__
 from zaxy.api.catalog import API_CURRENT, POINTS, version_text
+from zaxy.atomic_write import atomic_write
 from zaxy.errors import Conflict, InvalidRequest, Unavailable
 from zaxy.plugins.manifest import FILE_NAME as MANIFEST_FILE, NAME_RULE, is_name
 
@@ -45,7 +46,7 @@ def write_files(folder: Path, files: dict[str, str]) -> None:
     try:
         for path, text in files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_text(text, encoding="utf-8")
+            atomic_write(str(folder / path), text.encode(), mode=None)
     except OSError as error:
         raise Unavailable(
             f"{folder} cannot be written: {error.strerror}", "Choose another folder with --output."

@@ -32,6 +32,15 @@ def own_folder(path: str, create: bool) -> str:
     return path
 
 
+def is_of_this_user(path: str) -> bool:
+    """Whether a file or folder belongs to this user, or to the one for whom root works; Windows does not say."""
+    if not hasattr(os, "geteuid"):
+        return True
+    user = os.geteuid()
+    for_whom = os.environ.get("SUDO_UID", "") if user == 0 else ""
+    return str(os.lstat(path).st_uid) in (str(user), for_whom)
+
+
 def is_own_file(path: str) -> bool:
     """Whether the path is an ordinary file with one name, or free."""
     try:

@@ -30,7 +30,7 @@ from zaxy.serve.http_sessions import SessionLimit
 from zaxy.serve.limits import Unanswered
 from zaxy.serve.owner_socket import own_graph
 from zaxy.serve.protocol import log_to_stderr, make_server
-from zaxy.settings import Settings
+from zaxy.settings import Settings, Stored
 from zaxy.workspace import Workspace
 
 SECONDS_FOR_OPEN_STREAMS = 1
@@ -79,9 +79,9 @@ def _refuse_strangers(application: Application, host: str) -> None:
         )
 
 
-def promised_authentication(stored: Mapping[str, object], environ: Mapping[str, str] = os.environ) -> str:
+def promised_authentication(stored: Stored, environ: Mapping[str, str] = os.environ) -> str:
     """A setting that promises authentication which no transport has; empty if there is none."""
-    given = {**stored, **environ}
+    given = {**stored.everywhere, **stored.workspace, **stored.here, **environ}
     return next((name for name in sorted(given) if name.startswith(AUTHENTICATION) and given[name]), "")
 
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from zaxy.setup import doctor_checks, doctor_clients
+from zaxy.setup import doctor_checks, doctor_clients, doctor_files
 
-CHECKS = (*doctor_checks.CHECKS, *doctor_clients.CHECKS)
+CHECKS = (*doctor_checks.CHECKS, *doctor_files.CHECKS, *doctor_clients.CHECKS)

@@ -27,11 +27,13 @@ from zaxy.setup.init_clients import (
     Target,
     chosen_clients,
     may_write,
+    nobodys_target,
     own_edits,
     plan_client,
     server_of,
     take_out,
     will_be_watched,
+    written_files,
 )
 from zaxy.setup.init_record import (
     Part,
@@ -43,14 +45,16 @@ from zaxy.setup.init_record import (
     read_record,
     write_record,
 )
-from zaxy.setup.init_undo import Undone, undo
+from zaxy.setup.init_undo import REMOVED, Undone, undo
+from zaxy.setup.left_overs import clear_left_overs, left_overs
+from zaxy.setup.outside_record import is_outside, keep_outside, known_outside, outside_change
 from zaxy.setup.server_trial import Trial, try_server
 from zaxy.workspace import Workspace, named_domain
 
+KILLED = "a write that was killed had left it"
 QUESTION = "Which workspace is this?"
 NO_CLIENT = "Set up a client: zaxy init --client NAME. 'zaxy ide-config --help' names those that are installed."
-NOBODY = "undo"
-"""Stands for the domain where only the places of files are asked for."""
+NOT_OWN = "This memory came from elsewhere, and is not believed: look at it, then run zaxy trust."
 
 
 class PlannedFile(NamedTuple):
@@ -126,8 +130,7 @@ class Done:
 def make_plan(workspace: Workspace, options: InitOptions, environ: Mapping[str, str] = os.environ) -> Plan:
     """What init would do. Nothing is written."""
     settings = _setting_changes(workspace, options)
-    wanted = {**workspace.stored_settings(), **{change.env: change.after for change in settings}}
-    stored = {env: value for env, value in wanted.items() if value is not None}
+    stored = workspace.stored_settings().changed({change.env: change.after for change in settings})
     domain = _domain(workspace, options) or f"ws-{_identity_so_far(workspace)[:8]}"
     session = check_session_id(Settings(stored=stored).eventloom_thread or f"{domain}-default")
     with open_clients(stored) as known:
@@ -154,8 +157,12 @@ def make_plan(workspace: Workspace, options: InitOptions, environ: Mapping[str, 
         missing=missing,
         stale_owner=has_left_over(workspace) and not is_held(workspace),
         server=server,
-        next_steps=tuple(step for _, plan in plans for step in plan.steps) if plans else (NO_CLIENT,),
+        next_steps=_next_steps(workspace, [step for _, plan in plans for step in plan.steps] if plans else [NO_CLIENT]),
     )
+
+
+def _next_steps(workspace: Workspace, steps: Sequence[str]) -> tuple[str, ...]:
+    return tuple(steps) if workspace.is_own else (NOT_OWN, *steps)
 
 
 def settled(plan: Plan, environ: Mapping[str, str] = os.environ) -> Plan:
@@ -188,7 +195,7 @@ def _setting_changes(workspace: Workspace, options: InitOptions) -> tuple[Settin
                 wanted["ZAXY_EMBEDDED_ENGINE"] = options.backend
     if options.domain and named_domain(workspace) != _domain(workspace, options):
         wanted["ZAXY_DOMAIN"] = options.domain
-    changes = (SettingChange(env, stored.get(env), value) for env, value in wanted.items())
+    changes = (SettingChange(env, stored.kept(env), value) for env, value in wanted.items())
     return tuple(change for change in changes if change.before != change.after)
 
 
@@ -284,6 +291,8 @@ def _written(workspace: Workspace, kept: Record, file: PlannedFile) -> Record:
     change = change_of(kept_path(file.path, root), file.read.content, after=after, parts=file.parts, folders=folders)
     longer = kept._replace(files=(*kept.files, change))
     write_record(workspace, longer)
+    if is_outside(change.path, root):
+        keep_outside(workspace, [*known_outside(workspace), outside_change(change)])
     write_file(file.read, file.after, keep_backup=False)
     return longer
 
@@ -307,5 +316,7 @@ def try_plan(plan: Plan, checkout: bool) -> tuple[Trial | None, ZaxyError | None
 def undo_init(workspace: Workspace, dry_run: bool = False, environ: Mapping[str, str] = os.environ) -> list[Undone]:
     """Take out what init has written in a workspace; the log stays."""
     with open_clients(workspace.stored_settings()) as clients:
-        target = Target(workspace, f"{NOBODY}-default", NOBODY, environ, clients)
-        return undo(workspace, partial(take_out, target), partial(may_write, target), dry_run)
+        target = nobodys_target(workspace, clients, environ)
+        find = left_overs if dry_run else clear_left_overs
+        cleared = [Undone(path, REMOVED, KILLED) for path in find(workspace, written_files(target))]
+        return [*cleared, *undo(workspace, partial(take_out, target), partial(may_write, target), dry_run)]

@@ -24,6 +24,8 @@ from zaxy.setup.init_record import Part
 from zaxy.workspace import FOLDER, Workspace
 
 IGNORED = "# Memory stays on this machine: none of it is committed.\n*\n"
+NOBODY = "undo"
+"""Stands for the domain where only the places of files are asked for."""
 MINIMAL = "minimal"
 """The preset that sets up no client."""
 
@@ -248,8 +250,18 @@ def take_out(target: Target, part: Part, text: str) -> str:
 
 def may_write(target: Target, path: Path) -> bool:
     """Whether a file is one that init writes here: what a record says is not trusted further than that."""
+    return path in written_files(target)
+
+
+def written_files(target: Target) -> set[Path]:
+    """Every file that init writes here for some client."""
     plans = [plan_client(name, target).edits for name in target.clients.names]
-    return any(path == edit.path for edits in (own_edits(target.workspace), *plans) for edit in edits)
+    return {edit.path for edits in (own_edits(target.workspace), *plans) for edit in edits}
+
+
+def nobodys_target(workspace: Workspace, clients: Clients, environ: Mapping[str, str]) -> Target:
+    """Where only the places of files are asked for, which depend on no session."""
+    return Target(workspace, f"{NOBODY}-default", NOBODY, environ, clients)
 
 
 def _in_git(root: str) -> bool:

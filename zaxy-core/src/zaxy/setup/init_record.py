@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zaxy.atomic_write import atomic_write
+from zaxy.clients.files import read_file
 from zaxy.errors import Unavailable, ZaxyError
 from zaxy.security.paths import own_folder, unusable_folder
 from zaxy.workspace import Workspace
@@ -104,15 +105,12 @@ def bytes_of(text: str) -> bytes:
 
 
 def read_record(workspace: Workspace) -> Record:
+    """What is on record; a link or a pipe in its place is refused, since the project may be a stranger's."""
     path = os.path.join(workspace.eventloom, FILE)
     try:
-        with open(path, encoding="utf-8") as file:
-            return _parsed(json.load(file))
-    except (FileNotFoundError, NotADirectoryError):
-        return Record()
-    except OSError as error:
-        raise _unreadable(path, error.strerror or str(error)) from None
-    except (ValueError, KeyError, TypeError) as error:
+        content = read_file(Path(path), Path(workspace.eventloom)).content
+        return Record() if content is None else _parsed(json.loads(content))
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _unreadable(path, f"it is not a record of this version ({error})") from None
 
 
@@ -121,6 +119,7 @@ def write_record(workspace: Workspace, record: Record) -> None:
     path = os.path.join(workspace.eventloom, FILE)
     if record.empty and not os.path.lexists(path):
         return
+    own_folder(workspace.eventloom, create=True)
     folder = own_folder(os.path.dirname(path), create=True)
     try:
         if record.empty:
@@ -132,24 +131,38 @@ def write_record(workspace: Workspace, record: Record) -> None:
 
 
 def _as_dict(record: Record) -> dict[str, Any]:
-    files = [{**change._asdict(), "parts": [part._asdict() for part in change.parts]} for change in record.files]
+    files = [change_as_dict(change) for change in record.files]
     return {"format": FORMAT, "files": files, "settings": [change._asdict() for change in record.settings]}
+
+
+def change_as_dict(change: FileChange) -> dict[str, Any]:
+    return {**change._asdict(), "parts": [part._asdict() for part in change.parts], "folders": list(change.folders)}
 
 
 def _parsed(values: Any) -> Record:
     if values["format"] != FORMAT:
         raise ValueError(f"format {values['format']!r:.20}")
-    files = tuple(
-        FileChange(
-            **{
-                **change,
-                "parts": tuple(Part(**part) for part in change["parts"]),
-                "folders": tuple(map(str, change["folders"])),
-            }
-        )
-        for change in values["files"]
-    )
-    return Record(files, tuple(SettingChange(**change) for change in values["settings"]))
+    settings = tuple(SettingChange(**change) for change in values["settings"])
+    for change in settings:
+        _expect(str, change.env)
+    return Record(tuple(map(parsed_change, values["files"])), settings)
+
+
+def parsed_change(values: dict[str, Any]) -> FileChange:
+    """A change as it was kept; a value of the wrong kind is refused."""
+    parts = tuple(Part(**part) for part in values["parts"])
+    change = FileChange(**{**values, "parts": parts, "folders": tuple(values["folders"])})
+    _expect(int, change.at)
+    _expect(str, change.path, change.before, change.after, change.removed, change.inserted, *change.folders)
+    for part in parts:
+        _expect(str, *part)
+    return change
+
+
+def _expect(kind: type, *values: object) -> None:
+    for value in values:
+        if type(value) is not kind:
+            raise TypeError(f"{value!r:.40} is not of the kind {kind.__name__}")
 
 
 def _unreadable(path: str, reason: str) -> ZaxyError:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from zaxy.clients.files import ConfigFile, delete_file, read_file, write_file
-from zaxy.errors import ZaxyError
+from zaxy.errors import Conflict, ZaxyError
 from zaxy.setup.init_record import (
     FileChange,
     Part,
@@ -21,6 +22,7 @@ from zaxy.setup.init_record import (
     undone,
     write_record,
 )
+from zaxy.setup.outside_record import OutsideChange, is_outside, keep_outside, known_outside, why_not_ours
 from zaxy.workspace import Workspace
 
 RESTORED, REMOVED, CUT, NOTHING, KEPT = "restored", "removed", "entry taken out", "nothing to do", "left as it is"
@@ -43,11 +45,13 @@ class Undone(NamedTuple):
 
 def undo(workspace: Workspace, take_out: TakeOut, may_write: MayWrite, dry_run: bool = False) -> list[Undone]:
     """Take out what is on record, the last thing first; what could not be taken out stays on record."""
-    kept = read_record(workspace)
+    kept, known = read_record(workspace), known_outside(workspace)
     outcomes = list[Undone]()
     files, settings = list[FileChange](), list[SettingChange]()
+    root = workspace.root
+    undo_one = partial(_undone_change, root=root, known=known, take_out=take_out, may_write=may_write, dry=dry_run)
     for change in reversed(kept.files):
-        outcome = _undone_file(_placed(change, workspace.root), take_out, may_write, dry_run)
+        outcome = undo_one(change)
         outcomes.append(outcome)
         files = files if outcome.ok else [change, *files]
     for setting in reversed(kept.settings):
@@ -56,21 +60,51 @@ def undo(workspace: Workspace, take_out: TakeOut, may_write: MayWrite, dry_run: 
         settings = settings if outcome.ok else [setting, *settings]
     if not dry_run:
         write_record(workspace, Record(tuple(files), tuple(settings)))
+        taken_out = [change for change in kept.files if change not in files]
+        keep_outside(workspace, [one for one in known if one.change not in taken_out])
     return outcomes
 
 
-def _placed(change: FileChange, root: str) -> FileChange:
-    """The change with whole paths; within the project they are kept relative to it."""
-    folders = tuple(os.path.join(root, folder) for folder in change.folders)
-    return change._replace(path=os.path.join(root, change.path), folders=folders)
+def _undone_change(
+    change: FileChange,
+    *,
+    root: str,
+    known: Sequence[OutsideChange],
+    take_out: TakeOut,
+    may_write: MayWrite,
+    dry: bool,
+) -> Undone:
+    """What came of one change. Out of the project only what this user's own folder knows of is touched."""
+    placed = _placed(change, root)
+    outside = is_outside(change.path, root)
+    if not may_write(Path(placed.path)):
+        return Undone(placed.path, KEPT, "init does not write this file, so its record is not followed")
+    if outside and (reason := why_not_ours(change, known)):
+        if _is_as_before(placed):  # init may have been killed between its two records
+            return Undone(placed.path, NOTHING, "it is as it was before")
+        return Undone(placed.path, KEPT, reason)
+    return _undone_file(placed, None if outside else Path(root), take_out=take_out, dry_run=dry)
 
 
-def _undone_file(change: FileChange, take_out: TakeOut, may_write: MayWrite, dry_run: bool) -> Undone:
-    path = Path(change.path)
-    if not may_write(path):
-        return Undone(change.path, KEPT, "init does not write this file, so its record is not followed")
+def _is_as_before(change: FileChange) -> bool:
     try:
-        now = read_file(path)
+        return hash_of(read_file(Path(change.path)).content) == change.before
+    except ZaxyError:
+        return False
+
+
+def _placed(change: FileChange, root: str) -> FileChange:
+    """The change with whole paths, which within the project are kept relative to it, and with folders of its own."""
+    path = os.path.join(root, change.path)
+    folders = (os.path.join(root, folder) for folder in change.folders)
+    made = tuple(folder for folder in folders if Path(folder) in Path(path).parents and Path(folder) != Path(root))
+    return change._replace(path=path, folders=made)
+
+
+def _undone_file(change: FileChange, inside: Path | None, *, take_out: TakeOut, dry_run: bool) -> Undone:
+    path = Path(change.path)
+    try:
+        now = read_file(path, inside)
         if hash_of(now.content) == change.before:
             if not change.before and not dry_run:
                 _drop_folders(change)  # init may have been interrupted after it had made them
@@ -78,7 +112,7 @@ def _undone_file(change: FileChange, take_out: TakeOut, may_write: MayWrite, dry
         if now.content is None:
             return Undone(change.path, NOTHING, "it is gone")
         if hash_of(now.content) == change.after:
-            before = text_of(undone(change, now.content))
+            before = _before(change, now.content)
         else:
             before = _without_parts(change, now, take_out)
             if before == now.text:
@@ -86,6 +120,15 @@ def _undone_file(change: FileChange, take_out: TakeOut, may_write: MayWrite, dry
         return _put_back(change, now, before, dry_run)
     except ZaxyError as error:
         return Undone(change.path, KEPT, f"{error.message}. {error.remediation}", _difference(change))
+
+
+def _before(change: FileChange, now: bytes) -> str:
+    """The file as it was; a record whose own hash says otherwise is not followed."""
+    before = undone(change, now)
+    there_was_none = not change.before and not before
+    if hash_of(None if there_was_none else before) != change.before:
+        raise Conflict("the record does not say how it was before", "Take out what is Zaxy's by hand.")
+    return text_of(before)
 
 
 def _without_parts(change: FileChange, now: ConfigFile, take_out: TakeOut) -> str:
@@ -119,7 +162,7 @@ def _drop_folders(change: FileChange) -> None:
 
 
 def _undone_setting(workspace: Workspace, change: SettingChange, dry_run: bool) -> Undone:
-    now = workspace.stored_settings().get(change.env)
+    now = workspace.stored_settings().kept(change.env)
     if now == change.before:
         return Undone(change.env, NOTHING, "it is as it was before")
     if now != change.after:

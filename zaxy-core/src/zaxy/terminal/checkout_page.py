@@ -66,7 +66,8 @@ def fact_lines(reply: Reply, terminal: Terminal) -> Lines:
         lines += wrapped(plain(fact["content"]), terminal.width, "  ")
         kind = fact.get("entity_type", "").replace("_", " ")
         by = f"by {plain(fact['actor'])}" if fact.get("actor") else ""
-        lines += _source(f"{kind} {by}".strip(), fact.get("valid_from", ""), fact["citation"], terminal)
+        whose = f"{'foreign ' if fact.get('foreign') else ''}{kind} {by}".strip()
+        lines += _source(whose, fact.get("valid_from", ""), fact["citation"], terminal)
         if origin := fact.get("metadata", {}).get("origin_citation"):
             lines.append(terminal.painted(f"    imported from {parse_citation(origin).short}", DIM))
         for before in _replaced_by(reply, fact["citation"]):
@@ -139,7 +140,8 @@ def _related(reply: Reply, terminal: Terminal) -> Lines:
             lines.append(terminal.painted(f"    perhaps replaced by {newer}", DIM))
         if newer := found.get("replaced_by"):
             lines.append(terminal.painted(f"    was so before {newer}", DIM))
-        lines += _source(found.get("event_type", ""), "", found["citation"], terminal)
+        foreign = "foreign " if found.get("foreign") else ""
+        lines += _source(f"{foreign}{found.get('event_type', '')}", "", found["citation"], terminal)
     return lines
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from zaxy.api.models import Draft, Event
 from zaxy.assemble.quality import ANSWER, ASK
+from zaxy.atomic_write import atomic_write
 from zaxy.errors import Unavailable
 from zaxy.eventloom.citation import parse_citation
 from zaxy.eventloom.opening import files_log
@@ -159,7 +160,8 @@ def _tampered_with(memory: Memory) -> Step:
     name = f"{memory.session}.jsonl"
     copy = Path(memory.workspace.root, "altered", name)
     copy.parent.mkdir()
-    copy.write_bytes(Path(memory.workspace.eventloom, name).read_bytes().replace(b"Stripe", b"PayPal"))
+    altered = Path(memory.workspace.eventloom, name).read_bytes().replace(b"Stripe", b"PayPal")
+    atomic_write(str(copy), altered)
     log = files_log(str(copy.parent))
     damage = log.verify(memory.session).damage
     log.close()

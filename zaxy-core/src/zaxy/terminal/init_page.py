@@ -78,7 +78,7 @@ def undo_lines(outcomes: Sequence[Undone], workspace: Workspace, terminal: Termi
     for one in outcomes:
         about = f": {plain(one.reason)}" if one.reason else ""
         colour = () if one.ok else (YELLOW,)
-        lines.append(terminal.painted(f"  {_shown(Path(one.what), root)}  {one.outcome}{about}", *colour))
+        lines.append(terminal.painted(f"  {plain(_shown(Path(one.what), root))}  {one.outcome}{about}", *colour))
         lines += [terminal.painted(f"    {plain(line)}", DIM) for line in one.difference.splitlines()]
     lines += ["The capture watcher still runs: zaxy capture stop"] if is_running(workspace) else []
     return [*lines, "The log stays: it is your memory. To delete it too, delete the folder .eventloom."]

@@ -47,6 +47,12 @@ class Lookup(NamedTuple):
     """The newest as many."""
 
 
+ABOUT = """
+SELECT cursor, feedback, asides, seal,
+    iif(cursor IS NULL, EXISTS (SELECT 1 FROM passages) OR EXISTS (SELECT 1 FROM asides), 0)
+FROM (SELECT 1) LEFT JOIN about
+"""
+"""One statement, for a read without a transaction: between two, another thread may bring the first rows."""
 AT_ITS_PLACE = "ON passages.episode = search.episode AND passages.place = search.low"
 LAST_PLACES = """
 WITH RECURSIVE search (episode, low, high) AS (
@@ -79,9 +85,9 @@ class TextStore:
 
     def _about(self) -> tuple[str, int, int] | None:
         """How far the log was followed, and how many rows of feedback and how many asides that has brought."""
-        found = self._db.execute("SELECT cursor, feedback, asides, seal FROM about").fetchone()
-        if found is None:
-            if self._db.execute("SELECT id FROM passages UNION ALL SELECT id FROM asides LIMIT 1").fetchone():
+        found = self._db.execute(ABOUT).fetchone()
+        if found[0] is None:
+            if found[4]:
                 raise Unsealed(MISSING)
             return None
         self._db.check(found[:3], found[3])

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from zaxy.api.checks import Case, Workbench, check, expect, expect_refusal
 from zaxy.api.checks.shape import check_shape
 from zaxy.api.models import Parcel
+from zaxy.atomic_write import atomic_write
 
 POINT = "export_sinks"
 
@@ -25,7 +26,7 @@ class ExportSinkCase(Case):
 
 def parcel(bench: Workbench, content: bytes) -> Parcel:
     path = bench.scratch / "bundle.json"
-    path.write_bytes(content)
+    atomic_write(str(path), content)
     return Parcel(path, len(content), hashlib.sha256(content).hexdigest())
 
 
