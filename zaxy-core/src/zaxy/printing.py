@@ -10,7 +10,11 @@ import sys
 STEERING = (
     *(code for code in range(0x20) if code not in (0x09, 0x0A)),
     *range(0x7F, 0xA0),
-    *(0x061C, 0x200E, 0x200F, 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A)),
+    0x061C,
+    0x200E,
+    0x200F,
+    *range(0x2028, 0x202F),
+    *range(0x2066, 0x206A),
 )
 """C0 without tab and line end, DEL, C1, and what changes the direction of text or ends a line."""
 _VISIBLE = {code: f"\\u{code:04x}" for code in STEERING}
