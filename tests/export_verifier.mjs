@@ -162,6 +162,10 @@ function rootOf(leaves) {
   return level[0];
 }
 
+function levels(count) {
+  return count > 1 ? (count - 1).toString(2).length : 0;
+}
+
 function rootByProof(leaf, index, count, proof) {
   if (index < 0 || index >= count) return null;
   let found = leaf;
@@ -231,7 +235,7 @@ function checkSubset(bundle, items) {
   let before = -1;
   for (const item of items) {
     const [index, proof] = [item.get("index"), item.get("proof")];
-    need(Array.isArray(proof) && proof.length <= 64 && proof.every(isStep), "wrong_proof");
+    need(Array.isArray(proof) && proof.length <= levels(count) && proof.every(isStep), "wrong_proof");
     need(isInteger(index) && before < index && index < count, "wrong_index");
     const root = rootByProof(leafOf(idOf(item.get("content"))), index, count, proof);
     need(root !== null && root.toString("hex") === bundle.get("merkle_root"), "wrong_proof");

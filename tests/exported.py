@@ -21,6 +21,7 @@ from zaxy.export.bundle import Signer, Written
 from zaxy.export.selector import EVERYTHING, Selector
 from zaxy.extract.rules import extract
 from zaxy.memory import Memory
+from zaxy.workspace import find_workspace
 
 SESSION = "exported"
 START = datetime(2026, 6, 1, tzinfo=UTC)
@@ -38,7 +39,7 @@ def moment(when: datetime) -> str:
 def write_log(folder: Path, entries: Iterable[Any], session: str = SESSION, step: timedelta = STEP) -> Path:
     """A session's log of entries from `admission`, one a step, without the cost of appending; its file."""
     place = folder / ".eventloom"
-    place.mkdir(parents=True, mode=0o700, exist_ok=True)
+    find_workspace(str(folder)).claim()
     path, prev = place / f"{session}.jsonl", None
     with open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         for seq, entry in enumerate(entries, 1):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
@@ -89,6 +91,51 @@ def right_fields(record: dict[str, Any]) -> bool:
     )
 
 
+TYPE = re.compile(r"(?=.{1,256}\Z)[a-z0-9_-]+(\.[a-z0-9_-]+)+")
+TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}Z")
+PART = r"(?!/)[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,62}[A-Za-z0-9_-])?"
+REF = re.compile(rf"HEAD|refs(/{PART}){{1,8}}")
+
+
+def is_well_formed(record: dict[str, Any]) -> bool:
+    names = [record[key] for key in ("actor", "caused_by", "idempotency_key") if key in record]
+    said = record.get("payload")
+    return (
+        re.fullmatch(f"evt_{record['seq']}_[0-9a-f]{{8}}", record["id"]) is not None
+        and TYPE.fullmatch(record["type"]) is not None
+        and all(len(name) <= 256 and name.strip() for name in names)
+        and record["sensitivity"] in ("public", "internal", "confidential", "restricted")
+        and is_moment(record["time"])
+        and record.get("redacted") != []
+        and (said is None or record["type"] != "memory.ref.updated" or names_event(said, record["thread"]))
+        and (said is None or record["type"] != "event.erased" or records_erasure(said))
+    )
+
+
+def is_moment(text: str) -> bool:
+    try:
+        return TIME.fullmatch(text) is not None and datetime.fromisoformat(text) is not None
+    except ValueError:
+        return False
+
+
+def names_event(said: dict[str, Any], session: str) -> bool:
+    name, seq = said.get("name"), said.get("target_seq")
+    return (
+        isinstance(name, str)
+        and REF.fullmatch(name) is not None
+        and said.get("session_id") == session
+        and (type(seq) is int and seq >= 1)
+        and is_hex(said.get("target_hash"), 64)
+    )
+
+
+def records_erasure(said: dict[str, Any]) -> bool:
+    seq = said.get("seq")
+    listed = isinstance(said.get("closings", []), list)
+    return type(seq) is int and seq >= 1 and is_hex(said.get("hash"), 64) and listed
+
+
 def is_hex(value: Any, length: int) -> bool:
     return isinstance(value, str) and len(value) == length and set(value) <= set("0123456789abcdef")
 
@@ -114,7 +161,7 @@ def find_end(lines: list[bytes]) -> int:
 
 
 def verify(data: bytes, session: str, since: str | None = None) -> dict[str, Any]:
-    """Steps 7 to 15: a whole log. `since` is a citation."""
+    """Steps 7 to 16: a whole log. `since` is a citation."""
     *lines, _ = data.split(b"\n")
     end = find_end(lines)
     size = sum(len(line) + 1 for line in lines[:end])
@@ -122,6 +169,7 @@ def verify(data: bytes, session: str, since: str | None = None) -> dict[str, Any
     last: dict[str, Any] = {"seq": 0, "hash": None}
     missing: dict[tuple[int, str], int] = {}
     named: set[tuple[int, str]] = set()
+    malformed: list[tuple[int, int]] = []
     offset, damage = 0, None
 
     def found(reason: str, seq: int, at: int) -> dict[str, Any]:
@@ -135,6 +183,8 @@ def verify(data: bytes, session: str, since: str | None = None) -> dict[str, Any
             damage = found(str(wrong), last["seq"] + 1, offset)
             break
         last = record
+        if not is_well_formed(record):
+            malformed.append((record["seq"], offset))
         if "payload" not in record:
             missing[record["seq"], record["hash"]] = offset
         elif record["type"] == "event.erased":
@@ -147,6 +197,8 @@ def verify(data: bytes, session: str, since: str | None = None) -> dict[str, Any
     unnamed = [(seq, at) for (seq, hash_), at in missing.items() if (seq, hash_) not in named]
     if not damage and unnamed:
         damage = found("missing_payload", *unnamed[0])
+    if not damage and malformed:
+        damage = found("malformed", *malformed[0])
     if not damage and last["seq"] < int(sought):
         damage = found("cut_back", last["seq"] + 1, size)
     counts = {"events": last["seq"], "head": last["hash"] or "", "erased": len(missing), "torn": len(data) - size}

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 import second_verifier as second
+from faults.nasty_records import good, log_of, nasty_records
+from faults.sample_logs import SESSION
 from zaxy.eventloom.admission import checked_entry
 from zaxy.eventloom.bulk import parse_quickly
 from zaxy.eventloom.canonical import NotCanonical, decode, encode
@@ -19,11 +21,17 @@ from zaxy.eventloom.record import KNOWN, UNHASHED, Damaged, NewerFormat, check_r
 
 VECTORS = json.loads((Path(__file__).parents[1] / "contracts" / "vectors" / "eventloom-v1.json").read_bytes())
 REASONS = {
-    "not_canonical": ("it is not JSON", "it is not a JSON object", "it is not canonical JSON", "its bytes are not"),
+    "not_canonical": (
+        "its line has more than",
+        "it is not JSON",
+        "it is not a JSON object",
+        "it is not canonical JSON",
+        "its bytes are not",
+    ),
     "newer_format": ("it has format ",),
     "wrong_fields": (
         *("it lacks ", "it has an unknown field ", "it has a payload or a salt ", "its payload is not an object"),
-        *("its format is not", "its batch marker is", "its list of redactions is"),
+        *("its format is not", "its batch marker is", "its list of redactions is malformed"),
         *(f"its {name} is not " for name in ("seq", "prev", "hash", "payload_digest")),
         *(f"its {name} is not a text" for name in sorted(KNOWN)),
     ),
@@ -34,6 +42,11 @@ REASONS = {
     "wrong_session": ("it belongs to the session ",),
     "wrong_batch": ("the batch before it is not complete", "it is number "),
     "missing_payload": ("its payload is missing, and no erasure",),
+    "malformed": (
+        *("its type is not dotted", "its actor is blank", "its time is not a moment", "its sensitivity is none of"),
+        *("its id is not evt_", "its payload is not what", "its caused_by is blank", "its idempotency_key is blank"),
+        "its list of redactions is empty",
+    ),
     "replaced_history": ("it is not the event that the citation names",),
     "cut_back": ("the log was cut back",),
 }
@@ -172,3 +185,14 @@ def test_both_verifiers_agree_on_a_real_log_wherever_it_is_cut_or_changed(tmp_pa
         for changed in (data[:offset], data[:offset] + bytes([data[offset] ^ 1]) + data[offset + 1 :]):
             file.write_bytes(changed)
             assert our_report(tmp_path, "real") == second.verify(changed, "real"), f"at byte {offset}"
+
+
+def test_both_verifiers_agree_on_well_hashed_records_that_break_the_format(tmp_path: Path) -> None:
+    differing = {}
+    for nasty in nasty_records():
+        data = b"".join(log_of(good("before"), good("it"), nasty, good("behind")))
+        (tmp_path / f"{SESSION}.jsonl").write_bytes(data)
+        ours, others = our_report(tmp_path, SESSION), second.verify(data, SESSION)
+        if ours != others:
+            differing[nasty.name] = (ours, others)
+    assert differing == {}

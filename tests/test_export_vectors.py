@@ -58,7 +58,7 @@ REASONS = {
     "wrong_order": ("entry N is out of order",),
     "wrong_session": ("its entries are from",),
     "wrong_index": ("the indexes of its entries do not ascend",),
-    "wrong_proof": ("the proof of an entry is not", "entry N is not among"),
+    "wrong_proof": ("the proof of an entry is not", "the proof of an entry has more", "entry N is not among"),
     "wrong_key": ("it is signed by another key",),
     "wrong_signature": ("its signature is not that of its key",),
 }

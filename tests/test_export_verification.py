@@ -23,11 +23,12 @@ from exported import bundle_bytes
 from faults.crashes import in_child
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.canonical import encode
-from zaxy.export import reading, signing
+from zaxy.export import reading, signing, verification
 from zaxy.export.bundle import SIGNED_FIELDS, Signer, write_bundle
 from zaxy.export.disclosure import disclose
 from zaxy.export.entries import MAX_ENTRY_DEPTH
 from zaxy.export.importing import import_bundle
+from zaxy.export.merkle import max_steps, root_by_proof
 from zaxy.export.reading import BundleItem, read_parts
 from zaxy.export.selector import EVERYTHING, Selector
 from zaxy.export.verification import (
@@ -754,3 +755,49 @@ def test_a_bundle_is_proven_before_the_first_of_its_events_is_written(tmp_path: 
         assert proven(bundle_bytes(memory, EVERYTHING, "theirs", SIGNER)).session_id == "theirs"
     finally:
         memory.close()
+
+
+def _with_long_proof(steps: int, layout: str) -> bytes:
+    """A subset whose first proof has that many steps, in one of the ways in which JSON may be laid out."""
+    item = {**json.loads(PART)["disclosed"][0], "proof": [["ab" * 32, "left"]] * steps}
+    if layout == "a line each":
+        lines = PART.split(b"\n")
+        return b"\n".join([lines[0], encode(item, MAX_ENTRY_DEPTH + 1) + b",", *lines[2:]])
+    if layout == "the proof first":
+        item = dict(reversed(item.items()))
+    subset = json.loads(PART)
+    subset["disclosed"][0] = item
+    if layout == "the list first":
+        subset = dict(reversed(subset.items()))
+    text = json.dumps(subset, indent=1 if layout == "indented" else None)
+    return (text.replace('"proof"', r'"pr\u006fof"', 1) if layout == "an escaped name" else text).encode()
+
+
+LAYOUTS = ("a line each", "one line", "indented", "the proof first", "the list first", "an escaped name")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("steps", [54, 65, 3000, 100_000])
+def test_a_proof_that_no_tree_allows_is_refused_before_anything_is_hashed(
+    steps: int, layout: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashed: list[bytes] = []
+    monkeypatch.setattr(verification, "leaf_hash", lambda data: hashed.append(data))
+    monkeypatch.setattr(reading, "canonical", lambda value: pytest.fail("its canonical form was made"))
+    file = BytesIO(_with_long_proof(steps, layout))
+    with pytest.raises(ZaxyError, match="proof"):
+        verify(parts_of_file(file))
+    assert not hashed
+    assert file.tell() <= 2 * reading.CHUNK_BYTES or layout == "an escaped name", "the rest was not read"
+
+
+@given(st.integers(0, 70), st.integers(1, 2**53 - 1))
+def test_no_right_proof_is_longer_than_its_tree_allows(shift: int, count: int) -> None:
+    count = max(count >> shift, 1)
+    for index in {0, count // 2, count - 1}:
+        needed, at, last = 0, index, count - 1
+        while last:
+            needed += at ^ 1 <= last
+            at, last = at >> 1, last >> 1
+        assert needed <= max_steps(count) <= reading.MAX_PROOF_STEPS
+    assert root_by_proof(bytes(32), 0, count, [("00" * 32, "right")] * (max_steps(count) + 1)) is None

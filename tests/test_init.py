@@ -454,10 +454,10 @@ def test_a_backend_that_was_chosen_before_is_put_back_by_undo(project: Project) 
     project.told("init", "--preset", "minimal", "--yes")
     project.run("config", "set", "PROJECTION_BACKEND", "neo4j")
     assert project.told("init", "--preset", "minimal", "--backend", "sqlite", "--yes")["backend"] == "sqlite"
-    assert "PROJECTION_BACKEND" not in json.loads((project.root / ".eventloom/workspace.json").read_text())["settings"]
+    workspace = find_workspace(workspace=str(project.root))
+    assert "PROJECTION_BACKEND" not in workspace.stored_settings().here
     assert project.told("init", "--undo")["ok"]
-    kept = json.loads((project.root / ".eventloom/workspace.json").read_text())["settings"]
-    assert kept == {"PROJECTION_BACKEND": "neo4j"}
+    assert workspace.stored_settings().here == {"PROJECTION_BACKEND": "neo4j"}
 
 
 @pytest.mark.parametrize(

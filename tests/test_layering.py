@@ -13,8 +13,8 @@ from zaxy.plugins.sources import foreign_imports, imported_modules
 TREE = Path(__file__).parents[1]
 CORE = TREE / "zaxy-core" / "src" / "zaxy"
 ORDER = """
-    __init__ errors file_lock atomic_write tuples security user_state settings trust workspace token_count __main__
-    api plugins eventloom extract follow text graph
+    __init__ errors printing file_lock atomic_write tuples security user_state settings trust workspace token_count
+    __main__ api plugins eventloom extract follow text graph
     retrieve assemble export observe memory clients owner setup terminal
     serve contracts commands
 """.split()

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
 import threading
-import time
-from collections.abc import Iterator, Mapping
-from http.client import HTTPConnection
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,72 +18,11 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 from starlette.testclient import TestClient
 
-from served import ENVELOPE, ERAS, LEGACY, MODERN, arguments, content, environment
+from served import ENVELOPE, ERAS, INITIALIZE, JSON, LEGACY, MODERN, Listening, content
 from zaxy.memory import Memory
 from zaxy.serve.application import Application
 from zaxy.serve.http import http_app
 from zaxy.workspace import find_workspace
-
-JSON = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
-
-
-class Listening:
-    """A real server on a free port."""
-
-    def __init__(self, folder: Path, transport: str = "http", **env: str) -> None:
-        folder.mkdir(exist_ok=True)
-        self.folder = folder
-        self.process = subprocess.Popen(
-            arguments("--transport", transport, "--port", "0"),
-            cwd=folder,
-            env=environment(**env),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stderr
-        self.told: list[str] = []
-        for line in self.process.stderr:
-            self.told.append(line)
-            if line.startswith("listening on "):
-                break
-        self.url = self.told[-1].removeprefix("listening on ").strip()
-        self.port = int(self.url.split(":")[2].split("/")[0])
-        threading.Thread(target=lambda: self.told.extend(self.process.stderr or ()), daemon=True).start()
-
-    def send(
-        self, body: Mapping[str, Any] | bytes, headers: Mapping[str, str] = {}, method: str = "POST", path: str = "/mcp"
-    ) -> tuple[int, dict[str, str], bytes]:
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=120)
-        data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        connection.request(method, path, data, {**JSON, **headers})
-        answer = connection.getresponse()
-        found = answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
-        connection.close()
-        return found
-
-    def modern(self, tool: str, given: Mapping[str, Any], headers: Mapping[str, str] = {}) -> dict[str, Any]:
-        """A call in the newer protocol, which needs no session."""
-        params = {"name": tool, "arguments": given, "_meta": ENVELOPE}
-        named = {"mcp-protocol-version": MODERN, "mcp-method": "tools/call", "mcp-name": tool}
-        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        status, _, answer = self.send(body, {**named, **headers})
-        assert status == 200, answer
-        return content(json.loads(answer))
-
-    def end(self) -> float:
-        began = time.monotonic()
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(60)
-        return time.monotonic() - began
-
-    def __enter__(self) -> Listening:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
 
 
 @pytest.fixture(scope="module")
@@ -98,12 +33,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Listening]:
 
 FACT = {"event_type": "fact.recorded", "actor": "ann", "payload": {"text": "The sky is blue."}}
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
-}
 
 
 @pytest.mark.parametrize("era", ERAS)

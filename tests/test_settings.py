@@ -8,16 +8,56 @@ import pytest
 from conftest import Zaxy
 from installed import install_plugin
 from zaxy.errors import ZaxyError
-from zaxy.settings import MASK, SETTINGS, Setting, Settings, parse
+from zaxy.settings import MASK, SETTINGS, Setting, Settings, Stored, parse
 
 SECRET = Setting("ACME_TOKEN", "string", None, "A token.", secret=True)
 
 
-def test_the_environment_wins_over_the_workspace_and_that_over_the_default() -> None:
-    stored = {"ZAXY_PLUGINS_BUDGET": 3}
-    assert Settings({}).find("ZAXY_PLUGINS_BUDGET")[1:3] == (10.0, "default")
-    assert Settings({}, stored).find("ZAXY_PLUGINS_BUDGET")[1:3] == (3.0, "workspace")
-    assert Settings({"ZAXY_PLUGINS_BUDGET": "2"}, stored).find("ZAXY_PLUGINS_BUDGET")[1:3] == (2.0, "environment")
+def found(environ: dict[str, str] | None = None, **stored: object) -> tuple[object, ...]:
+    kept = Stored(**{where: {"ZAXY_PLUGINS_BUDGET": value} for where, value in stored.items()})
+    return Settings(environ or {}, kept).find("ZAXY_PLUGINS_BUDGET")[1:3]
+
+
+def test_the_environment_wins_over_the_user_and_the_workspace_and_those_over_the_default() -> None:
+    assert found() == (10.0, "default")
+    assert found(everywhere=4) == (4.0, "user")
+    assert found(everywhere=4, workspace=3) == (3.0, "workspace")
+    assert found(everywhere=4, workspace=3, here=5) == (5.0, "user")
+    assert found({"ZAXY_PLUGINS_BUDGET": "2"}, workspace=3, here=5) == (2.0, "environment")
+
+
+NEVER_OF_A_WORKSPACE = {
+    "PROJECTION_BACKEND",
+    "ZAXY_EVENT_STORE",
+    "ZAXY_HTTP_ALLOWED_ORIGINS",
+    "ZAXY_HTTP_REQUIRE_ORIGIN",
+    "ZAXY_ENV",
+    "ZAXY_PLUGINS_PREFER",
+    "MCP_ADMIN_TOKEN",
+    "MCP_EXPORT_SIGNING_PRIVATE_KEY_FILE",
+    "MCP_EXPORT_SIGNING_PASSPHRASE_FILE",
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.env)
+def test_a_workspace_sets_only_what_reaches_no_network_key_path_program_or_gate(setting: Setting) -> None:
+    value = Settings({}, Stored(workspace={setting.env: GIVEN[setting.kind]})).resolve(setting)
+    assert value.source == ("workspace" if setting.in_workspace else "default")
+    assert not (setting.in_workspace and (setting.kind == "path" or setting.env in NEVER_OF_A_WORKSPACE))
+
+
+def test_what_a_plugin_declares_is_set_by_a_workspace_only_where_its_manifest_says_so() -> None:
+    stored = Stored(workspace={"ACME_URL": "http://elsewhere", "ACME_STYLE": "short"})
+    assert Settings({}, stored).resolve(Setting("ACME_URL", "string", None, "Where.")).value is None
+    style = Setting("ACME_STYLE", "string", None, "How.", in_workspace=True)
+    assert Settings({}, stored).resolve(style).value == "short"
+
+
+@pytest.mark.parametrize("name", ["neo4j", "kuzu", "codex", "claude-code", "webhook"])
+def test_no_setting_of_our_own_packages_is_set_by_a_workspace_unless_it_is_a_matter_of_taste(name: str) -> None:
+    folder = Path(__file__).parents[1] / "plugins" / name / "src"
+    (manifest,) = folder.glob("*/zaxy-plugin.json")
+    assert not [row["env"] for row in json.loads(manifest.read_text())["settings"] if row.get("workspace")]
 
 
 def test_a_secret_is_read_from_the_file_that_its_file_variant_names(tmp_path: Path) -> None:
@@ -39,11 +79,13 @@ def test_a_secret_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 
 def test_a_secret_is_never_taken_from_the_workspace() -> None:
-    assert Settings({}, {"ACME_TOKEN": "hush"}).resolve(SECRET).value is None
+    kept = {"ACME_TOKEN": "hush"}
+    assert Settings({}, Stored(kept, kept, kept)).resolve(SECRET).value is None
 
 
 def test_what_chooses_the_workspace_is_never_taken_from_it() -> None:
-    assert Settings({}, {"EVENTLOOM_PATH": "/elsewhere"})["EVENTLOOM_PATH"] is None
+    kept = {"EVENTLOOM_PATH": "/elsewhere"}
+    assert Settings({}, Stored(kept, kept, kept))["EVENTLOOM_PATH"] is None
 
 
 @pytest.mark.parametrize(
@@ -62,6 +104,17 @@ def test_what_chooses_the_workspace_is_never_taken_from_it() -> None:
 )
 def test_a_value_is_parsed_to_its_type(kind: str, given: object, value: object) -> None:
     assert parse(Setting("X", kind, None, "x"), given) == value
+
+
+@pytest.mark.parametrize("setting", [setting for setting in SETTINGS if setting.bounds], ids=lambda one: one.env)
+def test_a_number_beyond_its_bounds_is_refused_with_them(setting: Setting) -> None:
+    assert setting.bounds
+    low, high = setting.bounds
+    assert [Settings({setting.env: str(given)})[setting.env] for given in (low, high)] == [low, high]
+    for given in (low - 0.01 if setting.kind == "number" else low - 1, high + 1, -1, 0):
+        with pytest.raises(ZaxyError, match=f"{setting.env} is .*, and must be from {low:,} to {high:,}"):
+            Settings({setting.env: str(given)}).find(setting.env)
+    assert f"{low:,} to {high:,}" in setting.meaning
 
 
 @pytest.mark.parametrize(
@@ -150,7 +203,27 @@ def test_a_setting_that_no_plugin_declares_any_more_can_be_unset(zaxy: Zaxy, tmp
     )
     assert zaxy("config", "set", "ACME_LIMIT", "3", site=tmp_path / "site").returncode == 0
     assert zaxy("config", "unset", "ACME_LIMIT").returncode == 0
-    assert json.loads((tmp_path / "here" / ".eventloom" / "workspace.json").read_text())["settings"] == {}
+    listed = json.loads(zaxy("config", "list", "--json", site=tmp_path / "site").stdout)["settings"]
+    assert [row["source"] for row in listed if row["env"] == "ACME_LIMIT"] == ["default"]
+
+
+def test_what_a_workspace_may_not_set_is_kept_in_the_users_own_file(zaxy: Zaxy, tmp_path: Path) -> None:
+    assert zaxy("config", "set", "ZAXY_ENV", "production").returncode == 0
+    assert "production" not in (tmp_path / "here" / ".eventloom" / "workspace.json").read_text()
+    other = tmp_path / "other"
+    other.mkdir()
+    assert source_of(zaxy, "ZAXY_ENV", tmp_path / "here") == ("production", "user")
+    assert source_of(zaxy, "ZAXY_ENV", other) == ("development", "default")
+    assert zaxy("config", "set", "ZAXY_ENV", "staging", "--user").returncode == 0
+    assert source_of(zaxy, "ZAXY_ENV", tmp_path / "here") == ("production", "user")
+    assert source_of(zaxy, "ZAXY_ENV", other) == ("staging", "user")
+    assert zaxy("config", "unset", "ZAXY_ENV", "--user").returncode == 0
+    assert source_of(zaxy, "ZAXY_ENV", other) == ("development", "default")
+
+
+def source_of(zaxy: Zaxy, env: str, cwd: Path) -> tuple[object, object]:
+    listed = json.loads(zaxy("config", "list", "--json", cwd=cwd).stdout)["settings"]
+    return next((row["value"], row["source"]) for row in listed if row["env"] == env)
 
 
 TYPES = {"string": str, "path": str, "integer": int, "number": float, "boolean": bool, "list": tuple}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import errno
 import os
 import socket
@@ -135,3 +136,65 @@ def test_the_reader_loads_nothing_that_python_has_not_loaded_anyway() -> None:
     """
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout.split() == ["zaxy", "zaxy.security", "zaxy.security.small_files"]
+
+
+# Everywhere
+
+TREE = Path(__file__).parents[1]
+SOURCES = sorted(
+    path
+    for root in (TREE / "zaxy-core" / "src" / "zaxy", *(TREE / "plugins").glob("*/src"))
+    for path in root.rglob("*.py")
+    if not {"templates", "checks"} & set(path.parts)
+)
+READ_OTHERWISE = {
+    "atomic_write.py": "writes, by descriptor",
+    "contracts/check.py": "what a person named, and contracts within the package",
+    "contracts/pin.py": "a project that a person named",
+    "export/file_sink.py": "a bundle that was just written",
+    "export/reference_verifier.py": "runs without this package",
+    "export/signing.py": "bundles and keys that a person named; a passphrase may come through a pipe",
+    "observe/watcher.py": "the null device",
+    "observe/watcher_process.py": "writes, by descriptor",
+    "plugins/discovery.py": "distributions within an archive",
+    "plugins/guard.py": "standard streams, by descriptor",
+    "plugins/roster.py": "within the package",
+    "plugins/scaffold.py": "within the package",
+    "plugins/sources.py": "Python modules that are to be checked",
+    "security/small_files.py": "the reader itself",
+    "serve/stdio.py": "the null device",
+    "settings.py": "a secret in a file that a person named",
+    "setup/running_servers.py": "what the system says of processes",
+    "terminal/demo.py": "a folder of its own that was just made",
+    "text/word_frequencies.py": "within the package",
+    "user_state.py": "32 bytes, no link",
+    "workspace.py": "the file that everything begins with",
+    "zaxy_claude_code/adapter.py": "session files, in pieces",
+    "zaxy_claude_code/session_files.py": "session files, in pieces",
+    "zaxy_codex/lines.py": "session files, in pieces",
+    "zaxy_kuzu/owner.py": "a lock, by descriptor",
+    "zaxy_neo4j/server.py": "a certificate that a person named",
+    "zaxy_webhook/request.py": "a bundle that was just written",
+    "eventloom/disk.py": "the log, in pieces",
+    "eventloom/disposable_database.py": "makes an empty file",
+}
+"""The modules that open files without the one reader, and why."""
+
+
+def plain_reads(path: Path) -> list[int]:
+    """The lines on which a file is opened, or read whole."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            opens = called in ("open", "os.open", "io.open", "json.load", "tomllib.load")
+            opens |= called.endswith((".read_text", ".read_bytes", "path.open", "file.open"))
+            found += [node.lineno] if opens else []
+    return found
+
+
+def test_no_module_opens_files_without_the_reader_unless_it_says_why() -> None:
+    names = {path: "/".join(path.parts[path.parts.index("src") + 1 :]).removeprefix("zaxy/") for path in SOURCES}
+    opening = {names[path] for path in SOURCES if plain_reads(path)}
+    assert opening - READ_OTHERWISE.keys() == set(), "use zaxy.security.small_files, or say here why not"
+    assert READ_OTHERWISE.keys() <= set(names.values()), "a module that is gone need not be listed"

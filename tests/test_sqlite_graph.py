@@ -543,7 +543,7 @@ def test_a_wiped_session_leaves_no_byte_while_another_process_has_the_graph_open
 
 
 def test_a_wipe_that_a_reader_keeps_from_ending_says_so(bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(disposable_database, "WAIT", 0.2)
+    monkeypatch.setattr(disposable_database, "SCRUB_WAIT", 0.2)
     state = bench.scratch / "state"
     with closing(bench.make(CASE)) as graph:
         follow(graph, history("wiped", 50, about=SECRET))

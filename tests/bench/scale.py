@@ -36,6 +36,7 @@ from zaxy.extract.rules import extract
 from zaxy.extract.texts import readable_text
 from zaxy.follow import run
 from zaxy.memory import Memory
+from zaxy.workspace import find_workspace
 
 SESSION = "scale"
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -102,7 +103,7 @@ def _event(seq: int, type_: str, actor: str, payload: dict[str, object]) -> Even
 
 def write_log(folder: Path, count: int) -> None:
     """A workspace with a whole log in it, without the cost of appending."""
-    (folder / ".eventloom").mkdir(parents=True, mode=0o700)
+    find_workspace(str(folder)).claim()
     path, prev = folder / ".eventloom" / f"{SESSION}.jsonl", None
     with open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         for event in events(count):

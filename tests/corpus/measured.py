@@ -75,6 +75,10 @@ WITH_SECRETS = {
     "made-up secrets, report half": made_up("report"),
     "freely written sentences": list(marked_texts("freely_written.txt", "\n")),
     "excerpts of sessions": list(marked_texts("excerpts_with_secrets.txt", CUT)),
+    "sentences in other languages, tuning half": list(marked_texts("languages_with_secrets.txt", "\n")),
+    "sentences in other languages, report half": list(marked_texts("languages_for_report.txt", "\n")),
+    "code and commands, tuning half": list(marked_texts("code_with_secrets.txt", "\n")),
+    "code and commands, report half": list(marked_texts("code_for_report.txt", "\n")),
 }
 
 

@@ -23,6 +23,7 @@ BLOCKS = [
 VARYING = (
     (r"[0-9a-f]{64}", r"[0-9a-f]{64}"),  # an event's hash
     (r"[0-9a-f]{32}", r"[0-9a-f]{32}"),  # the workspace's id
+    (r'(?<=")[0-9a-f]{16}(?=":)', r"[0-9a-f]{16}"),  # the name of a user's key
     (r"(?<=#)[0-9a-f]{12}(?=\b)", r"[0-9a-f]{12}"),  # the hash in a short citation
     (r"(evt_\d+_)[0-9a-f]{8}", r"\1[0-9a-f]{8}"),
     (r"\d{4}\\-\d\d\\-\d\d(T|\\ )\d\d:\d\d:\d\d", r"\\d{4}-\\d\\d-\\d\\d\1\\d\\d:\\d\\d:\\d\\d"),
@@ -59,7 +60,8 @@ def matches(shown: str, printed: str) -> bool:
 def test_the_example_prints_what_the_page_shows(block: str, tmp_path: Path) -> None:
     here = tmp_path / "demo"  # the folder's name becomes that of the default session
     here.mkdir()
-    environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "80"}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environ = {**os.environ, "PATH": path, "COLUMNS": "80", "ZAXY_STATE_DIR": str(tmp_path / "state")}
     for command, shown in steps(block):
         done = subprocess.run(
             ["bash", "-c", command.replace(DEMO, str(here))],

@@ -14,9 +14,10 @@ import pytest
 from export_vectors import FEW, KEY, bundle_of, canonical, id_of, leaf_hash, signed_message, tree_proof, tree_root
 from zaxy.contracts.snapshot import live_contracts
 from zaxy.eventloom.admission import SENSITIVITIES
-from zaxy.export import reading, reference_verifier, verification
+from zaxy.export import reading, reference_verifier
 from zaxy.export.bundle import NONCE_SIZE, NOT_SIGNED, SIGNED, SIGNED_FIELDS, UNSIGNED
 from zaxy.export.entries import MAX_ENTRY_DEPTH, SCHEMA, SOURCES
+from zaxy.export.merkle import max_steps
 from zaxy.export.selector import DEFAULT_QUERY_LIMIT, ENTRY_AXES, GRAINS, MAX_QUERY_LIMIT, Selector
 from zaxy.export.signing import DEFAULT_ALGORITHM
 from zaxy.plugins.roster import load_roster
@@ -178,10 +179,11 @@ def test_the_limits_are_those_of_the_code() -> None:
         "text of an item": f"{reading.MAX_ITEM_BYTES:,} bytes",
         "fields of the header": str(reading.MAX_FIELDS),
         "white space in one place": f"{reading.MAX_SPACE_BYTES:,} bytes",
-        "steps of a proof": str(verification.MAX_PROOF_STEPS),
+        "steps of a proof": str(reading.MAX_PROOF_STEPS),
     }
     assert f"nested at most {MAX_ENTRY_DEPTH + 1} deep in an item" in section("Reading").replace("\n  ", " ")
     assert (MAX_ENTRY_DEPTH + 1, 64) == (reference_verifier.MAX_ITEM_DEPTH, reference_verifier.MAX_HEADER_DEPTH)
+    assert reading.MAX_PROOF_STEPS == reference_verifier.MAX_STEPS == max_steps(reference_verifier.MAX_WHOLE)
     assert f"{reference_verifier.MAX_FILE_BYTES >> 20} MiB" in str(reference_verifier.__doc__)
 
 

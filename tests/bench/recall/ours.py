@@ -14,6 +14,7 @@ from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.record import Entry, Line
 from zaxy.memory import Memory
 from zaxy.text.blocks import BlockSizes
+from zaxy.workspace import find_workspace
 
 BATCH = 500
 SMALL_BLOCKS = BlockSizes(block=64, marked=2, listed=64)
@@ -29,7 +30,7 @@ def write_log(folder: Path, session: str, events: Sequence[Happening]) -> None:
     """
     lines: list[Line] = []
     pending: list[Entry] = []
-    with closing(Eventloom(str(folder / ".eventloom"))) as loom:
+    with closing(Eventloom(str(folder / ".eventloom"), begin=find_workspace(str(folder)).claim)) as loom:
         for event in events:
             if len(pending) == BATCH or event.replaces > len(lines):
                 lines += loom.append(session, pending)

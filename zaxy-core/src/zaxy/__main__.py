@@ -12,6 +12,7 @@ import sys
 
 from zaxy import __version__
 from zaxy.errors import InternalError, InvalidRequest, ZaxyError
+from zaxy.printing import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ COMMANDS = (
     Command("demo", "Show in a temporary folder what memory does; nothing of yours is touched.", "zaxy.commands.demo"),
     Command("init", "Set up a project: clients, hooks, capture; or take it out again.", "zaxy.commands.init"),
     Command("doctor", "Check everything that memory needs, and fix it.", "zaxy.commands.doctor"),
+    Command("trust", "Take in a memory that came from elsewhere, such as with a repository.", "zaxy.commands.trust"),
     Command("append", "Append one event to a session's log.", "zaxy.commands.append", hot="append"),
     Command("replay", "Print a session's events from its log, or from a log file.", "zaxy.commands.log"),
     Command("tail", "Print the last events of a session, and new ones as they come.", "zaxy.commands.log"),
@@ -145,25 +147,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         import traceback
 
-        traceback.print_exc()
+        say(traceback.format_exc(), err=True, end="")
         defect = InternalError(f"{type(error).__name__}: {error}", "This is a defect: please report it.")
         return _report(defect, as_json="--json" in words)
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        say("interrupted", err=True)
         return 1
 
 
 def _dispatch(words: list[str]) -> int:
     if not words or words[0] in ("--help", "-h", "help"):
-        print(_help(words[1:2]))
+        say(_help(words[1:2]))
         return 0
     if words[0] in ("--version", "-V"):
-        print(f"zaxy {__version__}")
+        say(f"zaxy {__version__}")
         return 0
     if any(command.words.startswith(f"{words[0]} ") for command in COMMANDS) and (
         len(words) == 1 or words[1].startswith("-")
     ):
-        print(_help(words[:1]))
+        say(_help(words[:1]))
         return 0 if words[1:2] in (["--help"], ["-h"]) else 2
     for command in COMMANDS:
         typed = command.words.split()
@@ -219,9 +221,9 @@ def _report(error: ZaxyError, as_json: bool) -> int:
     if as_json:
         import json
 
-        print(json.dumps(error.as_dict(), indent=2, ensure_ascii=False))
+        say(json.dumps(error.as_dict(), indent=2, ensure_ascii=False))
     else:
-        print(f"zaxy: {error.message}\n  {error.remediation}", file=sys.stderr)
+        say(f"zaxy: {error.message}\n  {error.remediation}", err=True)
     return error.exit_code
 
 

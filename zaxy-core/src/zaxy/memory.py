@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, BinaryIO, Unpack
 
-from zaxy.api.models import AsOf, EntityRef
+from zaxy.api.models import AsOf
 from zaxy.assemble.use_marks import UseMarks
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
 from zaxy.eventloom.admission import OWN_ACTOR
@@ -21,7 +21,7 @@ from zaxy.eventloom.request_keys import coming_key, next_key
 from zaxy.extract.housekeeping import is_housekeeping, without_housekeeping
 from zaxy.extract.times import utc_text
 from zaxy.follow.loop import FOREVER
-from zaxy.retrieve.recall import Recall, warnings
+from zaxy.retrieve.recall import Recall
 from zaxy.retrieve.retriever import Question
 from zaxy.security.session_ids import check_session_id
 from zaxy.workspace import default_session, find_workspace
@@ -171,13 +171,21 @@ class Memory:
         session: str = "",
         **details: Unpack[FeedbackDetails],
     ) -> Event:
-        """Record whether a memory was of use: `used` and `helpful` reinforce it, `irrelevant` is kept for audit."""
+        """Record whether a memory was of use: `used` and `helpful` reinforce it, `irrelevant` is kept for audit.
+
+        What is said of a memory stands beside it, in the session of its citation, unless another one is named.
+        `entity_name` may be a citation too. Where the event that says it is known, its citation is written, and its
+        words are not.
+        """
+        from zaxy.assemble.about import About
         from zaxy.assemble.records import feedback_draft
 
         draft = feedback_draft(entity_name, entity_type, feedback=feedback, actor=actor, details=details)
-        if draft.payload.get("citation"):
-            self.resolve(str(draft.payload["citation"]))
-        return self.append_many([draft], session)[0]
+        given = str(draft.payload.get("citation") or "")
+        cited = self.resolve(given) if given else None
+        session = session or (cited.session if cited else self.session)
+        about = About(self.recall, session).named(entity_name, entity_type, cited)
+        return self.append_many([about.in_draft(draft)], session)[0]
 
     def skill(
         self,
@@ -253,14 +261,21 @@ class Memory:
         session: str = "",
         actor: str = DEFAULT_ACTOR,
     ) -> Event:
-        """End what is held to be true of an entity, from a moment on; history keeps it. `not_found` if none is open."""
+        """End what is held to be true of an entity, from a moment on; history keeps it. `not_found` if none is open.
+
+        `entity_name` may be a citation too.
+        """
+        from zaxy.assemble.about import About
+
         session = session or self.session
         done = self._log.by_key(session, key) if (key := coming_key()) else None
         if done is not None:  # then nothing is open any more, and that is as it should be
             return done
         at = _moment(invalid_at)
         self.follow(session)
-        rows = self.recall.versions(session, EntityRef(entity_type, entity_name), AsOf())
+        memories = About(self.recall, session)
+        thing = memories.thing(entity_name, entity_type)
+        rows = self.recall.versions(session, thing, AsOf())
         if not rows:
             raise NotFound(
                 f"{session} has no open {entity_type} {entity_name!r:.80}",
@@ -268,31 +283,26 @@ class Memory:
             )
         if at and at < rows[0].valid_from:
             raise InvalidRequest(f"it holds only since {rows[0].valid_from}", "Give a later moment, or none.")
-        payload = {"entity_name": entity_name, "entity_type": entity_type, "invalid_at": at, "reason": reason}
+        payload = {"invalid_at": at, "reason": reason}
         given = {key: value for key, value in payload.items() if value}
-        return self.append("memory.invalidated", given, actor=actor, session=session)
+        about = memories.in_rows(thing, rows)
+        return self.append(
+            "memory.invalidated",
+            {**about.fields, **given},
+            actor=actor,
+            session=session,
+            sensitivity=about.sensitivity,
+        )
 
-    def forget(self, citation: str, reason: str, *, actor: str = "user") -> Erasure:
+    def forget(self, citation: str, reason: str, *, actor: str = "user", with_copies: bool = False) -> Erasure:
         """Erase what a cited event says, from the log and from everything that has followed it.
 
+        `copies` of the reply are other events of the workspace that hold its words; `with_copies` erases them too.
         There is a warning for each follower that could not be made to forget.
         """
-        from pathlib import Path
+        from zaxy.assemble.erasing import Eraser
 
-        from zaxy.assemble.replies import Erasure
-        from zaxy.follow.forgetting import drop_unused, ended_by
-
-        cited = parse_citation(citation)
-        event = self._log.resolve(cited)
-        self.follow(cited.session)
-        ended = ended_by(event, self.recall.store, self.recall.versions)
-        recorded = self._log.erase(cited.session, cited.seq, actor, reason, closings=ended)
-        used = {
-            f"{bound.point}-{bound.name}" for bound in (*self.recall.host.all("retrieval_lanes"), self.recall.graph)
-        }
-        unused = drop_unused(Path(self.workspace.eventloom, "followers"), used)
-        left = (*warnings(self.recall.loop.forget(cited.session)), *unused)
-        return Erasure(event.citation, recorded, left)
+        return Eraser(self.recall, self._log, actor=actor, reason=reason).forget(citation, with_copies=with_copies)
 
     # Reading
 
@@ -390,13 +400,18 @@ class Memory:
         limit: int = REPLAYED_AT_ONCE,
         include_housekeeping: bool = False,
     ) -> list[Event]:
-        """Events in order, straight from the log."""
-        found = []
-        for event in self._log.events(session or self.session, from_seq):
-            if include_housekeeping or not is_housekeeping(event):
-                found.append(event)
-            if len(found) >= limit:
-                break
+        """Events in order, straight from the log. Behind damage nothing is read: an error says so once nothing is left
+        before it."""
+        found: list[Event] = []
+        try:
+            for event in self._log.events(session or self.session, from_seq):
+                if include_housekeeping or not is_housekeeping(event):
+                    found.append(event)
+                if len(found) >= limit:
+                    break
+        except ZaxyError:
+            if not found:
+                raise
         return found
 
     def capabilities(self, session: str = "", *, current_task: str = "") -> Capabilities:
@@ -411,7 +426,8 @@ class Memory:
         eventloom = {"status": state if end else "empty", "events": end}
         eventloom |= {"head": latest[-1].citation} if latest else {}
         recent = without_housekeeping(latest)
-        doubts = self.recall.doubts(session, [])
+        with self._log.view(session) as log:
+            doubts = [*self.recall.foreign(log), *self.recall.doubts(session, [])]
         found = starting.capabilities(session, current_task, eventloom=eventloom, recent=recent, warnings=doubts)
         return Capabilities.of({**found, "tokens_used": tokens_of(found), "truncated": False})
 

@@ -1,4 +1,5 @@
-"""Every setting in one table, and how a value is found: environment, secret file, workspace, default.
+"""Every setting in one table, and how a value is found: environment, secret file, the user's own file, workspace,
+default.
 
 The hot commands read settings, so this module imports next to nothing.
 """
@@ -30,17 +31,22 @@ class Setting(NamedTuple):
     meaning: str
     secret: bool = False
     environment_only: bool = False
-    """Not read from the workspace file, because it decides which workspace that is."""
+    """Not read from any file, because it decides which files those are."""
+    in_workspace: bool = False
+    """Whether a workspace's own file may set it: only what can reach no network, key, path, program or gate. A
+    workspace may come from elsewhere, or be changed by others who work on the same project."""
     stability: str = "experimental"
     since: str = "0.1"
     owner: str = "zaxy-core"
+    bounds: tuple[float, float] | None = None
+    """The least and the most that a number may be; its meaning says them too."""
 
 
 class Value(NamedTuple):
     setting: Setting
     value: object
     source: str
-    """Where it came from: `default`, `workspace`, `environment` or `file <path>`."""
+    """Where it came from: `default`, `workspace`, `user`, `environment` or `file <path>`."""
     problem: str = ""
     """Why there is no value, in a listing of all of them."""
 
@@ -62,6 +68,7 @@ SETTINGS = (
         "string",
         None,
         "The session that is used when none is named. Default: the domain and `-default`.",
+        in_workspace=True,
     ),
     Setting(
         "ZAXY_STATE_DIR",
@@ -76,6 +83,7 @@ SETTINGS = (
         "string",
         None,
         "Keeps the default sessions of projects apart. Default: made from the name of the workspace's folder.",
+        in_workspace=True,
     ),
     Setting(
         "ZAXY_EVENT_STORE",
@@ -94,6 +102,7 @@ SETTINGS = (
         "string",
         "sqlite",
         "The engine that `embedded` means: `sqlite`, built in, or that of an installed package, such as `kuzu`.",
+        in_workspace=True,
     ),
     Setting(
         "ZAXY_PLUGINS_DISABLE",
@@ -112,12 +121,14 @@ SETTINGS = (
         "boolean",
         False,
         "Raise when any installed plugin is broken, instead of working on without it.",
+        in_workspace=True,
     ),
     Setting(
         "ZAXY_PLUGINS_BUDGET",
         "number",
         10.0,
         "Seconds that a plugin may take to import, to be made, or to answer a call that has no budget of its own.",
+        in_workspace=True,
     ),
     Setting(
         "ZAXY_ENV",
@@ -130,6 +141,7 @@ SETTINGS = (
         "string",
         "core",
         "Which tools the MCP server lists: `core`, `coordinate`, `full` or `compact`. All can be called always.",
+        in_workspace=True,
     ),
     Setting(
         "ZAXY_MAX_CALLS_PER_MINUTE",
@@ -150,16 +162,48 @@ SETTINGS = (
         "Refuse HTTP requests without an Origin header, which programs other than browsers send.",
     ),
     Setting(
+        "ZAXY_HTTP_MAX_CONNECTIONS",
+        "integer",
+        256,
+        "Connections that the HTTP server holds at a time, 4 to 10,000. For one more, the one that is idle longest is "
+        "closed.",
+        bounds=(4, 10_000),
+    ),
+    Setting(
+        "ZAXY_HTTP_MAX_SESSIONS",
+        "integer",
+        1000,
+        "Sessions of HTTP clients at a time, 1 to 100,000. For one more, the one that is unused longest is ended.",
+        bounds=(1, 100_000),
+    ),
+    Setting(
+        "ZAXY_HTTP_REQUEST_SECONDS",
+        "number",
+        20.0,
+        "Seconds within which an HTTP request must arrive whole, headers and body, and its reply be read on: 0.1 to "
+        "3,600.",
+        bounds=(0.1, 3600),
+    ),
+    Setting(
+        "ZAXY_HTTP_SESSION_SECONDS",
+        "number",
+        1800.0,
+        "Seconds without a request or an open stream after which a session of an HTTP client is ended: 0.1 to 604,800.",
+        bounds=(0.1, 604_800),
+    ),
+    Setting(
         "MCP_LIFECYCLE_CAPTURE_ENABLED",
         "boolean",
         True,
         "Record each tool call (its name, status and argument names) and the end of a server's session.",
+        in_workspace=True,
     ),
     Setting(
         "MCP_ADMIN_TOKEN",
         "string",
         None,
-        "The token that `memory_replay`, `memory_invalidate` and `memory_export` need in production.",
+        "The token that `memory_replay`, `memory_invalidate` and `memory_export` need where it is set, and always in "
+        "production.",
         secret=True,
     ),
     Setting(
@@ -189,6 +233,45 @@ SETTINGS = (
 )
 
 
+class Stored(NamedTuple):
+    """What files say of settings."""
+
+    workspace: Mapping[str, object] = {}
+    """In the workspace's own file, which may set only some of them."""
+    here: Mapping[str, object] = {}
+    """In the user's own file, for this workspace."""
+    everywhere: Mapping[str, object] = {}
+    """In the user's own file, for all workspaces."""
+
+    def found(self, setting: Setting) -> tuple[object, str] | None:
+        """The value and who keeps it, nearest first; None where nobody does."""
+        if setting.secret or setting.environment_only:
+            return None
+        if setting.env in self.here:
+            return self.here[setting.env], "user"
+        if setting.in_workspace and setting.env in self.workspace:
+            return self.workspace[setting.env], "workspace"
+        return (self.everywhere[setting.env], "user") if setting.env in self.everywhere else None
+
+    def kept(self, env: str) -> object:
+        """What is kept of a setting for this workspace; None where nothing is."""
+        return self.here.get(env, self.workspace.get(env) if may_be_in_workspace(env) else None)
+
+    def changed(self, changes: Mapping[str, object]) -> Stored:
+        """The same as if the user had set these here; None takes one out."""
+        kept = {env: value for env, value in {**self.here, **changes}.items() if value is not None}
+        left = {env: value for env, value in self.workspace.items() if env not in changes}
+        return self._replace(here=kept, workspace=left)
+
+
+NOTHING_STORED = Stored()
+
+
+def may_be_in_workspace(env: str) -> bool:
+    """Whether a workspace's own file may set a setting of the core."""
+    return any(setting.env == env and setting.in_workspace for setting in SETTINGS)
+
+
 def _looked_up(env: str) -> Any:
     """A setting of the core as an attribute of `Settings`: parsing it gave it the type that its kind has."""
     return property(lambda settings: settings[env])
@@ -197,7 +280,7 @@ def _looked_up(env: str) -> Any:
 class Settings:
     """The values of known settings, each with its source.
 
-    `stored` is what the workspace keeps; `declared` are the settings of installed plugins. A setting of the core is an
+    `stored` is what files say; `declared` are the settings of installed plugins. A setting of the core is an
     attribute too, named as its variable without `ZAXY_` or `MCP_`. It is looked up each time it is read.
     """
 
@@ -217,6 +300,10 @@ class Settings:
     max_calls_per_minute: int = _looked_up("ZAXY_MAX_CALLS_PER_MINUTE")
     http_allowed_origins: tuple[str, ...] = _looked_up("ZAXY_HTTP_ALLOWED_ORIGINS")
     http_require_origin: bool = _looked_up("ZAXY_HTTP_REQUIRE_ORIGIN")
+    http_max_connections: int = _looked_up("ZAXY_HTTP_MAX_CONNECTIONS")
+    http_max_sessions: int = _looked_up("ZAXY_HTTP_MAX_SESSIONS")
+    http_request_seconds: float = _looked_up("ZAXY_HTTP_REQUEST_SECONDS")
+    http_session_seconds: float = _looked_up("ZAXY_HTTP_SESSION_SECONDS")
     lifecycle_capture_enabled: bool = _looked_up("MCP_LIFECYCLE_CAPTURE_ENABLED")
     admin_token: str | None = _looked_up("MCP_ADMIN_TOKEN")
     export_signing_private_key_file: str | None = _looked_up("MCP_EXPORT_SIGNING_PRIVATE_KEY_FILE")
@@ -227,11 +314,11 @@ class Settings:
     def __init__(
         self,
         environ: Mapping[str, str] | None = None,
-        stored: Mapping[str, object] | None = None,
+        stored: Stored = NOTHING_STORED,
         declared: Iterable[Setting] = (),
     ) -> None:
         self._environ = os.environ if environ is None else environ
-        self._stored = stored or {}
+        self._stored = stored
         self._known = {setting.env: setting for setting in (*declared, *SETTINGS)}
 
     def __getitem__(self, env: str) -> object:
@@ -256,7 +343,8 @@ class Settings:
         try:
             return self.resolve(setting)
         except ZaxyError as error:
-            source = "environment" if self._environ.get(setting.env) else "workspace"
+            found = self._stored.found(setting)
+            source = "environment" if self._environ.get(setting.env) or not found else found[1]
             return Value(setting, None, source, error.message)
 
     def lenient(self) -> Settings:
@@ -274,17 +362,19 @@ class Settings:
                 f"Unset {setting.env}: a secret in a file does not show in process listings.",
             )
         if named_file:
-            return Value(setting, parse(setting, _read_secret(setting, named_file)), f"file {named_file}")
+            return Value(setting, _not_empty(setting, _read_secret(setting, named_file)), f"file {named_file}")
         if direct:
-            return Value(setting, parse(setting, direct), "environment")
-        if setting.env in self._stored and not setting.environment_only and not setting.secret:
-            return Value(setting, parse(setting, self._stored[setting.env]), "workspace")
+            given = _not_empty(setting, direct) if setting.secret else parse(setting, direct)
+            return Value(setting, given, "environment")
+        found = self._stored.found(setting)
+        if found:
+            return Value(setting, parse(setting, found[0]), found[1])
         default = setting.default
         return Value(setting, parse(setting, default) if isinstance(default, str) else default, "default")
 
 
 def parse(setting: Setting, given: object) -> object:
-    """The typed value of what was given as text (environment) or as JSON (workspace file)."""
+    """The typed value of what was given as text (environment) or as JSON (a file)."""
     text = given.strip() if isinstance(given, str) else given
     if setting.kind == "list":
         items = text.split(",") if isinstance(text, str) else text
@@ -298,7 +388,7 @@ def parse(setting: Setting, given: object) -> object:
     elif setting.kind in ("integer", "number"):
         number = _number(setting.kind, text)
         if number is not None:
-            return number
+            return _within_bounds(setting, number)
     elif isinstance(text, str):
         return os.path.expanduser(text) if setting.kind == "path" else text
     shown = MASK if setting.secret else repr(given)
@@ -319,6 +409,26 @@ def _number(kind: str, text: object) -> int | float | None:
     if isinstance(text, float) and number != text:
         return None
     return number if number == number and abs(number) != float("inf") else None
+
+
+def _within_bounds(setting: Setting, number: float) -> float:
+    if setting.bounds is None or setting.bounds[0] <= number <= setting.bounds[1]:
+        return number
+    lowest, highest = setting.bounds
+    raise InvalidRequest(
+        f"{setting.env} is {number}, and must be from {lowest:,} to {highest:,}",
+        f"Set {setting.env} within these bounds, or unset it. 'zaxy config list' shows what it means.",
+    )
+
+
+def _not_empty(setting: Setting, given: str) -> object:
+    """The value of a secret. One of nothing but spaces would protect nothing while it seems to."""
+    if given.strip():
+        return parse(setting, given)
+    raise InvalidRequest(
+        f"{setting.env} is set, and empty",
+        f"Put the secret into {setting.env} or into the file that {setting.env}_FILE names, or unset both.",
+    )
 
 
 def _read_secret(setting: Setting, path: str) -> str:

@@ -1,18 +1,23 @@
-"""What belongs to the user and not to a workspace: a folder of the user's own, and the key in it.
+"""What belongs to the user and not to a workspace: a folder of the user's own, the key in it, and small files.
 
-Followers carry stamps and seals made with this key. A file that came from elsewhere, such as one in a cloned
-repository, has none that fit, and is built again from the log before anybody asks it.
+Workspaces are marked with this key, and followers carry stamps and seals made with it. What came from elsewhere, such
+as a file in a cloned repository, has none that fit: a follower is built again from the log before anybody asks it, and
+a workspace is not believed until its user trusts it.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from errno import EFBIG
 from os import urandom
+
+from zaxy.security.small_files import read_small_file, read_small_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
 ENV = "ZAXY_STATE_DIR"
 KEY_FILE = "key"
@@ -55,6 +60,30 @@ def why_not_kept() -> str:
     return ""
 
 
+def read_state(name: str) -> dict[str, Any]:
+    """What the user's folder keeps under a name; nothing where there is no such file, or none that can be read."""
+    try:
+        kept = read_small_json(os.path.join(state_folder(), name))
+    except (OSError, ValueError):
+        return {}
+    return kept if isinstance(kept, dict) else {}
+
+
+def change_state(name: str, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change what is kept under a name; of several processes each sees the changes of those before it."""
+    import json
+
+    from zaxy.atomic_write import atomic_write
+    from zaxy.file_lock import locked
+
+    path = os.path.join(state_folder(), name)
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    with locked(f"{path}.lock"):
+        kept = read_state(name)
+        change(kept)
+        atomic_write(path, (json.dumps(kept, indent=2) + "\n").encode())
+
+
 def _kept_key(folder: str) -> bytes:
     path = os.path.join(folder, KEY_FILE)
     key = _read(path)
@@ -76,9 +105,11 @@ def _kept_key(folder: str) -> bytes:
 def _read(path: str) -> bytes | None:
     """The key; None where there is none that could be one."""
     try:
-        fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0))
+        key = read_small_file(path, KEY_BYTES)
     except FileNotFoundError:
         return None
-    with open(fd, "rb") as file:
-        key = file.read(KEY_BYTES + 1)
+    except OSError as error:
+        if error.errno == EFBIG:
+            return None
+        raise
     return key if len(key) == KEY_BYTES else None

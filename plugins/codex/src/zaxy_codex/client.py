@@ -10,7 +10,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from zaxy.api import ClientCapture, ClientSigns, FileClient, HookEvent, HookHandler, JsonHooks, ServerEntry, edit
+from zaxy.api import (
+    ClientCapture,
+    ClientSigns,
+    FileClient,
+    HookEvent,
+    HookHandler,
+    JsonHooks,
+    ServerEntry,
+    edit,
+    read_named_file,
+)
 from zaxy.api.client_hooks import SHUTDOWN, SPOKEN, shell_line
 from zaxy.api.clients import TextEditor
 
@@ -46,12 +56,15 @@ class CodexHooks(JsonHooks):
         return False
 
 
+MAX_CONFIG_BYTES = 16 << 20
+
+
 def _states(environ: Mapping[str, str]) -> dict[str, Any]:
     home = environ.get("CODEX_HOME") or os.path.join(environ.get("HOME") or os.path.expanduser("~"), ".codex")
     try:
-        with open(os.path.join(home, "config.toml"), "rb") as file:
-            hooks = tomllib.load(file).get("hooks", {})
-    except (OSError, ValueError):
+        config = read_named_file(os.path.join(home, "config.toml"), MAX_CONFIG_BYTES).decode("utf-8")
+        hooks = tomllib.loads(config).get("hooks", {})
+    except (OSError, ValueError, RecursionError):
         return {}
     states = hooks.get("state") if isinstance(hooks, dict) else None
     return states if isinstance(states, dict) else {}

@@ -22,6 +22,7 @@ from zaxy.api import (
     InvalidRequest,
     ProviderContext,
     Unavailable,
+    own_folder_within,
 )
 from zaxy_kuzu import engine
 from zaxy_kuzu.engine import CommitFailed, Database, Unreadable
@@ -207,7 +208,7 @@ class KuzuGraph:
                 "Make the provider in the process that uses it.",
             )
         if self._owner is None:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            own_folder_within(str(self._folder.parent), self._folder.name, create=True)
             self._folder.chmod(0o700)  # the engine makes files that everybody may read
             self._owner = Ownership(self._folder, self._context.clock())
 

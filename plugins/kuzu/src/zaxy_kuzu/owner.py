@@ -8,7 +8,7 @@ import stat
 from datetime import datetime
 from pathlib import Path
 
-from zaxy.api import Forbidden, Unavailable, ZaxyError
+from zaxy.api import Forbidden, Unavailable, ZaxyError, read_small_json
 from zaxy_kuzu.engine import try_lock
 
 _open_here: set[int] = set()
@@ -31,6 +31,7 @@ class Ownership:
     def __init__(self, folder: Path, now: datetime) -> None:
         path = folder / "owner.json"
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+        flags |= getattr(os, "O_NONBLOCK", 0)  # a pipe in its place is not waited for
         self._fd = os.open(path, flags, 0o600)
         if not _is_plain(self._fd):
             os.close(self._fd)
@@ -57,7 +58,7 @@ def _is_plain(fd: int) -> bool:
 
 def _held(path: Path) -> ZaxyError:
     try:
-        holder = json.loads(path.read_text("utf-8"))
+        holder = read_small_json(str(path))
         pid, since = int(holder["pid"]), str(holder["since"])
     except (OSError, ValueError, KeyError, TypeError):
         return Unavailable("the graph is open in another process", "End that process, or try again when it has ended.")

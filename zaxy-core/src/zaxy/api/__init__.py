@@ -99,6 +99,8 @@ if TYPE_CHECKING:
         prove_line as prove_line,
         verify_lines as verify_lines,
     )
+    from zaxy.security.paths import own_folder_within as own_folder_within
+    from zaxy.security.small_files import read_named_file as read_named_file, read_small_json as read_small_json
 
 
 _HOMES = {
@@ -118,6 +120,8 @@ _HOMES = {
     "zaxy.errors": "Conflict Forbidden InternalError InvalidRequest NotFound TooLarge Unavailable UnknownTool "
     "ZaxyError",
     "zaxy.eventloom.lines": "erase_payload plan_append prove_line verify_lines",
+    "zaxy.security.paths": "own_folder_within",
+    "zaxy.security.small_files": "read_named_file read_small_json",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

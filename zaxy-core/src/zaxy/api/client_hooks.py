@@ -220,7 +220,7 @@ def _in_list(event: str, entries: list[Any]) -> Iterator[HookHandler]:
 
 
 def _runs_zaxy(words: Sequence[str]) -> bool:
-    if "hook-event" not in words[:4] or any(word in ("&&", "||", ";", "|", "&") for word in words):
+    if "hook-event" not in words[:5] or any(word in ("&&", "||", ";", "|", "&") for word in words):
         return False
     at = words.index("hook-event")
     program = PurePath(words[0].replace("\\", "/")).name.lower()

@@ -130,6 +130,8 @@ class Report(NamedTuple):
     damage: Damage | None
     log_at_fault: bool = False
     """Whether the log itself is wrong, and not the given citation or the age of this version."""
+    malformed: tuple[Damage, ...] = ()
+    """Events that break the grammar of the format. The chain goes on through them, and the others can be read."""
 
     @property
     def ok(self) -> bool:

@@ -235,7 +235,8 @@ def _least(snapshot: Snapshot, found: Findings, assessment: Assessment, budget: 
 
 
 def _least_row(row: Row, text: str) -> Candidate[tuple[str, dict[str, Any], bool]]:
-    line, shown = prompt.row_line(row, text), {"content": text, "citation": row.result.citation}
+    line, foreign = prompt.row_line(row, text), {"foreign": True} if row.result.foreign else {}
+    shown = {"content": text, "citation": row.result.citation, **foreign}
     return (line, shown, row.answers), (line, shown)
 
 
@@ -375,6 +376,7 @@ def _fact(fact: Result, text: str, lane: str) -> dict[str, Any]:
         "actor": fact.actor,
         "valid_from": fact.valid_from[:19] + "Z",
         "metadata": {ORIGIN: fact.metadata[ORIGIN]} if ORIGIN in fact.metadata else None,
+        "foreign": fact.foreign,
     }
     return {key: value for key, value in shown.items() if value}
 
@@ -386,6 +388,7 @@ def _evidence(row: Row, text: str, lane: str) -> dict[str, Any]:
         "source_lane": lane,
         "event_type": row.result.event_type,
         "replaced_by" if row.has_ended else "maybe_replaced_by": row.replaced_by,
+        "foreign": row.result.foreign,
     }
     return {key: value for key, value in shown.items() if value}
 

@@ -10,7 +10,6 @@ from itertools import combinations
 from typing import Any
 
 from zaxy.assemble.features import Weighed
-from zaxy.assemble.quoting import quoted
 from zaxy.extract.texts import cut
 from zaxy.retrieve.results import Result
 from zaxy.text import tokens
@@ -48,8 +47,8 @@ class Disagreement:
 
     @property
     def warning(self) -> str:
-        both = f"{self.first.citation} and {self.second.citation}"
-        return f"two current facts disagree about {quoted(cut(self.about, MAX_CLAIM_CHARS))}: {both}"
+        """It cites both and repeats no word of theirs: a warning is ours, and `conflicts` shows what they say."""
+        return f"two current facts disagree: {self.first.citation} and {self.second.citation}"
 
 
 def disagreements(rows: Iterable[Weighed]) -> list[Disagreement]:

@@ -147,6 +147,7 @@ def in_brief(snapshot: Snapshot, events: Sequence[Event]) -> list[dict[str, Any]
             "time": event.time[:19] + "Z",
             "text": text,
             "citation": citation,
+            **({"foreign": True} if snapshot.foreign else {}),
         }
         for event, text, citation in zip(events, texts, citations, strict=True)
     ]
@@ -260,6 +261,7 @@ def _item(result: Result, text: str, lane: str) -> dict[str, Any]:
         "actor": result.actor,
         "valid_from": result.valid_from[:19] + "Z",
         "score": round(result.score, 3),
+        **({"foreign": True} if result.foreign else {}),
         "metadata": {"assembly_lane": lane, **result.metadata},
     }
 
@@ -269,7 +271,7 @@ def _line(item: dict[str, Any]) -> str:
 
 
 def _replay_line(one: dict[str, Any]) -> str:
-    return f"- {one['type']} by {name_in_line(one['actor'])}: {quoted(one['text'])}"
+    return f"- {name_in_line(one['type'])} by {name_in_line(one['actor'])}: {quoted(one['text'])}"
 
 
 def _prompt(

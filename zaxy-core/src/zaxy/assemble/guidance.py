@@ -9,8 +9,9 @@ from zaxy.assemble.findings import Findings
 from zaxy.assemble.judgement import TELLING
 from zaxy.assemble.purpose import Purpose
 from zaxy.assemble.quality import ANSWER, ASK, REFRESH as REFRESH_VERDICT, Quality
-from zaxy.assemble.quoting import quoted
+from zaxy.assemble.quoting import is_plain_name, quoted
 from zaxy.assemble.records import OF_MISSION
+from zaxy.assemble.reminder_sentences import sentence_for
 from zaxy.eventloom.view import LogView
 from zaxy.extract.housekeeping import is_housekeeping
 from zaxy.retrieve.results import Result
@@ -107,11 +108,15 @@ def _purpose(purpose: Purpose) -> dict[str, Any]:
 
 
 def _payload(fact: Result, session: str, purpose: Purpose) -> dict[str, Any]:
-    """What it served is in it, and where it comes from: the authority of a fact and its mission."""
-    own = {name: fact.properties[name] for name in OF_MISSION if isinstance(fact.properties.get(name), str)}
+    """What it served is in it, and where it comes from: the authority of a fact and its mission.
+
+    It is named by its citation: advice of ours repeats no recorded words.
+    """
+    of_mission = {name: fact.properties.get(name) for name in OF_MISSION}
+    own = {name: value for name, value in of_mission.items() if isinstance(value, str) and is_plain_name(value)}
     profile = {"purpose": purpose.as_dict()} if purpose.is_given else {}
     return {
-        "entity_name": fact.entity_name,
+        "entity_name": fact.citation,
         "entity_type": fact.entity_type,
         "feedback": "used",
         "actor": "assistant",
@@ -123,9 +128,11 @@ def _payload(fact: Result, session: str, purpose: Purpose) -> dict[str, Any]:
 
 
 def pending_reminder(log: LogView, lookback: int = REMINDER_LOOKBACK) -> str:
-    """The last reminder, unless memory was used after it; else empty."""
+    """The sentence for the last reminder's reason, unless memory was used after it; else empty.
+
+    A log may come from somebody else: what its events say is never shown as our advice.
+    """
     last = log.last_of((REMINDER, *USES), lookback)
     if last is None or last.type != REMINDER or not is_housekeeping(last) or last.payload is None:
         return ""
-    reason = str(last.payload.get("reason", "")).replace("_", " ")
-    return str(last.payload.get("message", "")) or f"Memory was not used lately ({reason}): check out first."
+    return sentence_for(last.payload.get("reason"))

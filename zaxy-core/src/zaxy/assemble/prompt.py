@@ -68,7 +68,9 @@ def row_line(row: Row, text: str) -> str:
     mark = "answers" if row.answers else "may bear on it"
     if row.replaced_by:
         mark = "was so before" if row.has_ended else "perhaps replaced"
-    whose = f"{result.entity_type or result.event_type}{f' by {name_in_line(result.actor)}' if result.actor else ''}"
+    kind = name_in_line(result.entity_type or result.event_type)
+    whose = f"{kind} by {name_in_line(result.actor)}" if result.actor else kind
+    mark += ", foreign" if result.foreign else ""
     return f"- {mark}: {quoted(text)} ({whose}, {result.valid_from[:10]}) [{result.citation}]"
 
 

@@ -18,6 +18,11 @@ def quoted(text: str) -> str:
     return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", _encoded(text))
 
 
+def is_plain_name(name: str) -> bool:
+    """Whether it is one plain word, which no reader takes for a sentence."""
+    return _PLAIN_NAME.fullmatch(name) is not None
+
+
 def name_in_line(name: str) -> str:
     """A name within a line of ours. Anything but a plain word is quoted."""
-    return name if _PLAIN_NAME.fullmatch(name) else quoted(cut(name, 80))
+    return name if is_plain_name(name) else quoted(cut(name, 80))

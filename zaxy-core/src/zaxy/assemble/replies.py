@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from zaxy.api.models import Event
+from zaxy.assemble.copies import Copy
 
 JSON_NAMES = {
     "session": "session_id",
@@ -128,12 +129,16 @@ class SubagentCleanup(TypedReply):
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """An erased event, the event that records it, and what could not be made to forget."""
+    """An erased event, the event that records it, what could not be made to forget, and who else holds its words."""
 
     erased: str
     """The citation of the event whose payload is gone."""
     event: Event
     warnings: tuple[str, ...] = ()
+    copies: tuple[Copy, ...] = ()
+    """Other events that hold its words, and still do."""
+    erased_copies: tuple[Copy, ...] = ()
+    """Those that were erased with it."""
 
     def as_dict(self) -> JsonValues:
         event = self.event
@@ -143,4 +148,6 @@ class Erasure:
             **recorded,
             "session_id": event.session,
             "warnings": list(self.warnings),
+            **({"copies": [copy.as_dict() for copy in self.copies]} if self.copies else {}),
+            **({"erased_copies": [copy.as_dict() for copy in self.erased_copies]} if self.erased_copies else {}),
         }

@@ -219,6 +219,7 @@ def _results(snapshot: Snapshot, rows: Sequence[EntityRow]) -> list[Result]:
             metadata={"kind": "event", **passage.metadata},
             summary=entity.summary,
             properties=entity.properties,
+            foreign=snapshot.foreign,
         )
         for row, entity, passage, citation in found
     ]

@@ -60,7 +60,8 @@ def command_line() -> tuple[str, ...]:
             return (os.path.abspath(script),)
     if not sys.executable:
         raise Unavailable("the path of this Python is not known", "Run the installed 'zaxy' command.")
-    return (os.path.abspath(sys.executable), "-m", "zaxy")
+    # -P: clients start it in the project's folder, whose files must not be imported.
+    return (os.path.abspath(sys.executable), "-P", "-m", "zaxy")
 
 
 def _script_folders() -> list[str]:

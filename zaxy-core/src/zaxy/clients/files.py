@@ -12,6 +12,7 @@ from pathlib import Path
 
 from zaxy.atomic_write import atomic_write
 from zaxy.errors import Conflict, Forbidden, InvalidRequest, TooLarge, Unavailable, ZaxyError
+from zaxy.security.small_files import read_small_file
 
 MAX_BYTES = 16 * 1024 * 1024
 BACKUP_ENDING = ".zaxy-backup"
@@ -68,9 +69,7 @@ def read_file(path: Path, inside: Path | None = None) -> ConfigFile:
     if status.st_size > MAX_BYTES:
         raise TooLarge(f"{path} has {status.st_size} bytes", f"At most {MAX_BYTES} bytes can be edited.")
     try:
-        # What stands there may be another thing by now: a link is not followed, and a pipe not waited for.
-        with open(os.open(path, os.O_RDONLY | _PLAIN), "rb") as file:
-            return ConfigFile(path, file.read(MAX_BYTES), stat.S_IMODE(status.st_mode))
+        return ConfigFile(path, read_small_file(str(path), MAX_BYTES), stat.S_IMODE(status.st_mode))
     except OSError as error:
         raise _failed(path, "read", error) from None
 

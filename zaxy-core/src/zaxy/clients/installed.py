@@ -16,7 +16,7 @@ from zaxy.errors import InvalidRequest, Unavailable, ZaxyError
 from zaxy.plugins.host import BoundProvider, PluginHost
 from zaxy.plugins.manifest import CLIENTS_POINT
 from zaxy.plugins.roster import clients_of, load_roster, owner_of
-from zaxy.settings import Settings
+from zaxy.settings import Settings, Stored
 
 
 class InstalledClient(NamedTuple):
@@ -72,7 +72,7 @@ class Clients:
 
 
 @contextmanager
-def open_clients(stored: Mapping[str, object]) -> Iterator[Clients]:
+def open_clients(stored: Stored) -> Iterator[Clients]:
     """The clients, without a workspace: a client keeps nothing, and what it may keep is thrown away."""
     settings = Settings(stored=stored).lenient()
     with tempfile.TemporaryDirectory(prefix="zaxy-clients-") as scratch:

@@ -12,6 +12,7 @@ from zaxy.errors import InvalidRequest
 from zaxy.eventloom.admission import admit
 from zaxy.eventloom.citation import Citation
 from zaxy.eventloom.quick import is_in_files, quick_files
+from zaxy.printing import say
 from zaxy.workspace import find_workspace
 
 TYPE_CHECKING = False
@@ -59,7 +60,7 @@ def append(
     )
     append_there = _append_to_files if is_in_files(found) else _append_elsewhere
     reply = append_there(found, session, entry)
-    print(json.dumps(reply) if as_json else reply["citation"])
+    say(json.dumps(reply) if as_json else reply["citation"])
 
 
 def _append_to_files(workspace: Workspace, session: str, entry: Entry) -> dict[str, Any]:

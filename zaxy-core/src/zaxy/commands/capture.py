@@ -17,6 +17,7 @@ from zaxy.observe.capture import Capture, Captured
 from zaxy.observe.capture_config import DEFAULT, checked_interval, read_capture_config
 from zaxy.observe.watcher import Follow, Passes, watch, watcher_of, watcher_status
 from zaxy.observe.watcher_process import start_watcher, stop_watcher
+from zaxy.printing import say
 from zaxy.security.session_ids import check_session_id
 from zaxy.workspace import Workspace, find_workspace
 
@@ -106,7 +107,7 @@ def _watch(
 
     def tell(captured: Captured) -> None:
         if captured.appended:
-            typer.echo(json.dumps(captured._asdict()) if as_json else f"captured {_counts(captured.new)}")
+            say(json.dumps(captured._asdict()) if as_json else f"captured {_counts(captured.new)}")
 
     with watcher_of(workspace, graph, interval) as watcher:
         watch(
@@ -128,7 +129,7 @@ def _follow(workspace: Workspace) -> Follow:
 
 
 def _print(reply: dict[str, Any], said: str, as_json: bool) -> None:
-    typer.echo(json.dumps(reply, indent=2, ensure_ascii=False) if as_json else said)
+    say(json.dumps(reply, indent=2, ensure_ascii=False) if as_json else said)
 
 
 def _status_lines(reply: dict[str, Any]) -> list[str]:

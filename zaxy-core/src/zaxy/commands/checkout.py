@@ -8,6 +8,7 @@ import sys
 from zaxy.commands.events import existing_session, open_memory, purpose_of
 from zaxy.commands.hot import Argument, HotCommand
 from zaxy.commands.options import JSON, PLACE, PURPOSE, SESSION_ID, Option
+from zaxy.printing import say, show_page
 
 DECLARED = (
     Argument("The question, or the task that is ahead."),
@@ -52,14 +53,14 @@ def _checkout(
             max_tokens=max_tokens,
         ).as_dict()
     if as_json:
-        print(json.dumps(reply, indent=2, ensure_ascii=False))
+        say(json.dumps(reply, indent=2, ensure_ascii=False))
         return
     from zaxy.terminal.checkout_page import checkout_page, judgement_page
     from zaxy.terminal.screen import terminal_of
 
-    print(checkout_page(reply, *terminal_of(sys.stdout)))
+    show_page(checkout_page(reply, *terminal_of(sys.stdout)))
     if why:
-        print(f"\n{judgement_page(reply)}")
+        say(f"\n{judgement_page(reply)}")
 
 
 checkout = HotCommand("checkout", _checkout, DECLARED)

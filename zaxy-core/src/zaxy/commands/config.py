@@ -10,26 +10,28 @@ import typer
 from zaxy.commands import command, new_app
 from zaxy.errors import Forbidden, NotFound, ZaxyError
 from zaxy.plugins.roster import load_roster
+from zaxy.printing import say
 from zaxy.settings import Setting, Settings, Value, parse
-from zaxy.workspace import find_workspace, stored_settings_here
+from zaxy.workspace import find_workspace, store_for_all, stored_settings_here
 
 app = new_app("config")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Name = Annotated[str, typer.Argument(help="The setting, by its environment variable.")]
+ForAll = Annotated[bool, typer.Option("--user", help="For all workspaces of this user, and not just for this one.")]
 
 
 @command(app, "config list")
 def list_settings(as_json: AsJson = False) -> None:
     values = _settings().all()
     if as_json:
-        typer.echo(json.dumps({"settings": [_described(value) for value in values]}, indent=2, ensure_ascii=False))
+        say(json.dumps({"settings": [_described(value) for value in values]}, indent=2, ensure_ascii=False))
     else:
         width = max(len(value.setting.env) for value in values)
         for value in values:
             shown = value.problem or ("-" if value.value in (None, ()) else _text(value.shown))
-            typer.echo(f"{value.setting.env.ljust(width)}  {shown}  [{value.source}]")
-            typer.echo(f"{' ' * width}  {value.setting.meaning} ({value.setting.kind}, {value.setting.owner})")
+            say(f"{value.setting.env.ljust(width)}  {shown}  [{value.source}]")
+            say(f"{' ' * width}  {value.setting.meaning} ({value.setting.kind}, {value.setting.owner})")
     raise typer.Exit(1 if any(value.problem for value in values) else 0)
 
 
@@ -37,28 +39,39 @@ def list_settings(as_json: AsJson = False) -> None:
 def set_value(
     name: Name,
     value: Annotated[str, typer.Argument(help="The value; lists are separated by commas.")],
+    user: ForAll = False,
     as_json: AsJson = False,
 ) -> None:
     setting = _storable(name)
-    workspace = find_workspace()
     parsed = parse(setting, value)
-    workspace.store_setting(name, list(parsed) if isinstance(parsed, tuple) else parsed)
+    where = _store(name, list(parsed) if isinstance(parsed, tuple) else parsed, user)
     now = _settings().find(name)
     if as_json:
-        typer.echo(json.dumps(_described(now), indent=2, ensure_ascii=False))
+        say(json.dumps(_described(now), indent=2, ensure_ascii=False))
         return
-    overridden = "" if now.source == "workspace" else f"; the {now.source} overrides it with {_text(now.shown)}"
-    typer.echo(f"{name} is {_text(parsed)} in {workspace.root}{overridden}")
+    overridden = "" if now.value == parsed else f"; the {now.source} overrides it with {_text(now.shown)}"
+    say(f"{name} is {_text(parsed)} in {where}{overridden}")
 
 
 @command(app, "config unset")
-def unset(name: Name, as_json: AsJson = False) -> None:
-    workspace = find_workspace()
-    if name not in workspace.stored_settings():
-        raise NotFound(f"{workspace.root} does not keep {name}", "'zaxy config list' shows what it keeps.")
-    workspace.store_setting(name, None)
+def unset(name: Name, user: ForAll = False, as_json: AsJson = False) -> None:
+    stored = stored_settings_here()
+    if name not in (stored.everywhere if user else {**stored.workspace, **stored.here}):
+        where = "your settings for all workspaces do" if user else f"{find_workspace().root} does"
+        raise NotFound(f"{where} not keep {name}", "'zaxy config list' shows what is kept.")
+    where = _store(name, None, user)
     kept = {"env": name, "kept": False}
-    typer.echo(json.dumps(kept) if as_json else f"{name} is no longer kept in {workspace.root}")
+    say(json.dumps(kept) if as_json else f"{name} is no longer kept in {where}")
+
+
+def _store(name: str, value: object, user: bool) -> str:
+    """Keep a value, and say where it holds."""
+    if user:
+        store_for_all(name, value)
+        return "all your workspaces"
+    workspace = find_workspace()
+    workspace.store_setting(name, value)
+    return workspace.root
 
 
 def _settings() -> Settings:
@@ -91,6 +104,7 @@ def _described(value: Value) -> dict[str, object]:
         "source": value.source,
         "problem": value.problem,
         "secret": setting.secret,
+        "workspace": setting.in_workspace,
         "stability": setting.stability,
         "owner": setting.owner,
         "meaning": setting.meaning,

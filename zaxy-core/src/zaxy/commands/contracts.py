@@ -28,6 +28,7 @@ from zaxy.plugins.manifest import Manifest
 from zaxy.plugins.roster import InstalledPlugin, Roster, load_roster
 from zaxy.plugins.scaffold import CONTRACT_FILE
 from zaxy.plugins.sources import python_sources
+from zaxy.printing import say
 from zaxy.settings import Settings
 from zaxy.workspace import stored_settings_here
 
@@ -41,12 +42,12 @@ Folder = Annotated[Path, typer.Argument(help="The folder to write into.")]
 def list_contracts(as_json: AsJson = False) -> None:
     published = read_contracts(shipped_folder())
     if as_json:
-        typer.echo(json.dumps({"contracts": list(published.values())}, indent=2, ensure_ascii=False))
+        say(json.dumps({"contracts": list(published.values())}, indent=2, ensure_ascii=False))
         return
     width = max(map(len, published), default=0)
     packages = max((len(contract["distribution"]) for contract in published.values()), default=0)
     for name, contract in published.items():
-        typer.echo(f"{name.ljust(width)}  {contract['distribution'].ljust(packages)}  {_grades(contract)}")
+        say(f"{name.ljust(width)}  {contract['distribution'].ljust(packages)}  {_grades(contract)}")
 
 
 @command(app, "contracts check")
@@ -91,10 +92,10 @@ def pin(
     pinned = make_pin(_manifest(row), row.package, python_sources(row.module))
     write_contract(output, pinned)
     if as_json:
-        typer.echo(json.dumps({"written": [str(output)], "items": len(pinned["items"])}, indent=2))
+        say(json.dumps({"written": [str(output)], "items": len(pinned["items"])}, indent=2))
         return
-    typer.echo(f"wrote {output}: {len(pinned['items'])} items that {row.name} relies on")
-    typer.echo(f"next: run 'zaxy contracts check {output}' in its CI")
+    say(f"wrote {output}: {len(pinned['items'])} items that {row.name} relies on")
+    say(f"next: run 'zaxy contracts check {output}' in its CI")
 
 
 @command(app, "contracts snapshot")
@@ -113,7 +114,7 @@ def snapshot(
     for name, contract in contracts.items():
         write_contract(folder / f"{name}.json", contract)
     written = [str(folder / f"{name}.json") for name in contracts]
-    typer.echo(json.dumps({"written": written}, indent=2) if as_json else "\n".join(f"wrote {w}" for w in written))
+    say(json.dumps({"written": written}, indent=2) if as_json else "\n".join(f"wrote {w}" for w in written))
 
 
 def _row_of_project() -> InstalledPlugin:
@@ -147,13 +148,13 @@ def _breaks_stable(changes: dict[str, list[ContractChange]]) -> bool:
 def _print_changes(changes: dict[str, list[ContractChange]], as_json: bool, broken: bool, advice: str) -> None:
     if as_json:
         listed = {name: [change.as_dict() for change in found] for name, found in changes.items()}
-        typer.echo(json.dumps({"ok": not broken, "changes": listed}, indent=2, ensure_ascii=False))
+        say(json.dumps({"ok": not broken, "changes": listed}, indent=2, ensure_ascii=False))
         raise typer.Exit(1 if broken else 0)
     for name, found in changes.items():
         for change in found:
-            typer.echo(f"{change.verdict}: {name}: {change.item}: {change.what} ({change.stability})")
+            say(f"{change.verdict}: {name}: {change.item}: {change.what} ({change.stability})")
     if broken:
-        typer.echo(advice, err=True)
+        say(advice, err=True)
     elif not any(changes.values()):
-        typer.echo("no differences")
+        say("no differences")
     raise typer.Exit(1 if broken else 0)

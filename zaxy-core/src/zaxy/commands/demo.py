@@ -12,6 +12,7 @@ import typer
 
 from zaxy.commands import command, new_app
 from zaxy.commands.typer_options import AsJson
+from zaxy.printing import say, show_page
 from zaxy.terminal.demo import Step, demo_folder, demo_steps
 from zaxy.terminal.demo_page import NEXT, OPENING, closing_lines, step_lines
 from zaxy.terminal.screen import terminal_of
@@ -27,19 +28,19 @@ def demo(
     started, terminal = monotonic(), terminal_of(sys.stdout)
     done = list[Step]()
     if not as_json:
-        typer.echo(OPENING)
+        say(OPENING)
     with demo_folder(keep) as folder, closing(demo_steps(folder)) as steps_shown:
         for step in steps_shown:
             done.append(step)
             if not as_json:
-                typer.echo("\n".join(["", *step_lines(len(done), step, terminal)]))
+                show_page("\n".join(["", *step_lines(len(done), step, terminal)]))
     failed = sum(not step.ok for step in done)
     kept, seconds = str(folder) if keep else "", monotonic() - started
     if as_json:
         summary = {"ok": not failed, "seconds": round(seconds, 2), "folder": kept or None}
         steps = [step.as_dict() for step in done]
         following = [line for _, *typed in NEXT for line in typed]
-        typer.echo(json.dumps({**summary, "steps": steps, "next": following}, indent=2, ensure_ascii=False))
+        say(json.dumps({**summary, "steps": steps, "next": following}, indent=2, ensure_ascii=False))
     else:
-        typer.echo("\n".join(["", *closing_lines(len(done), failed, seconds=seconds, kept=kept, terminal=terminal)]))
+        show_page("\n".join(["", *closing_lines(len(done), failed, seconds=seconds, kept=kept, terminal=terminal)]))
     raise typer.Exit(1 if failed else 0)

@@ -10,6 +10,7 @@ import typer
 
 from zaxy.commands import command, new_app
 from zaxy.commands.typer_options import AsJson, EventloomPath, WorkspaceFolder
+from zaxy.printing import say, show_page
 from zaxy.setup.doctor import ERROR, DoctorContext, examine
 from zaxy.setup.doctor_round import CHECKS
 from zaxy.terminal.doctor_page import closing_line, row_lines
@@ -31,11 +32,11 @@ def doctor(
     for row in examine(DoctorContext(find_workspace(workspace, eventloom_path)), CHECKS, fix):
         rows.append(row)
         if not as_json:
-            typer.echo("\n".join(row_lines(row, terminal)))
+            show_page("\n".join(row_lines(row, terminal)))
     failed = any(row.status == ERROR for row in rows)
     if as_json:
         reply = {"ok": not failed, "rows": [row.as_dict() for row in rows]}
-        typer.echo(json.dumps(reply, indent=2, ensure_ascii=False))
+        say(json.dumps(reply, indent=2, ensure_ascii=False))
     else:
-        typer.echo("\n" + closing_line(rows, terminal))
+        show_page("\n" + closing_line(rows, terminal))
     raise typer.Exit(1 if failed else 0)

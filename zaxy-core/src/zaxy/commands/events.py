@@ -8,6 +8,7 @@ import time
 
 from zaxy.errors import InvalidRequest, NotFound
 from zaxy.eventloom.citation import Citation
+from zaxy.eventloom.grammar import Malformed
 from zaxy.security.session_ids import check_session_id
 from zaxy.workspace import default_session, find_workspace
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from zaxy.workspace import Workspace
 
 MAX_ACTOR_CHARS = 100
+MAX_TYPE_CHARS = 256
 MAX_TEXT_CHARS = 160
 
 
@@ -81,14 +83,20 @@ def event_reply(event: Event, replayed: bool = False) -> dict[str, Any]:
 def event_view(record: dict[str, Any]) -> dict[str, Any]:
     """An event for programs: its record without salt and digest, and its citation."""
     shown = {key: value for key, value in record.items() if key not in ("salt", "payload_digest", "v")}
+    if type(record) is Malformed:
+        shown["damage"] = record.reason
     return {**shown, "citation": str(Citation(record["thread"], record["seq"], record["hash"]))}
 
 
 def event_row(record: dict[str, Any]) -> str:
     """An event for people: number, time, type, who, and what it says."""
-    text = "(erased)" if record.get("payload") is None else one_line(_text(record), MAX_TEXT_CHARS)
+    if type(record) is Malformed:
+        text = f"(damaged: {record.reason})"
+    else:
+        text = "(erased)" if record.get("payload") is None else one_line(_text(record), MAX_TEXT_CHARS)
     time = record["time"][:19].replace("T", " ")
-    return f"{record['seq']:>6}  {time}  {record['type']}  {one_line(record['actor'], MAX_ACTOR_CHARS)}  {text}"
+    type_, actor = one_line(record["type"], MAX_TYPE_CHARS), one_line(record["actor"], MAX_ACTOR_CHARS)
+    return f"{record['seq']:>6}  {one_line(time, len(time))}  {type_}  {actor}  {text}"
 
 
 def _text(record: dict[str, Any]) -> str:

@@ -20,6 +20,8 @@ from zaxy.export.disclosure import disclose
 from zaxy.export.selector import DEFAULT_QUERY_LIMIT, LISTS, MAX_QUERY_LIMIT, Selector
 from zaxy.export.signing import DEFAULT_ALGORITHM, UNAUDITED, KeyFiles, opened, read_token, signer_of
 from zaxy.export.verification import BUNDLE, ENVELOPE, SUBSET, Verified, parts_of_file, verify
+from zaxy.memory import Memory
+from zaxy.printing import say
 
 app = new_app("export")
 
@@ -107,6 +109,7 @@ def export(
     with open_memory(workspace, eventloom_path) as memory, keys.signer() as signer, new_file(out) as file:
         session = existing_session(session_id, memory.workspace, memory.sessions())
         written = memory.export(file, selector, session=session, signer=signer, progress=progress_of("exporting"))
+        _print_doubts(memory, session)
     _print_written(written, session, destination=out, signer=signer, as_json=as_json)
 
 
@@ -135,6 +138,7 @@ def export_push(
             return memory.export(file, selector, session=session, signer=signer, progress=progress_of("exporting"))
 
         written, receipt = push(memory.recall.host, sink, destination=dest, token=token, build=build)
+        _print_doubts(memory, session)
     destination, detail = receipt.destination, receipt.detail
     _print_written(written, session, destination=destination, signer=signer, as_json=as_json, detail=detail)
 
@@ -158,7 +162,7 @@ def export_disclose(
     with opened(bundle) as file, new_file(out) as subset:
         written = disclose(parts_of_file(file), selector, subset)
     summary = {"out": out, "disclosed": written.entries, "size": written.size, "sha256": written.sha256}
-    typer.echo(json.dumps(summary) if as_json else f"{_entries(written.entries)} disclosed in {out}")
+    say(json.dumps(summary) if as_json else f"{_entries(written.entries)} disclosed in {out}")
 
 
 @command(app, "verify-export")
@@ -191,14 +195,14 @@ def import_(
     if as_json:
         summary = {**done._asdict(), "session_id": done.session, "bundle": asdict(done.bundle)}
         del summary["session"]
-        typer.echo(json.dumps(summary, indent=2))
+        say(json.dumps(summary, indent=2))
         return
     known = f", {done.known:,} were there already" if done.known else ""
     data = f"; {done.as_data:,} of types that only Zaxy writes came as data" if done.as_data else ""
     events = f"{done.new:,} event{'s' if done.new != 1 else ''}"
-    typer.echo(f"{events} of {done.bundle.session_id} imported into {session}{known}{data}")
+    say(f"{events} of {done.bundle.session_id} imported into {session}{known}{data}")
     if done.bundle.shape == ENVELOPE:
-        typer.echo("notice: the bundle is not signed: nothing proves where it came from", err=True)
+        say("notice: the bundle is not signed: nothing proves where it came from", err=True)
     else:
         _print_key(done.bundle)
 
@@ -211,10 +215,10 @@ def _verify(path: str, expected: str | None, shape: str, as_json: bool) -> None:
     with opened(path) as file:
         found = verify(parts_of_file(file), expected, (shape,))
     if as_json:
-        typer.echo(json.dumps({"ok": True, **asdict(found)}, indent=2))
+        say(json.dumps({"ok": True, **asdict(found)}, indent=2))
         return
     counted = _entries(found.of) if shape == BUNDLE else f"{found.entries:,} of {_entries(found.of)}"
-    typer.echo(f"good: {counted} of {found.session_id}, signed {found.created_at[:19]}Z")
+    say(f"good: {counted} of {found.session_id}, signed {found.created_at[:19]}Z")
     _print_key(found)
 
 
@@ -223,23 +227,28 @@ def _entries(count: int) -> str:
 
 
 def _print_key(found: Verified) -> None:
-    typer.echo(f"  by the {found.algorithm} key {found.public_key}")
+    say(f"  by the {found.algorithm} key {found.public_key}")
     if not found.pinned:
         said = "the key was not pinned: compare it with the one that you expect, or pass --expect-public-key"
-        typer.echo(f"notice: {said}", err=True)
-    typer.echo(f"notice: {UNAUDITED}", err=True)
+        say(f"notice: {said}", err=True)
+    say(f"notice: {UNAUDITED}", err=True)
+
+
+def _print_doubts(memory: Memory, session: str) -> None:
+    for doubt in memory.recall.doubts(session, []):
+        say(f"warning: {doubt}", err=True)
 
 
 def _print_written(
     written: Written, session: str, *, destination: str, signer: Signer | None, as_json: bool, detail: str = ""
 ) -> None:
     if signer:
-        typer.echo(f"notice: {UNAUDITED}", err=True)
+        say(f"notice: {UNAUDITED}", err=True)
     if as_json:
         summary: dict[str, Any] = {"session_id": session, "out": destination, **written._asdict()}
         summary["signed"] = signer is not None
-        typer.echo(json.dumps({**summary, "public_key": signer.public_key.hex()} if signer else summary))
+        say(json.dumps({**summary, "public_key": signer.public_key.hex()} if signer else summary))
         return
-    typer.echo(f"{_entries(written.entries)} of {session} in {destination}" + (f" ({detail})" if detail else ""))
+    say(f"{_entries(written.entries)} of {session} in {destination}" + (f" ({detail})" if detail else ""))
     if signer:
-        typer.echo(f"  signed by the {signer.algorithm} key {signer.public_key.hex()}")
+        say(f"  signed by the {signer.algorithm} key {signer.public_key.hex()}")

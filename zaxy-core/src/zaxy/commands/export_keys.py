@@ -10,6 +10,7 @@ import typer
 from zaxy.commands import command, new_app
 from zaxy.commands.typer_options import AsJson
 from zaxy.export.signing import DEFAULT_ALGORITHM, UNAUDITED, KeyFiles, PublicKey, generate, public_key_of
+from zaxy.printing import say
 
 app = new_app("export-keys")
 
@@ -28,7 +29,7 @@ def keygen(
     as_json: AsJson = False,
 ) -> None:
     _print(generate(KeyFiles(out_private, out_public, algorithm, passphrase_file)), as_json)
-    typer.echo(f"notice: {UNAUDITED}", err=True)
+    say(f"notice: {UNAUDITED}", err=True)
 
 
 @command(app, "export-keys show")
@@ -38,4 +39,4 @@ def show(file: Annotated[str, typer.Argument(help="A public key's PEM file.")], 
 
 def _print(found: PublicKey, as_json: bool) -> None:
     shown = {"algorithm": found.algorithm, "public_key": found.key.hex()}
-    typer.echo(json.dumps(shown) if as_json else f"{found.algorithm} {found.key.hex()}")
+    say(json.dumps(shown) if as_json else f"{found.algorithm} {found.key.hex()}")

@@ -14,6 +14,7 @@ from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, Worksp
 from zaxy.errors import InvalidRequest
 from zaxy.follow.loop import FollowerState
 from zaxy.memory import Memory
+from zaxy.printing import say
 
 app = new_app("followers")
 
@@ -66,14 +67,14 @@ def verify(
             {"session_id": of.session, "follower": of.follower, "problems": of.problems, "note": of.note}
             for of in found
         ]
-        typer.echo(json.dumps({"followers": rows}, indent=2))
+        say(json.dumps({"followers": rows}, indent=2))
     else:
         for of in found:
             for said in of.problems or [of.note or "every row is as it was written"]:
-                typer.echo(f"{of.session}  {of.follower}  {said}")
+                say(f"{of.session}  {of.follower}  {said}")
     wrong = sorted({of.session for of in found if of.problems})
     for session in wrong:
-        typer.echo(f"zaxy: run 'zaxy followers rebuild --session-id {session}'", err=True)
+        say(f"zaxy: run 'zaxy followers rebuild --session-id {session}'", err=True)
     raise typer.Exit(1 if wrong else 0)
 
 
@@ -89,11 +90,11 @@ def digest(
     with open_memory(workspace, eventloom_path) as memory:
         digests = {session: memory.follower_digests(session) for session in _sessions(memory, session_id, every)}
         if as_json:
-            typer.echo(json.dumps(digests, indent=2))
+            say(json.dumps(digests, indent=2))
             return
         for session, of in digests.items():
             for name, digest_ in of.items():
-                typer.echo(f"{digest_}  {session}  {name}")
+                say(f"{digest_}  {session}  {name}")
 
 
 def _sessions(memory: Memory, named: str | None, every: bool) -> Sequence[str]:
@@ -106,11 +107,11 @@ def _tell(of_sessions: Iterable[Sequence[FollowerState]], as_json: bool) -> None
     """Print how far the followers are; exit with 1 if one of them does not go on."""
     states = [state for of_one in of_sessions for state in of_one]
     if as_json:
-        typer.echo(json.dumps({"followers": [_row(state) for state in states]}, indent=2))
+        say(json.dumps({"followers": [_row(state) for state in states]}, indent=2))
     else:
         for state in states:
             said = state.problem or (f"{state.behind} events behind" if state.behind else "up to date")
-            typer.echo(f"{state.session}  {state.follower}  event {state.seq}  {said}")
+            say(f"{state.session}  {state.follower}  event {state.seq}  {said}")
     raise typer.Exit(1 if any(state.problem for state in states) else 0)
 
 

@@ -6,12 +6,11 @@ with 0 and prints nothing whatever happens; what went wrong stands in the worksp
 
 from __future__ import annotations
 
-import sys
-
 from zaxy.commands.options import CommandLine, Option, help_rows, parameters
 from zaxy.errors import InvalidRequest, ZaxyError
 from zaxy.observe.hook_command import HookCall
 from zaxy.observe.hook_events import TRIGGERS
+from zaxy.printing import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ options:
 def run(arguments: Sequence[str]) -> int:
     line = CommandLine(OPTIONS, arguments)
     if line.help:
-        print(HELP)
+        say(HELP)
         return 0
     strict, as_json = "--strict" in line.values, "--json" in line.values
     triggers = [word for word in line.others if not word.startswith("-")]
@@ -87,7 +86,7 @@ def run(arguments: Sequence[str]) -> int:
         from zaxy.eventloom.store import event_of
 
         place = event_reply(event_of(recorded)) if is_in_files(call.workspace()) else {"spooled": True}
-        print(json.dumps(place, indent=2))
+        say(json.dumps(place, indent=2))
     return 0
 
 
@@ -125,6 +124,6 @@ def _print_problem(problem: ZaxyError, as_json: bool) -> None:
     if as_json:
         import json
 
-        print(json.dumps(problem.as_dict(), indent=2))
+        say(json.dumps(problem.as_dict(), indent=2))
     else:
-        print(f"zaxy: {problem.message}\n  {problem.remediation}", file=sys.stderr)
+        say(f"zaxy: {problem.message}\n  {problem.remediation}", err=True)

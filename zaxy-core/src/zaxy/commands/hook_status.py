@@ -12,6 +12,7 @@ from zaxy.commands.events import open_log, session_of
 from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
 from zaxy.observe.self_test import soak
 from zaxy.observe.watcher import watching
+from zaxy.printing import say
 from zaxy.workspace import find_workspace
 
 app = new_app("hook-status")
@@ -20,7 +21,7 @@ app = new_app("hook-status")
 @command(app, "hook-status")
 def status(workspace: WorkspaceFolder = None, eventloom_path: EventloomPath = None, as_json: AsJson = False) -> None:
     found = hook_status(find_workspace(workspace, eventloom_path))
-    typer.echo(json.dumps(found.as_dict(), indent=2, ensure_ascii=False) if as_json else found.page())
+    say(json.dumps(found.as_dict(), indent=2, ensure_ascii=False) if as_json else found.page())
 
 
 @command(app, "capture soak")
@@ -33,5 +34,5 @@ def capture_soak(
 ) -> None:
     log, found = open_log(workspace, eventloom_path)
     report = soak(log, session_of(session_id, found), watching(found))
-    typer.echo(json.dumps(report.as_dict(), indent=2, ensure_ascii=False) if as_json else report.page())
+    say(json.dumps(report.as_dict(), indent=2, ensure_ascii=False) if as_json else report.page())
     raise typer.Exit(0 if report.passed else 1)

@@ -11,6 +11,7 @@ import typer
 from zaxy.clients.hook_files import GENERIC, HookOptions, hooks_of
 from zaxy.commands import command, new_app
 from zaxy.commands.typer_options import AsJson, EventloomPath, WorkspaceFolder
+from zaxy.printing import say
 from zaxy.workspace import find_workspace
 
 app = new_app("hooks")
@@ -30,8 +31,8 @@ def hooks(
 ) -> None:
     done = hooks_of(client, find_workspace(workspace, eventloom_path), HookOptions(output, remove, force, domain))
     if as_json:
-        typer.echo(json.dumps(done.as_dict(), indent=2, ensure_ascii=False))
+        say(json.dumps(done.as_dict(), indent=2, ensure_ascii=False))
         return
-    typer.echo(done.text, nl=False) if done.text else None
+    say(done.text, end="") if done.text else None
     for said in done.notes:
-        typer.echo(said, err=True)
+        say(said, err=True)

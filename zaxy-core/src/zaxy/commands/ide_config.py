@@ -18,6 +18,7 @@ from zaxy.commands.typer_options import AsJson, EventloomPath, WorkspaceFolder
 from zaxy.errors import InvalidRequest
 from zaxy.plugins.manifest import CLIENTS_POINT, ClientOption
 from zaxy.plugins.roster import clients_of, load_roster
+from zaxy.printing import say
 from zaxy.settings import Settings
 from zaxy.workspace import find_workspace, stored_settings_here
 
@@ -80,15 +81,15 @@ def ide_config(
         options = EntryOptions(client, domain, url, own)
         planned = plan_entry(clients, options, lambda: find_workspace(workspace, eventloom_path))
         for notice in planned.notices:
-            typer.echo(f"notice: {notice}", err=True)
+            say(f"notice: {notice}", err=True)
         if remove:
             _print_edited(planned, "removed", planned.remove(), as_json)
         elif install and not planned.is_command:
             _print_edited(planned, "installed", planned.install(force), as_json)
         elif as_json:
-            typer.echo(json.dumps(_described(planned), indent=2, ensure_ascii=False))
+            say(json.dumps(_described(planned), indent=2, ensure_ascii=False))
         else:
-            typer.echo(planned.text, nl=False)
+            say(planned.text, end="")
 
 
 def _described(planned: PlannedEntry) -> dict[str, Any]:
@@ -100,12 +101,12 @@ def _print_edited(planned: PlannedEntry, done: str, file: EditedFile, as_json: b
     backup = str(file.backup) if file.backup else None
     if as_json:
         reply = {**_described(planned), done: file.changed, "deleted": file.after is None, "backup": backup}
-        typer.echo(json.dumps(reply, indent=2, ensure_ascii=False))
+        say(json.dumps(reply, indent=2, ensure_ascii=False))
     elif not file.changed:
-        typer.echo(f"{file.path} has no entry of {planned.server.name}" if done == "removed" else "nothing to change")
+        say(f"{file.path} has no entry of {planned.server.name}" if done == "removed" else "nothing to change")
     elif file.after is None:
-        typer.echo(f"deleted {file.path}, which held nothing else")
+        say(f"deleted {file.path}, which held nothing else")
     else:
-        typer.echo(f"{done} {planned.server.name} {'in' if done == 'installed' else 'from'} {file.path}")
+        say(f"{done} {planned.server.name} {'in' if done == 'installed' else 'from'} {file.path}")
         if backup:
-            typer.echo(f"before: {backup}")
+            say(f"before: {backup}")

@@ -12,6 +12,7 @@ from zaxy.commands import command, new_app
 from zaxy.commands.typer_options import AsJson, WorkspaceFolder
 from zaxy.errors import Conflict, InvalidRequest
 from zaxy.plugins.roster import clients_of, load_roster
+from zaxy.printing import say, show_page
 from zaxy.settings import Settings
 from zaxy.setup.init import InitOptions, carry_out, installed_backends, make_plan, settled, undo_init
 from zaxy.setup.init_clients import MINIMAL
@@ -54,32 +55,32 @@ def init(
     terminal = terminal_of(sys.stdout)
     plan = make_plan(found, InitOptions(preset, tuple(client or ()), backend, domain))
     if not as_json:
-        typer.echo("\n".join(plan_lines(plan, terminal)))
+        show_page("\n".join(plan_lines(plan, terminal)))
     if dry_run:
         if as_json:
-            typer.echo(json.dumps(plan_as_dict(plan), indent=2, ensure_ascii=False))
+            say(json.dumps(plan_as_dict(plan), indent=2, ensure_ascii=False))
         raise typer.Exit(1 if plan.left_alone else 0)
     if plan.changes and not yes:
         _ask(as_json, "Write this?")
     plan = settled(plan)
     done = carry_out(plan)
     if as_json:
-        typer.echo(json.dumps({**plan_as_dict(plan), **done_as_dict(done)}, indent=2, ensure_ascii=False))
+        say(json.dumps({**plan_as_dict(plan), **done_as_dict(done)}, indent=2, ensure_ascii=False))
     else:
-        typer.echo("\n".join(done_lines(plan, done, terminal)))
+        show_page("\n".join(done_lines(plan, done, terminal)))
     raise typer.Exit(0 if done.ok else 1)
 
 
 def _undo(workspace: Workspace, yes: bool, dry_run: bool, as_json: bool) -> None:
     terminal = terminal_of(sys.stdout)
     if not yes and not dry_run and not as_json and sys.stdin.isatty():
-        typer.echo("\n".join(undo_lines(undo_init(workspace, dry_run=True), workspace, terminal, True)))
+        show_page("\n".join(undo_lines(undo_init(workspace, dry_run=True), workspace, terminal, True)))
         _ask(as_json, "Take it out?")
     outcomes = undo_init(workspace, dry_run)
     if as_json:
-        typer.echo(json.dumps(undone_as_dict(outcomes), indent=2, ensure_ascii=False))
+        say(json.dumps(undone_as_dict(outcomes), indent=2, ensure_ascii=False))
     else:
-        typer.echo("\n".join(undo_lines(outcomes, workspace, terminal, dry_run)))
+        show_page("\n".join(undo_lines(outcomes, workspace, terminal, dry_run)))
     raise typer.Exit(0 if all(one.ok for one in outcomes) else 1)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from zaxy.api.models import Report
+from zaxy.assemble.replies import Erasure
 from zaxy.commands import command, new_app
 from zaxy.commands.events import (
     event_row,
@@ -22,9 +22,10 @@ from zaxy.commands.events import (
 )
 from zaxy.commands.typer_options import AsJson, EventloomPath, WorkspaceFolder
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
-from zaxy.eventloom.citation import Citation, parse_citation
+from zaxy.eventloom.citation import Citation, parse_citation, short_citation
 from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.opening import files_log
+from zaxy.printing import say
 
 app = new_app("log")
 
@@ -51,9 +52,10 @@ def replay(
     events = (record for record, _ in log.records(session, from_seq, to_seq))
     if as_json:
         _print_events_json(session, events)
-        return
-    for record in events:
-        typer.echo(event_row(record))
+    else:
+        for record in events:
+            say(event_row(record))
+    _print_damage(log, session)
 
 
 @command(app, "tail")
@@ -69,8 +71,8 @@ def tail(
     log, name = _source(session, workspace, eventloom_path)
     first = max(1, log.end(name) - lines + 1)
     for record, _ in log.follow(name, first) if follow else log.records(name, first):
-        typer.echo(json.dumps(event_view(record), ensure_ascii=False) if as_json else event_row(record))
-        sys.stdout.flush()
+        say(json.dumps(event_view(record), ensure_ascii=False) if as_json else event_row(record))
+    _print_damage(log, name)
 
 
 @command(app, "sessions")
@@ -78,12 +80,12 @@ def sessions(workspace: WorkspaceFolder = None, eventloom_path: EventloomPath = 
     log, _ = open_log(workspace, eventloom_path)
     found = [_about_session(log, session) for session in log.sessions()]
     if as_json:
-        typer.echo(json.dumps({"sessions": found}, indent=2))
+        say(json.dumps({"sessions": found}, indent=2))
         return
     width = max((len(row["session_id"]) for row in found), default=0)
     for row in found:
         state = f"  {row['state']}" if row["state"] != "ok" else ""
-        typer.echo(f"{row['session_id'].ljust(width)}  {row['events']:>8} events  last {row['last'] or '-'}{state}")
+        say(f"{row['session_id'].ljust(width)}  {row['events']:>8} events  last {row['last'] or '-'}{state}")
 
 
 @command(app, "verify")
@@ -108,10 +110,10 @@ def verify(
         _refuse_other_session(remembered, name)
     reports = [log.verify(name, progress_of(name), remembered) for name in names]
     if as_json:
-        typer.echo(json.dumps({"ok": all(r.ok for r in reports), "sessions": [_report(r) for r in reports]}, indent=2))
+        say(json.dumps({"ok": all(r.ok for r in reports), "sessions": [_report(r) for r in reports]}, indent=2))
     else:
         for report in reports:
-            typer.echo(_verdict(report))
+            say(_verdict(report))
     raise typer.Exit(0 if all(report.ok for report in reports) else 1)
 
 
@@ -125,15 +127,13 @@ def repair(
     log, name = _source(session, workspace, eventloom_path)
     report, cut = log.repair(name)
     if as_json:
-        typer.echo(json.dumps({**_report(report), "cut": cut}, indent=2))
+        say(json.dumps({**_report(report), "cut": cut}, indent=2))
     elif report.ok:
         kept = f"; {cut} bytes of an interrupted write are kept in {name}.torn" if cut else ""
-        typer.echo(f"{name} can be written again{kept}")
+        say(f"{name} can be written again{kept}")
     else:
-        typer.echo(_verdict(report))
-        typer.echo(
-            "Damage in the middle is never cut. Restore the file from a copy, or go on in another session.", err=True
-        )
+        say(_verdict(report))
+        say("Damage in the middle is never cut. Restore the file from a copy, or go on in another session.", err=True)
     raise typer.Exit(0 if report.ok else 1)
 
 
@@ -144,6 +144,9 @@ def forget(
     *,
     reason: Annotated[str, typer.Option("--reason", help="Why, for the record of the erasure.")] = "asked for",
     actor: Annotated[str, typer.Option("--actor", help="Who asked for it.")] = "user",
+    with_copies: Annotated[
+        bool, typer.Option("--with-copies", help="Erase the other events that hold its words as well.")
+    ] = False,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
@@ -155,10 +158,21 @@ def forget(
             "Add --hard if that is meant. To correct a fact and keep its history, append a new event instead.",
         )
     with open_memory(workspace, eventloom_path) as memory:
-        done = memory.forget(citation, reason, actor=actor)
-    typer.echo(json.dumps(done.as_dict()) if as_json else f"erased {cited.short}; recorded as {done.event.citation}")
+        done = memory.forget(citation, reason, actor=actor, with_copies=with_copies)
+    say(json.dumps(done.as_dict()) if as_json else f"erased {cited.short}; recorded as {done.event.citation}")
+    if not as_json:
+        _print_copies(done)
     for said in done.warnings:
-        typer.echo(f"warning: {said}", err=True)
+        say(f"warning: {said}", err=True)
+
+
+def _print_copies(done: Erasure) -> None:
+    for copy in done.erased_copies:
+        say(f"erased {short_citation(copy.citation)} too ({copy.event_type}: {copy.why})")
+    for copy in done.copies:
+        say(f"{short_citation(copy.citation)} still holds its words ({copy.event_type}: {copy.why})")
+    if done.copies:
+        say("Erase each of them in the same way. --with-copies erases them together with the event.", err=True)
 
 
 def _source(source: str | None, workspace: str | None, eventloom_path: str | None) -> tuple[EventLog, str]:
@@ -179,14 +193,19 @@ def _refuse_other_session(remembered: Citation | None, session: str) -> None:
 
 def _print_events_json(session: str, events: Iterable[dict[str, Any]]) -> None:
     """One object, written event by event: a log may be larger than memory. Damage on the way ends it with the error."""
-    typer.echo(f'{{"session_id": {json.dumps(session)}, "events": [', nl=False)
+    say(f'{{"session_id": {json.dumps(session)}, "events": [', end="")
     try:
         for index, record in enumerate(events):
-            typer.echo(f"{',' if index else ''}\n{json.dumps(event_view(record), ensure_ascii=False)}", nl=False)
+            say(f"{',' if index else ''}\n{json.dumps(event_view(record), ensure_ascii=False)}", end="")
     except ZaxyError as error:
-        typer.echo(f'\n], "error": {json.dumps(error.as_dict()["error"])}}}')
+        say(f'\n], "error": {json.dumps(error.as_dict()["error"])}}}')
         raise typer.Exit(error.exit_code) from None
-    typer.echo("\n]}")
+    say("\n]}")
+
+
+def _print_damage(log: EventLog, session: str) -> None:
+    if log.state(session) == "damaged":
+        say(f"warning: the log of {session} is damaged: 'zaxy verify {session}' tells where", err=True)
 
 
 def _about_session(log: EventLog, session: str) -> dict[str, Any]:
@@ -215,13 +234,17 @@ def _report(report: Report) -> dict[str, Any]:
         "erased": report.erased,
         "torn": report.torn,
         "damage": damage._asdict() if damage else None,
+        "malformed": [event._asdict() for event in report.malformed],
     }
 
 
 def _verdict(report: Report) -> str:
     if report.damage is not None:
         seq, offset, reason = report.damage
-        return f"{report.session}: DAMAGED at event {seq}, byte {offset}: {reason}"
+        also = ", ".join(str(event.seq) for event in report.malformed if event.seq != seq)
+        return f"{report.session}: DAMAGED at event {seq}, byte {offset}: {reason}" + (
+            f"; malformed too: {also}" if also else ""
+        )
     notes = f", {report.erased} erased" if report.erased else ""
     notes += f", {report.torn} bytes of an interrupted write at the end" if report.torn else ""
     head = Citation(report.session, report.events, report.head).short if report.events else "no events"

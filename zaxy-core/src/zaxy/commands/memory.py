@@ -15,6 +15,7 @@ from zaxy.commands.events import event_reply, open_memory, purpose_of, session_o
 from zaxy.commands.options import PURPOSE
 from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
 from zaxy.eventloom.citation import parse_citation
+from zaxy.printing import say, show_page
 from zaxy.terminal.screen import terminal_of
 from zaxy.terminal.start_page import bootstrap_page, capabilities_page
 
@@ -120,11 +121,11 @@ def _given(details: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _print_event(event: Event, as_json: bool) -> None:
-    typer.echo(json.dumps(event_reply(event)) if as_json else event.citation)
+    say(json.dumps(event_reply(event)) if as_json else event.citation)
 
 
 def _print(reply: dict[str, Any], page: Callable[..., str], as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(reply, indent=2, ensure_ascii=False))
+        say(json.dumps(reply, indent=2, ensure_ascii=False))
     else:
-        typer.echo(page(reply, *terminal_of(sys.stdout)))
+        show_page(page(reply, *terminal_of(sys.stdout)))

@@ -17,6 +17,7 @@ from zaxy.plugins.check import PluginProblem, check_plugin
 from zaxy.plugins.host import PluginHost
 from zaxy.plugins.roster import InstalledPlugin, load_roster
 from zaxy.plugins.scaffold import CONTRACT_FILE, plugin_files, write_files
+from zaxy.printing import say
 from zaxy.settings import Settings
 from zaxy.workspace import stored_settings_here
 
@@ -29,7 +30,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 @command(app, "plugins show")
 def show(name: PluginName, as_json: AsJson = False) -> None:
     row = load_roster(Settings(stored=stored_settings_here())).row(name)
-    typer.echo(json.dumps(row.as_dict(), indent=2, ensure_ascii=False) if as_json else _about(row))
+    say(json.dumps(row.as_dict(), indent=2, ensure_ascii=False) if as_json else _about(row))
 
 
 @command(app, "plugins check")
@@ -51,7 +52,7 @@ def check(
             "findings": [finding._asdict() for finding in findings],
             "notes": [finding._asdict() for finding in reported if finding.is_note],
         }
-        typer.echo(json.dumps(report, indent=2, ensure_ascii=False))
+        say(json.dumps(report, indent=2, ensure_ascii=False))
     else:
         _print_findings(rows, reported)
     raise typer.Exit(1 if findings else 0)
@@ -69,12 +70,12 @@ def new(
     files[CONTRACT_FILE] = contract_text(pin_of_files(name, files))
     write_files(folder, files)
     if as_json:
-        typer.echo(json.dumps({"folder": str(folder), "files": list(files)}, indent=2))
+        say(json.dumps({"folder": str(folder), "files": list(files)}, indent=2))
         return
-    typer.echo(f"wrote {folder}:")
+    say(f"wrote {folder}:")
     for file in files:
-        typer.echo(f"  {file}")
-    typer.echo(f"next: cd {folder} && pip install -e '.[test]' && pytest")
+        say(f"  {file}")
+    say(f"next: cd {folder} && pip install -e '.[test]' && pytest")
 
 
 def _about(row: InstalledPlugin) -> str:
@@ -103,6 +104,6 @@ def _print_findings(rows: list[InstalledPlugin], reported: list[PluginProblem]) 
         own = [finding for finding in reported if (finding.plugin, finding.package) == (row.name, row.package)]
         wrong = any(not finding.is_note for finding in own)
         verdict = "disabled" if row.state == "disabled" else "broken" if wrong else "ok"
-        typer.echo(f"{row.name} ({row.package} {row.version}): {verdict}")
+        say(f"{row.name} ({row.package} {row.version}): {verdict}")
         for finding in own:
-            typer.echo(f"  {finding.stage}: {finding.error}\n    {finding.hint}")
+            say(f"  {finding.stage}: {finding.error}\n    {finding.hint}")

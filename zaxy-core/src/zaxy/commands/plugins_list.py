@@ -6,6 +6,7 @@ from zaxy.commands.options import CommandLine, Option, help_rows, parameters
 from zaxy.errors import InvalidRequest
 from zaxy.plugins import listing
 from zaxy.plugins.roster import load_roster
+from zaxy.printing import say
 from zaxy.settings import Settings
 from zaxy.workspace import stored_settings_here
 
@@ -27,7 +28,7 @@ options:
 def run(arguments: Sequence[str]) -> int:
     line = CommandLine(OPTIONS, arguments)
     if line.help:
-        print(HELP)
+        say(HELP)
         return 0
     if line.others:
         raise InvalidRequest(
@@ -35,5 +36,5 @@ def run(arguments: Sequence[str]) -> int:
             "It takes --json only. 'zaxy plugins show NAME' tells about one plugin.",
         )
     roster = load_roster(Settings(stored=stored_settings_here()))
-    print(listing.as_json(roster) if line.values else listing.as_table(roster))
+    say(listing.as_json(roster) if line.values else listing.as_table(roster))
     return 0

@@ -9,6 +9,7 @@ from zaxy.commands.events import event_reply, existing_session, one_line, open_m
 from zaxy.commands.hot import Argument, hot_command
 from zaxy.commands.options import JSON, PLACE, SESSION_ID, Option
 from zaxy.eventloom.citation import parse_citation
+from zaxy.printing import say
 from zaxy.retrieve.profiles import DEFAULT, PROFILES
 
 TYPE_CHECKING = False
@@ -108,21 +109,22 @@ def invalidate(
         event = memory.invalidate(
             entity_name, entity_type, invalid_at=invalid_at, reason=reason, session=session, actor=actor
         )
-        print(json.dumps(event_reply(event)) if as_json else event.citation)
+        say(json.dumps(event_reply(event)) if as_json else event.citation)
 
 
 def _print(reply: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        print(json.dumps(reply, indent=2, ensure_ascii=False))
+        say(json.dumps(reply, indent=2, ensure_ascii=False))
         return
     for row in reply["results"]:
         until = f" to {row['valid_to'][:10]}" if row["valid_to"] else ""
         cited = parse_citation(row["citation"]).short
-        print(f"{cited}  {row['valid_from'][:10]}{until}  {one_line(row['actor'], 40)}  ({row['score']:.2f})")
-        print("    " + one_line(row["content"].replace("\n", " · "), 200))
+        foreign = "  foreign" if row.get("foreign") else ""
+        say(f"{cited}  {row['valid_from'][:10]}{until}  {one_line(row['actor'], 40)}  ({row['score']:.2f}){foreign}")
+        say("    " + one_line(row["content"].replace("\n", " · "), 200))
     sys.stdout.flush()  # the rows come first where both streams go to one place
     for note in _notes(reply):
-        print(note, file=sys.stderr)
+        say(note, err=True)
 
 
 def _notes(reply: dict[str, Any]) -> list[str]:

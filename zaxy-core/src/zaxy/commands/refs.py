@@ -12,6 +12,7 @@ from zaxy.commands.events import event_reply, event_row, event_view, open_log, s
 from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
 from zaxy.eventloom.citation import Citation, parse_citation
 from zaxy.eventloom.event_log import ref_target
+from zaxy.printing import say
 
 app = new_app("refs")
 
@@ -31,12 +32,10 @@ def list_refs(
     for name, event in sorted(log.refs(session).items()):
         refs[name] = ref_target(event)
     if as_json:
-        typer.echo(
-            json.dumps({"session_id": session, "refs": {name: str(cited) for name, cited in refs.items()}}, indent=2)
-        )
+        say(json.dumps({"session_id": session, "refs": {name: str(cited) for name, cited in refs.items()}}, indent=2))
         return
     for name, cited in refs.items():
-        typer.echo(f"{name}  {cited.short}")
+        say(f"{name}  {cited.short}")
 
 
 @command(app, "refs update")
@@ -56,9 +55,7 @@ def update(
         target = log.last_event(session_of(session_id, found))
     event = log.set_ref(name, target)
     cited = Citation(target.session, target.seq, target.hash)
-    typer.echo(
-        json.dumps({"name": name, "target": str(cited), **event_reply(event)}) if as_json else f"{name}  {cited.short}"
-    )
+    say(json.dumps({"name": name, "target": str(cited), **event_reply(event)}) if as_json else f"{name}  {cited.short}")
 
 
 @command(app, "refs resolve")
@@ -73,4 +70,4 @@ def resolve(
     log, found = open_log(workspace, eventloom_path)
     event = log.resolve_ref(session_of(session_id, found), name)
     record = log.record(Citation(event.session, event.seq, event.hash))
-    typer.echo(json.dumps(event_view(record), ensure_ascii=False) if as_json else event_row(record))
+    say(json.dumps(event_view(record), ensure_ascii=False) if as_json else event_row(record))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from zaxy.commands.options import CommandLine, Option, help_rows, parameters
 from zaxy.errors import InvalidRequest
+from zaxy.printing import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ options:
 def run(arguments: Sequence[str]) -> int:
     line = CommandLine(OPTIONS, arguments)
     if line.help:
-        print(HELP)
+        say(HELP)
         return 0
     _refuse_mistakes(line)
     given = line.values

@@ -9,6 +9,7 @@ from zaxy.commands.events import event_view, open_log
 from zaxy.commands.hot import Argument, hot_command
 from zaxy.commands.options import JSON, PLACE
 from zaxy.eventloom.citation import parse_citation
+from zaxy.printing import say, show_page
 
 
 @hot_command("show", Argument("The event, as eventloom://session/events/42#hash."), *PLACE, JSON)
@@ -19,9 +20,9 @@ def show(
     log, _ = open_log(workspace, eventloom_path)
     record = log.record(cited)
     if as_json:
-        print(json.dumps(event_view(record), ensure_ascii=False))
+        say(json.dumps(event_view(record), ensure_ascii=False))
         return
     from zaxy.terminal.event_page import event_page
     from zaxy.terminal.screen import terminal_of
 
-    print(event_page(record, *terminal_of(sys.stdout)))
+    show_page(event_page(record, *terminal_of(sys.stdout)))

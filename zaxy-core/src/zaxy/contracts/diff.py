@@ -66,6 +66,9 @@ def _differences(old: Item, new: Item) -> Iterator[tuple[str, str]]:
             yield BREAKING if lowered else ADDITIVE, f"stability {before} became {after}"
         elif key == "required":
             yield BREAKING if after else ADDITIVE, "is required now" if after else "is optional now"
+        elif key == "workspace":
+            may = "may be set" if after else "may not be set"
+            yield BREAKING if before else ADDITIVE, f"{may} by a workspace's own file now"
         elif key == "parameters":
             yield from _parameters(before or [], after or [], fixed=new["side"] == "plugin")
         elif key == "fields":

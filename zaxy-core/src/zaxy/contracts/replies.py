@@ -115,7 +115,7 @@ def _recorded() -> Iterator[Call]:
         for arguments in (SKILL, OUTCOME, OUTCOME):
             call("memory_skill", arguments)
         remind = import_module("zaxy.eventloom.drafts").own_draft
-        memory.recall.store.append(SESSION, [remind("memory.reminder.suggested", "zaxy", {"message": "Check out."})])
+        memory.recall.store.append(SESSION, [remind("memory.reminder.suggested", "zaxy", {"reason": "long_session"})])
         yield call
 
 

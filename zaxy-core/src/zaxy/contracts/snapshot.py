@@ -41,6 +41,7 @@ RULES_OF_VERSIONS = (
     "as_known beginning comes_last content_of earlier_ends earlier_text end_versions holds last_of open_version seen"
 )
 OF_LINES = "erase_payload plan_append prove_line verify_lines"
+OF_FILES = "own_folder_within read_named_file read_small_json"
 PROTOCOLS = ("Follower", "ClientHooks", "StoredLog", *(point.protocol for point in POINTS.values()))
 EXPERIMENTAL = {"stability": "experimental", "since": "0.1"}
 
@@ -181,7 +182,7 @@ def _names() -> Iterator[tuple[str, Item]]:
     for name, kind in CONSTANTS.items():
         yield f"constant {name}", _offered(type=kind)
     yield from _rules_of_versions()
-    for name in OF_LINES.split():
+    for name in f"{OF_LINES} {OF_FILES}".split():
         signature = _signature(getattr(import_module("zaxy.api"), name))
         yield f"function {name}", {"side": "core", **EXPERIMENTAL, "since": "0.3", **signature}
 
@@ -238,6 +239,7 @@ def _manifest() -> Items:
 
 
 def _setting(setting: Setting) -> tuple[str, Item]:
+    bounds = {} if setting.bounds is None else {"bounds": list(setting.bounds)}
     return (
         f"setting {setting.env}",
         {
@@ -247,6 +249,8 @@ def _setting(setting: Setting) -> tuple[str, Item]:
             "type": setting.kind,
             "default": list(setting.default) if isinstance(setting.default, tuple) else setting.default,
             "secret": setting.secret,
+            "workspace": setting.in_workspace,
+            **bounds,
             "summary": setting.meaning,
         },
     )

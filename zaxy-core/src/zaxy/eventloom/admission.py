@@ -6,14 +6,13 @@ import os
 
 from zaxy.errors import Forbidden, InvalidRequest, TooLarge, ZaxyError, shown
 from zaxy.eventloom.canonical import MAX_DEPTH, NotCanonical, encode
+from zaxy.eventloom.grammar import MAX_NAME_CHARS, SENSITIVITIES as SENSITIVITIES, is_type
 from zaxy.eventloom.record import Entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-SENSITIVITIES = ("public", "internal", "confidential", "restricted")
-MAX_NAME_CHARS = 256
 MAX_KEY_CHARS = 256
 MAX_PAYLOAD = 1 << 20
 OWN_ACTOR = "zaxy"
@@ -26,7 +25,6 @@ RESERVED_TYPES = frozenset(
 IMPORTED_PREFIX = "imported."
 """Stands before the type of an imported event that only Zaxy may write. The event is plain data here."""
 RESERVED_FAMILIES = ("event.", "memory.ref.", "coordination.", IMPORTED_PREFIX)
-_IN_TYPES = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-.")
 
 
 def admit(
@@ -39,8 +37,10 @@ def admit(
     idempotency_key: str = "",
 ) -> Entry:
     """An event from outside. It may have neither Zaxy's own actor nor a type that only Zaxy writes."""
+    from zaxy.security.redaction import redact_text
+
     if isinstance(type_, str) and is_reserved(type_):
-        raise Forbidden(f"only Zaxy itself writes {type_}", "Use an event type of your own.")
+        raise Forbidden(f"only Zaxy itself writes {redact_text(type_)[0]}", "Use an event type of your own.")
     if actor == OWN_ACTOR:
         raise Forbidden(f"the actor {OWN_ACTOR!r} is Zaxy itself", "Name who is speaking, such as assistant.")
     if isinstance(payload, dict) and IMPORTED_FROM in payload:
@@ -103,8 +103,14 @@ def checked_entry(
 ) -> Entry:
     """An entry with all its parts within bounds. A `sensitivity` in the payload becomes that of the event.
 
+    Whatever is kept as it is, and so cannot be redacted, may not be a secret.
     `canonical`: the canonical payload, if the caller has it already.
     """
+    from zaxy.security.redaction import refuse_secrets
+
+    refuse_secrets(
+        {"the event type": type_, "the actor": actor, "caused_by": caused_by, "the idempotency key": idempotency_key}
+    )
     fields: dict[str, Any] = {
         "type": _type(type_),
         "actor": _text("the actor", actor, MAX_NAME_CHARS),
@@ -115,7 +121,9 @@ def checked_entry(
     if idempotency_key:
         fields["idempotency_key"] = _text("the idempotency key", idempotency_key, MAX_KEY_CHARS)
     if redacted:
-        fields["redacted"] = redacted
+        from zaxy.eventloom.field_names import public_pointer
+
+        fields["redacted"] = [{**item, "pointer": public_pointer(item["pointer"], payload)} for item in redacted]
         if sum(len(item["pointer"].encode()) + MAX_NAME_CHARS for item in redacted) > MAX_PAYLOAD:
             # Each pointer repeats its path: long keys above many secrets would make a line that is too long to read.
             raise TooLarge(
@@ -170,7 +178,7 @@ def _too_large() -> ZaxyError:
 
 def _type(type_: object) -> str:
     words = _text("the event type", type_, MAX_NAME_CHARS)
-    if "." in words and all(words.split(".")) and _IN_TYPES.issuperset(words):
+    if is_type(words):
         return words
     raise InvalidRequest(f"{words!r:.80} is not an event type", "Use dotted lower-case words, such as decision.made.")
 

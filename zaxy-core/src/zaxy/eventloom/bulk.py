@@ -13,7 +13,16 @@ from hashlib import sha256
 from orjson import OPT_SORT_KEYS, OPT_STRICT_INTEGER, dumps, loads
 
 from zaxy.eventloom.canonical import MAX_DEPTH, encode
-from zaxy.eventloom.record import REQUIRED, VERSION, Damaged, Line, check_optional, parse_line
+from zaxy.eventloom.record import (
+    MAX_LINE_BYTES,
+    REQUIRED,
+    TOO_LONG,
+    VERSION,
+    Damaged,
+    Line,
+    check_optional,
+    parse_line,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +42,8 @@ def parse_quickly(data: bytes) -> Line:
 
 def prove(data: bytes) -> dict[str, Any]:
     """The record of a line that `parse_line` accepts, without a `Line` around it."""
+    if len(data) > MAX_LINE_BYTES:
+        raise Damaged(TOO_LONG)
     try:
         record = _prove_ordinary(data)
     except (ValueError, TypeError, LookupError, Damaged):

@@ -32,7 +32,7 @@ from zaxy.eventloom.database_errors import (
 from zaxy.eventloom.disk import DISK, close_idle_files, retried_with_room
 from zaxy.eventloom.lock import SessionLock
 from zaxy.eventloom.sealed_connection import SEAL_BYTES, SealedConnection
-from zaxy.security.paths import is_own_file, own_folder
+from zaxy.security.paths import is_own_file, own_folder_within
 from zaxy.user_state import user_key
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 FILES = ("", "-wal", "-shm")
 WAIT = 30.0
+SCRUB_WAIT = 5.0
+"""How long an erasure waits for those who read: what they keep on disk is removed later."""
 MAX_IDLE_READERS = 2
 """Connections that are kept open between reads."""
 SETTINGS = """
@@ -161,9 +163,24 @@ class DisposableDatabase:
 
     def scrub(self) -> None:
         """Leave no byte of what was deleted: not in the file, not in its log, not in files that were set aside."""
-        self._guarded(self._rewrite)
+        self._delete_asides()
+        if not self._guarded(lambda: self._rewrite(SCRUB_WAIT)):
+            raise Unavailable(
+                f"the session was forgotten, but a process that is reading {self.what} keeps its bytes on disk",
+                "Each later read, and each server, tries again to remove them; end that process if it hangs.",
+            )
+
+    def try_scrub(self) -> bool:
+        """The same, as far as nobody reads at the moment; whether all is gone."""
+        self._delete_asides()
+        try:
+            return self._guarded(lambda: self._rewrite(0))
+        except Unavailable:
+            return False
+
+    def _delete_asides(self) -> None:
         folder, name = os.path.split(self._path)
-        for left in os.scandir(folder):
+        for left in os.scandir(folder) if os.path.isdir(folder) else ():
             # A folder that was set aside is none of ours: it stays.
             if left.name.startswith(f"{name}.broken-") and not left.is_dir(follow_symlinks=False):
                 with contextlib.suppress(FileNotFoundError):
@@ -282,9 +299,8 @@ class DisposableDatabase:
         return self._writer
 
     def _connected(self) -> SealedConnection:
-        folder = os.path.dirname(self._path)
-        own_folder(os.path.dirname(folder), create=True)
-        own_folder(folder, create=True)
+        around, name = os.path.split(os.path.dirname(self._path))
+        own_folder_within(around, name, create=True)
         with self._alone():
             identity = retried_with_room(self._placed)
             try:
@@ -389,18 +405,20 @@ class DisposableDatabase:
         name = os.path.basename(aside)
         self._warn(f"{self.what} was unusable ({why}) and is being built again; the old one is {name}")
 
-    def _rewrite(self) -> None:
+    def _rewrite(self, wait: float) -> bool:
+        """Whether it was rewritten and its log emptied. `wait`: the seconds that those who read are waited for."""
         # Secure deletion leaves what b-trees copied from page to page: only a rewritten file is without it, and only
         # when the rewritten pages have come out of the log, which keeps older ones, is nothing left.
         with self._writing:
             db = self._opened_writer()
-            db.execute("VACUUM")
-            (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        if busy:
-            raise Unavailable(
-                f"the session was forgotten, but a process that is reading {self.what} keeps its bytes on disk",
-                "Forget it again when that read has ended.",
-            )
+            db.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
+            try:
+                if wait or _emptied(db):  # while somebody reads, rewriting would be in vain
+                    db.execute("VACUUM")
+                    return _emptied(db)
+                return False
+            finally:
+                db.execute(f"PRAGMA busy_timeout = {int(WAIT * 1000)}")
 
     def _unavailable(self, error: Exception) -> ZaxyError:
         if result_code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -426,3 +444,9 @@ class _Found(Exception):
 def _close(db: SealedConnection) -> None:
     with contextlib.suppress(sqlite3.Error):
         db.close()
+
+
+def _emptied(db: SealedConnection) -> bool:
+    """Whether all of the log has come into the file, and the log is cut to nothing."""
+    (busy, _, _) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return not busy

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from zaxy.errors import Conflict, Forbidden
+from zaxy.eventloom.grammar import ERASED as ERASED
 from zaxy.eventloom.record import Line, erased_line
 
 if TYPE_CHECKING:
     from zaxy.eventloom.reader import Reader
-
-ERASED = "event.erased"
 
 
 def without_payload(reader: Reader, offset: int, line: Line) -> Iterator[bytes]:

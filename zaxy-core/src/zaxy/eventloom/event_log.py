@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zaxy.api.models import Cursor, Event, Page, Report
 from zaxy.errors import Conflict, InternalError, NotFound
 from zaxy.eventloom.admission import OWN_ACTOR
-from zaxy.eventloom.bulk import prove
 from zaxy.eventloom.citation import Citation
 from zaxy.eventloom.drafts import AdmittedDraft, own_draft
 from zaxy.eventloom.erase import ERASED, erasure_payload, refuse_erasing
+from zaxy.eventloom.places import chained_record, refused_if_malformed
 from zaxy.eventloom.reader import damage_explained
 from zaxy.eventloom.record import Line, same_content
 from zaxy.eventloom.refs import HEAD, UPDATED, check_ref_name, ref_payload
 from zaxy.eventloom.store import event_of_record
 from zaxy.eventloom.verify import verify_lines
 from zaxy.eventloom.view import LogView
-from zaxy.security.session_ids import check_session_id, refuse_clash
+from zaxy.security.session_ids import check_new_session, check_session_id
 
 if TYPE_CHECKING:
     from zaxy.api.points import EventStore
@@ -40,6 +40,8 @@ class EventLog:
     def __init__(self, store: EventStore) -> None:
         self.store = store
         self._begun: set[str] = set()
+        self._damaged: set[str] = set()
+        """Sessions in which this process has met events that break the grammar."""
 
     # Writing
 
@@ -52,7 +54,7 @@ class EventLog:
         if not drafts:
             return []
         if session not in self._begun:
-            refuse_clash(check_session_id(session), list(self.store.sessions()))
+            check_new_session(check_session_id(session), list(self.store.sessions()))
             self._begun.add(session)
         lines = self.store.append(session, drafts)
         if len(lines) != len(drafts):
@@ -85,7 +87,9 @@ class EventLog:
 
     def view(self, session: str) -> LogView:
         """One state of a session's log, to be closed by the caller."""
-        return LogView(check_session_id(session), self.store.open(session))
+        return LogView(
+            check_session_id(session), self.store.open(session), note=lambda seq, reason: self._damaged.add(session)
+        )
 
     def head(self, session: str) -> Cursor | None:
         """The durable end of a session's log."""
@@ -153,7 +157,8 @@ class EventLog:
         """All that the log says of the event that a citation names."""
         record, _ = next(self.records(citation.session, citation.seq, citation.seq), (None, b""))
         if record is not None and citation.names(record["hash"]):
-            return record
+            with damage_explained(citation.session, f"event {citation.seq}"):
+                return refused_if_malformed(record)
         reason = "there is no such event" if record is None else "the event there has another hash"
         raise NotFound(f"{citation} does not resolve: {reason}", "Check the citation, or run 'zaxy verify'.")
 
@@ -169,8 +174,10 @@ class EventLog:
 
     def refs(self, session: str) -> dict[str, Event]:
         """All refs, each with the event that set it last."""
-        lines = self.store.refs(self._existing(session))
-        events = [event_of_record(self._proven(session, line)) for line in lines]
+        with damage_explained(session):
+            records = [chained_record(line) for line in self.store.refs(self._existing(session))]
+        # One that breaks the grammar, or is of another session, sets none.
+        events = [event_of_record(record) for record in records if record["thread"] == session]
         return {str(event.payload["name"]): event for event in events if event.type == UPDATED and event.payload}
 
     def set_ref(self, name: str, target: Event) -> Event:
@@ -197,8 +204,8 @@ class EventLog:
     # Proof
 
     def state(self, session: str) -> str:
-        """Whether a session can be written: `ok`, or in files also `damaged` or `poisoned`."""
-        return "ok"
+        """`ok`, `damaged`, or in files also `poisoned`."""
+        return "damaged" if session in self._damaged else "ok"
 
     def verify(
         self, session: str, progress: Callable[[int, int], None] | None = None, since: Citation | None = None
@@ -235,7 +242,7 @@ class EventLog:
 
     def _proven(self, session: str, line: bytes) -> dict[str, Any]:
         with damage_explained(session):
-            record = prove(line)
+            record = refused_if_malformed(chained_record(line))
         if record["thread"] != session:
             raise self._wrong(f"it gave an event of {record['thread']!r:.80} for {session}")
         return record

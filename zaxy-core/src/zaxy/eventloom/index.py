@@ -10,8 +10,8 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from zaxy.eventloom.bulk import parse_quickly
 from zaxy.eventloom.disposable_database import DisposableDatabase
+from zaxy.eventloom.places import chained_record
 from zaxy.eventloom.record import Damaged, NewerFormat
 from zaxy.eventloom.sealed_connection import SealedConnection
 
@@ -128,7 +128,7 @@ class LogIndex:
             if seq % EVERY == 1 or KEY in last or last.endswith(SETS_REF):
                 self._take(db, seq, start, last)
         if last:
-            record = parse_quickly(last).record
+            record = chained_record(last)
             db.execute("UPDATE place SET seq = ?, hash = ?, start = ?", (record["seq"], record["hash"], start))
 
     def _place(self, db: SealedConnection, reader: Reader) -> tuple[int, int, int]:
@@ -139,19 +139,19 @@ class LogIndex:
         seq, hash_, start = db.execute("SELECT seq, hash, start FROM place").fetchone()
         data = reader.line_at(start) if seq else None
         try:
-            line = parse_quickly(data) if data is not None else None
+            record = chained_record(data) if data is not None else None
         except (Damaged, NewerFormat):
-            line = None
-        if line is None or (line.seq, line.hash) != (seq, hash_):
+            record = None
+        if data is None or record is None or (record["seq"], record["hash"]) != (seq, hash_):
             return (0, 0, 0)
-        return (seq, start, start + len(line.data) + 1)  # an erasure makes a line shorter, so its end is not kept
+        return (seq, start, start + len(data) + 1)  # an erasure makes a line shorter, so its end is not kept
 
     def _take(self, db: SealedConnection, seq: int, offset: int, data: bytes) -> None:
         row = (seq, offset, db.seal((seq, offset)))
         if seq % EVERY == 1:
             db.execute("INSERT OR REPLACE INTO offsets VALUES (?, ?, ?)", row)
         if KEY in data:
-            key = parse_quickly(data).record.get("idempotency_key")
+            key = chained_record(data).get("idempotency_key")
             if key is not None:
                 db.execute("INSERT OR IGNORE INTO keys VALUES (?, ?, ?)", (key, offset, db.seal((key, offset))))
         if data.endswith(SETS_REF):
@@ -172,7 +172,7 @@ def _rows_of(seq: int, data: bytes) -> Iterator[tuple[str, object]]:
     """The tables that have a row of an event, and what it is under there."""
     if seq % EVERY == 1:
         yield "offsets", seq
-    if KEY in data and (key := parse_quickly(data).record.get("idempotency_key")) is not None:
+    if KEY in data and (key := chained_record(data).get("idempotency_key")) is not None:
         yield "keys", key
     if data.endswith(SETS_REF):
         yield "refs", seq

@@ -9,8 +9,8 @@ import os
 from collections.abc import Callable, Sequence
 
 from zaxy.api.models import Cursor, Draft, Event, NewLine, PlannedAppend
-from zaxy.eventloom.bulk import parse_quickly, prove
 from zaxy.eventloom.drafts import entry_of
+from zaxy.eventloom.places import chained_record, refused_if_malformed
 from zaxy.eventloom.plan import key_conflict, repeated_keys
 from zaxy.eventloom.reader import damage_explained
 from zaxy.eventloom.record import Entry, Line, erased_line, make_line, same_content
@@ -50,7 +50,7 @@ def _known(session: str, entry: Entry, find: Callable[[str], bytes | None]) -> L
     if data is None:
         return None
     with damage_explained(session):
-        line = parse_quickly(data)
+        line = Line(refused_if_malformed(chained_record(data)), data)
     if not same_content(entry, line):
         raise key_conflict(entry.key, f"in event {line.seq}")
     return line
@@ -73,10 +73,10 @@ def _chained(session: str, entries: Sequence[Entry], head: Cursor | None, time: 
 def prove_line(line: bytes, session: str) -> Event:
     """The event of a session's line, if its bytes, its digest and its hash are right; `unavailable` if not."""
     with damage_explained(session):
-        return event_of_record(prove(line))
+        return event_of_record(refused_if_malformed(chained_record(line)))
 
 
 def erase_payload(line: bytes, session: str) -> bytes:
     """The same line without payload and salt. Its hash stays the same."""
     with damage_explained(session):
-        return erased_line(parse_quickly(line)).data
+        return erased_line(Line(refused_if_malformed(chained_record(line)), line)).data

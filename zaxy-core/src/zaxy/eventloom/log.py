@@ -55,6 +55,7 @@ class SessionLog:
         self._last_group, self._last_took = 1, 0.0
         self._queue = Lock()
         self._led = False
+        self._marks: set[str] = set()
 
     # Writing
 
@@ -300,6 +301,7 @@ class SessionLog:
                     # What a failed sync left in memory may not be on the disk, whatever the next sync says.
                     self._put_in_place(lambda reader: reader.bytes_between(0, reader.size), keep_torn=True)
                 for kind in ("poisoned", "damaged"):
+                    self._marks.discard(kind)
                     if self.marked(kind):
                         self._disk.remove(f"{self._beside}.{kind}")
                 self._disk.sync_folder(self.folder)
@@ -338,6 +340,8 @@ class SessionLog:
         )
         if not even_if_damaged:
             self._synced = reader.tail.line
+            if reader.damage:
+                self.mark("damaged", f"at event {reader.tail.seq} or behind it: {reader.damage}")
         return reader
 
     def reader_under_lock(self) -> Reader:
@@ -365,8 +369,11 @@ class SessionLog:
         refuse_foreign(self._disk, self._fd, self.session)
 
     def mark(self, kind: str, reason: str) -> None:
-        """Write `<session>.<kind>` beside the log. It keeps every process from appending."""
+        """Write `<session>.<kind>` beside the log, unless it is there. It keeps every process from appending."""
+        self._marks.add(kind)
         try:
+            if self._disk.identity_at(f"{self._beside}.{kind}") is not None:
+                return
             marker = self._disk.open(f"{self._beside}.{kind}", create=True)
             try:
                 self._disk.write(marker, f"{self._clock()} {reason}\n".encode())
@@ -375,6 +382,10 @@ class SessionLog:
                 self._disk.close(marker)
         except OSError:
             pass  # nothing can be written any more; the error being raised says so
+
+    def is_known_as(self, kind: str) -> bool:
+        """Whether it is marked, or this process would have marked it if it could write to the folder."""
+        return kind in self._marks or self.marked(kind)
 
     def marked(self, kind: str) -> bool:
         return self._disk.identity_at(f"{self._beside}.{kind}") is not None

@@ -11,11 +11,12 @@ from threading import Lock
 
 from zaxy.errors import Conflict, NotFound, Unavailable, ZaxyError
 from zaxy.eventloom.disk import DISK, rests_when_files_are_scarce
+from zaxy.eventloom.grammar import Malformed, fault_of
 from zaxy.eventloom.log import SessionLog, utc_now
 from zaxy.eventloom.reader import LOCK_TIMEOUT, TO_UPGRADE, damage_explained, explained, unusable
 from zaxy.eventloom.record import Line
 from zaxy.security.paths import own_folder, unusable_folder
-from zaxy.security.session_ids import check_session_id, refuse_clash
+from zaxy.security.session_ids import check_new_session, check_session_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,8 +43,17 @@ INDEX_FOLDER = os.path.join("followers", "log")
 class Eventloom:
     """`folder` is the Eventloom path, such as `.eventloom`. The first append makes it."""
 
-    def __init__(self, folder: str, disk: Disk = DISK, clock: Callable[[], str] = utc_now) -> None:
+    def __init__(
+        self,
+        folder: str,
+        disk: Disk = DISK,
+        clock: Callable[[], str] = utc_now,
+        *,
+        begin: Callable[[], None] | None = None,
+    ) -> None:
+        """`begin` is called before a session's first event is written."""
         self.folder = folder
+        self._begin = begin
         self._disk = disk
         self._clock = clock
         self._logs: dict[str, SessionLog] = {}
@@ -62,7 +72,7 @@ class Eventloom:
         log = self._log(session)
         if not log.exists():
             self._make_folder(session)
-            refuse_clash(session, self.sessions())
+            check_new_session(session, self.sessions())
         if not any(entry.key for entry in entries):
             return log.append(entries, timeout=timeout)
         index = self._index(session)
@@ -72,6 +82,8 @@ class Eventloom:
 
     def _make_folder(self, session: str) -> None:
         """Make the folder, and sync its parent, so that the folder survives a loss of power."""
+        if self._begin:
+            self._begin()
         own_folder(self.folder, create=True)
         try:
             self._disk.sync_folder(os.path.dirname(os.path.abspath(self.folder)))
@@ -89,14 +101,15 @@ class Eventloom:
 
     def _event_of_key(self, reader: Reader, index: LogIndex, key: str) -> Line | None:
         from zaxy.eventloom.bulk import parse_quickly
+        from zaxy.eventloom.places import chained_record
 
         unknown: tuple[int, int | None] = (0, None)
         reach, offset = self._unless_broken(lambda: index.find_key(reader, key), unknown)
         if offset is not None:
             return parse_quickly(reader.line_at(offset) or b"")
         for _, data in reader.lines(reach):
-            if (line := parse_quickly(data)).record.get("idempotency_key") == key:
-                return line
+            if (record := chained_record(data)).get("idempotency_key") == key:
+                return Line(record, data)
         return None
 
     # Reading
@@ -142,39 +155,40 @@ class Eventloom:
     def state(self, session: str) -> str:
         """Whether a session can be written: `ok`, `damaged` or `poisoned`."""
         log = self._log(session)
-        return next((kind for kind in ("damaged", "poisoned") if log.marked(kind)), "ok")
+        return next((kind for kind in ("damaged", "poisoned") if log.is_known_as(kind)), "ok")
 
     def read(self, session: str, from_seq: int = 1, to_seq: int | None = None) -> Iterator[Line]:
         """The durable events of a range, oldest first, each verified. The rest of the log is not read."""
-        return (Line(record, data) for record, data in self.records(session, from_seq, to_seq))
+        for record, data in self.records(session, from_seq, to_seq):
+            if type(record) is not Malformed:
+                yield Line(record, data)
 
     def records(
         self, session: str, from_seq: int = 1, to_seq: int | None = None
     ) -> Iterator[tuple[dict[str, Any], bytes]]:
-        """The same as records with their lines: who reads a whole log needs no `Line` for each."""
-        from zaxy.eventloom.bulk import prove
+        """The same as records with their lines: who reads a whole log needs no `Line` for each.
+
+        In the place of an event that breaks the grammar is a `Malformed`.
+        """
         from zaxy.eventloom.index import lines_from
+        from zaxy.eventloom.places import UNKNOWN, record_at
         from zaxy.eventloom.record import Damaged, NewerFormat
 
         with self._log(session).reader(even_if_damaged=True) as reader:
-            expected, before = max(from_seq, 1), None
+            expected, before = max(from_seq, 1), UNKNOWN
             if expected > reader.size:
                 return  # an event has more than one byte
             for offset, data in lines_from(reader, self._seek(session, reader, (expected,))[expected], expected):
                 if to_seq is not None and expected > to_seq:
                     return
                 try:
-                    record = prove(data)
-                    if record["seq"] != expected:
-                        raise Damaged(f"it has the number {record['seq']}")
-                    if record["thread"] != session:
-                        raise Damaged("it belongs to another session")
-                    if before is not None and record["prev"] != before:
-                        raise Damaged("it does not continue the event before it")
+                    record = record_at(data, session, seq=expected, before=before)
                 except NewerFormat as error:
                     raise unusable(session, f"event {expected} cannot be read: {error}", TO_UPGRADE) from None
                 except Damaged as error:
                     raise self._damaged(session, expected, offset, str(error)) from None
+                if type(record) is Malformed:
+                    self.note_damage(session, expected, record.reason)
                 yield record, data
                 expected, before = expected + 1, record["hash"]
 
@@ -204,7 +218,13 @@ class Eventloom:
 
         stored = self.stored(session)
         known = [event_of(stored.tail.line)] if stored.tail.line else ()
-        return LogView(session, stored, damaged=lambda seq, _: self._wrong(session, seq), known=known)
+        return LogView(
+            session,
+            stored,
+            damaged=lambda seq, _: self._wrong(session, seq),
+            note=lambda seq, reason: self.note_damage(session, seq, reason),
+            known=known,
+        )
 
     def _wrong(self, session: str, seq: int) -> ZaxyError:
         """Why a line is not what was written: it is damaged, or the file was replaced and only the index knew that."""
@@ -257,7 +277,7 @@ class Eventloom:
         with log.reader(even_if_damaged=True) as reader:
             report = verify(reader, progress, since)
         if report.damage is not None and report.log_at_fault:
-            log.mark("damaged", f"event {report.damage.seq}: {report.damage.reason}")
+            self.note_damage(session, report.damage.seq, report.damage.reason)
         return report
 
     def verify_index(self, session: str) -> list[str]:
@@ -325,19 +345,20 @@ class Eventloom:
         return {line.record["payload"]["name"]: line for line in self.ref_lines(session) if "payload" in line.record}
 
     def ref_lines(self, session: str) -> list[Line]:
-        """The events that set refs, oldest first."""
-        from zaxy.eventloom.bulk import parse_quickly
+        """The events that set refs, oldest first. One that breaks the grammar sets none."""
         from zaxy.eventloom.index import SETS_REF
+        from zaxy.eventloom.places import chained_record
         from zaxy.eventloom.refs import UPDATED
 
         log, index = self._existing(session), self._index(session)
         nothing: tuple[int, list[int]] = (0, [])
         with log.reader() as reader, damage_explained(session):
             reach, offsets = self._unless_broken(lambda: index.ref_offsets(reader), nothing)
-            found = [parse_quickly(data) for offset in offsets if (data := reader.line_at(offset))]
-            found += [parse_quickly(data) for _, data in reader.lines(reach) if data.endswith(SETS_REF)]
+            found = [data for offset in offsets if (data := reader.line_at(offset))]
+            found += [data for _, data in reader.lines(reach) if data.endswith(SETS_REF)]
+            lines = [Line(chained_record(data), data) for data in found]
         # The index only compares bytes. A payload may hold the same bytes without setting a ref.
-        return [line for line in found if line.record["type"] == UPDATED]
+        return [line for line in lines if line.record["type"] == UPDATED]
 
     def set_ref(self, name: str, target: Line) -> Line:
         """Set a ref to an event of its session. Returns the event that records it."""
@@ -425,8 +446,12 @@ class Eventloom:
                 self._indexes[session] = LogIndex(os.path.join(self.folder, INDEX_FOLDER), session)
             return self._indexes[session]
 
-    def _damaged(self, session: str, seq: int, offset: int, reason: str) -> ZaxyError:
+    def note_damage(self, session: str, seq: int, reason: str) -> None:
+        """Keep every process from appending, and let reads warn."""
         self._log(session).mark("damaged", f"event {seq}: {reason}")
+
+    def _damaged(self, session: str, seq: int, offset: int, reason: str) -> ZaxyError:
+        self.note_damage(session, seq, reason)
         return Unavailable(
             f"event {seq} of {session} is damaged, at byte {offset}: {reason}",
             f"The events before it are intact. 'zaxy verify {session}' checks the whole log.",
@@ -464,4 +489,6 @@ def _located(reader: Reader, seq: int) -> tuple[int, Line]:
     line = parse_quickly(data)
     if line.seq != seq:
         raise Damaged(f"it has the number {line.seq}")
+    if reason := fault_of(line.record):
+        raise Damaged(reason)
     return offset, line

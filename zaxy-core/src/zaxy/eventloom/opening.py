@@ -29,13 +29,13 @@ def open_event_log(workspace: Workspace, host: Callable[[], PluginHost] | None =
     `host`: the plugins that are already open, if there are any. The built-in store needs none.
     """
     if is_in_files(workspace):  # always the files of the workspace: a hook writes there too
-        return files_log(workspace.eventloom)
+        return FilesLog(_files(workspace.eventloom, workspace.claim))
     from zaxy.eventloom.outside_store import outside_log
     from zaxy.eventloom.spool import Spool
     from zaxy.plugins.host import PluginHost
 
     plugins = host() if host else PluginHost.of(workspace)
-    spool = Spool(_files(os.path.join(workspace.eventloom, SPOOL)), plugins.notice)
+    spool = Spool(_files(os.path.join(workspace.eventloom, SPOOL), workspace.claim), plugins.notice)
     return outside_log(plugins.get(POINT, Settings(stored=workspace.stored_settings()).event_store), spool)
 
 
@@ -44,8 +44,8 @@ def files_log(folder: str) -> FilesLog:
     return FilesLog(_files(folder))
 
 
-def _files(folder: str) -> JsonlStore:
-    return JsonlStore(ProviderContext({}, Path(folder), "", _silent, _now))
+def _files(folder: str, begin: Callable[[], None] | None = None) -> JsonlStore:
+    return JsonlStore(ProviderContext({}, Path(folder), "", _silent, _now), begin)
 
 
 def _silent(_: str) -> None:

@@ -6,13 +6,11 @@ import os
 
 from zaxy.eventloom.loom import Eventloom
 from zaxy.settings import FILES_STORE, Settings
+from zaxy.trust import SPOOL as SPOOL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from zaxy.workspace import Workspace
-
-SPOOL = "spool"
-"""The folder for what hooks record where the log is in another store. It is delivered when that is opened next."""
 
 
 def is_in_files(workspace: Workspace) -> bool:
@@ -22,4 +20,5 @@ def is_in_files(workspace: Workspace) -> bool:
 
 def quick_files(workspace: Workspace) -> Eventloom:
     """The files of the log, or of the spool where the log is elsewhere."""
-    return Eventloom(workspace.eventloom if is_in_files(workspace) else os.path.join(workspace.eventloom, SPOOL))
+    folder = workspace.eventloom if is_in_files(workspace) else os.path.join(workspace.eventloom, SPOOL)
+    return Eventloom(folder, begin=workspace.claim)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import contextmanager, nullcontext
+from itertools import islice
 
 from zaxy.errors import Conflict, Unavailable, ZaxyError
-from zaxy.eventloom.record import Damaged, NewerFormat
-from zaxy.eventloom.tail import EMPTY, Tail, read_tail, unchecked_tail
+from zaxy.eventloom.record import MAX_LINE_BYTES, Damaged, NewerFormat
+from zaxy.eventloom.tail import EMPTY, Tail, read_tail, readable_tail, unchecked_tail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ LOCK_TIMEOUT = 30.0
 SMALL_CHUNK = 1 << 13
 FIRST_CHUNK = 1 << 16
 CHUNK = 1 << 20
-MAX_LINE_BYTES = 1 << 23
 TO_UPGRADE = "Upgrade zaxy-core. Until then the log is left unchanged."
 
 
@@ -51,7 +51,9 @@ class Reader:
         self._disk = disk
         self._fd: int | None = None
         self.tail: Tail = EMPTY
-        """The durable end."""
+        """The durable end of what can be read."""
+        self.damage = ""
+        """What is wrong at that end or behind it; empty if nothing is."""
         try:
             if disk.identity_at(path) is None:
                 return
@@ -73,7 +75,10 @@ class Reader:
                 self.tail = unchecked_tail(self._disk, self._fd, size)
                 return
             refuse_foreign(self._disk, self._fd, self.session)
-            self.tail = checked_tail(self._disk, self._fd, size, session=self.session, known=self._synced)
+            with damage_explained(self.session, "its last event"):
+                self.tail, self.damage = readable_tail(
+                    self._disk, self._fd, size, session=self.session, known=self._synced
+                )
             # A writer may have died between its write and its sync. What we rely on from here on must not vanish.
             # A second sync costs as much as the first (4 ms here), so what is known to be durable is not synced again.
             if self.tail.line != self._synced:
@@ -86,32 +91,36 @@ class Reader:
     def size(self) -> int:
         return self.tail.size
 
-    def lines(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
-        """The raw lines from an offset to the durable end, each with its offset. The chunks it reads grow."""
-        pending, position, size = b"", start, FIRST_CHUNK
+    def lines(self, start: int = 0, first_chunk: int = FIRST_CHUNK) -> Iterator[tuple[int, bytes]]:
+        """The raw lines from an offset to the durable end, each with its offset. The chunks it reads grow.
+
+        Of a line that is longer than any may be, there is one byte too much, and nothing behind it.
+        """
+        parts: list[bytes] = []
+        position, pending, size = start, 0, first_chunk
         while start < self.size and self._fd is not None:
             chunk = self._disk.read(self._fd, min(size, self.size - start), start)
             if not chunk:
                 return
             start += len(chunk)
             size = min(size * 2, CHUNK)
-            *whole, pending = (pending + chunk).split(b"\n")
-            for line in whole:
+            first, *whole = chunk.split(b"\n")
+            parts.append(first)
+            pending += len(first)
+            if pending > MAX_LINE_BYTES:
+                yield position, b"".join(parts)[: MAX_LINE_BYTES + 1]
+                return
+            if not whole:
+                continue
+            rest = whole.pop()
+            for line in (b"".join(parts), *whole):
                 yield position, line
                 position += len(line) + 1
+            parts, pending = [rest], len(rest)
 
     def first_lines(self, start: int, count: int) -> list[bytes]:
         """The next lines from an offset, up to a number, read in as few pieces as they need."""
-        data, size, end = b"", SMALL_CHUNK, self.size
-        lines = [data]
-        while start + len(data) < end and self._fd is not None and len(lines) <= count:
-            chunk = self._disk.read(self._fd, min(size, end - start - len(data)), start + len(data))
-            if not chunk:
-                break
-            data += chunk
-            size *= 2
-            lines = data.split(b"\n", count)
-        return lines[:-1]
+        return [line for _, line in islice(self.lines(start, SMALL_CHUNK), count)]
 
     def line_at(self, offset: int) -> bytes | None:
         """The raw line that begins at an offset, or None if no line begins there.
@@ -160,21 +169,24 @@ class Reader:
 def line_at(disk: Disk, fd: int, offset: int) -> bytes | None:
     if offset and disk.read(fd, 1, offset - 1) != b"\n":
         return None
-    data, step = b"", 1 << 12
-    while len(data) < MAX_LINE_BYTES:
-        chunk = disk.read(fd, step, offset + len(data))
+    parts: list[bytes] = []
+    length, step = 0, 1 << 12
+    while length < MAX_LINE_BYTES:
+        chunk = disk.read(fd, step, offset + length)
         found = chunk.find(b"\n")
         if found >= 0:
-            return data + chunk[:found]
+            return b"".join([*parts, chunk[:found]])
         if not chunk:
             return None
-        data, step = data + chunk, 1 << 16
+        parts.append(chunk)
+        length, step = length + len(chunk), 1 << 16
     return None
 
 
-def checked_tail(disk: Disk, fd: int, size: int, *, session: str, known: Line | None = None) -> Tail:
+def checked_tail(disk: Disk, fd: int, size: int, *, session: str) -> Tail:
+    """The end for a writer, who does not go on behind damage."""
     with damage_explained(session, "its last event"):
-        return read_tail(disk, fd, size, known)
+        return read_tail(disk, fd, size)
 
 
 @contextmanager

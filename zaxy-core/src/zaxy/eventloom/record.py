@@ -13,15 +13,24 @@ if TYPE_CHECKING:
     from typing import Any
 
 VERSION = 1
+MAX_LINE_BYTES = 1 << 23
+TOO_LONG = f"its line has more than {MAX_LINE_BYTES:,} bytes"
 UNHASHED = ("payload", "salt", "hash")
 """The hash does not cover these, so that a payload and its salt can be erased and the chain still verifies."""
 REQUIRED = ("v", "seq", "id", "type", "actor", "thread", "time", "sensitivity", "payload_digest", "prev", "hash")
 OPTIONAL = ("payload", "salt", "caused_by", "redacted", "idempotency_key", "batch")
 KNOWN = frozenset(REQUIRED + OPTIONAL)
+MAX_LEVELS = 900
+"""How deep a wrong payload may be nested for its digest to be looked at: Python itself goes little deeper."""
 
 
 class Damaged(Exception):
     """A line is not what the log wrote. The message says what is wrong."""
+
+    def __init__(self, reason: str, record: dict[str, Any] | None = None) -> None:
+        """`record`: what the line holds, if its hash is right and only its fields are wrong: the chain goes on."""
+        super().__init__(reason)
+        self.record = record
 
 
 class NewerFormat(Exception):
@@ -112,6 +121,8 @@ def payload_digest(salt: bytes, payload: bytes) -> str:
 
 def parse_line(data: bytes) -> Line:
     """Read a line and check its canonical bytes, fields, payload digest and hash. The caller checks the chain."""
+    if len(data) > MAX_LINE_BYTES:
+        raise Damaged(TOO_LONG)
     try:
         record = decode(data)
     except (ValueError, RecursionError):
@@ -123,22 +134,49 @@ def parse_line(data: bytes) -> Line:
     try:
         canonical = encode(record, MAX_DEPTH + 1) == data
     except NotCanonical as error:
-        raise Damaged(f"it is not canonical JSON: {error}") from None
+        raise Damaged(f"it is not canonical JSON: {error}", record if is_chained(record) else None) from None
     if not canonical:
         raise Damaged("its bytes are not the canonical form of what they say")
     check_record(record)
     return Line(record, data)
 
 
+def is_chained(record: dict[str, Any]) -> bool:
+    """Whether a record of whatever shape has a number and the right digest and hash, and so a place in the chain."""
+    seq, prev = record.get("seq"), record.get("prev", "")
+    if type(seq) is not int or seq < 1 or not (prev is None or is_hex(prev, 64)):
+        return False
+    try:
+        return _hash_of(record) == record.get("hash") and _digest_of(record) == record.get("payload_digest")
+    except (NotCanonical, RecursionError):
+        return False
+
+
+def _hash_of(record: dict[str, Any]) -> str:
+    hashed = {key: value for key, value in record.items() if key not in UNHASHED}
+    return sha256(encode(hashed, MAX_DEPTH + 1)).hexdigest()
+
+
+def _digest_of(record: dict[str, Any]) -> object:
+    """The digest of the payload, however deep that is; of one that was erased, what the record says."""
+    if "payload" not in record and "salt" not in record:
+        return record.get("payload_digest")
+    if "payload" not in record or not is_hex(record.get("salt"), 32):
+        return ""
+    return payload_digest(bytes.fromhex(record["salt"]), encode(record["payload"], MAX_LEVELS))
+
+
 def check_record(record: dict[str, Any]) -> None:
     """Check a record against its own digest and hash."""
-    check_shape(record)
+    try:
+        check_shape(record)
+    except Damaged as error:
+        raise Damaged(str(error), record if is_chained(record) else None) from None
     if "payload" in record:
         salt = bytes.fromhex(record["salt"])
         if payload_digest(salt, encode(record["payload"])) != record["payload_digest"]:
             raise Damaged("its payload does not match its digest")
-    hashed = {key: value for key, value in record.items() if key not in UNHASHED}
-    if sha256(encode(hashed)).hexdigest() != record["hash"]:
+    if _hash_of(record) != record["hash"]:
         raise Damaged("its hash does not match its content")
 
 

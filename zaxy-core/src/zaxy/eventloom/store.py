@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from zaxy.api.models import Draft, Event
@@ -22,8 +22,8 @@ CHECK_EVERY = 0.2
 class JsonlStore:
     """Stores drafts as they come. The core removes secrets and refuses reserved types, whatever the store."""
 
-    def __init__(self, context: ProviderContext) -> None:
-        self.loom = Eventloom(str(context.state_dir), clock=lambda: _time_text(context))
+    def __init__(self, context: ProviderContext, begin: Callable[[], None] | None = None) -> None:
+        self.loom = Eventloom(str(context.state_dir), clock=lambda: _time_text(context), begin=begin)
 
     def sessions(self) -> Sequence[str]:
         return self.loom.sessions()

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from zaxy.api.models import Damage, Report
 from zaxy.eventloom.bulk import prove
+from zaxy.eventloom.erase import ERASED
+from zaxy.eventloom.grammar import fault_of
 from zaxy.eventloom.record import Damaged, NewerFormat
 
 if TYPE_CHECKING:
     from zaxy.eventloom.citation import Citation
     from zaxy.eventloom.reader import Reader
 
-ERASED = "event.erased"
 PROGRESS_EVENTS = 4096
 REPLACED = "it is not the event that the citation names: the history was replaced"
 
@@ -36,8 +37,7 @@ def verify(reader: Reader, progress: Callable[[int, int], None] | None = None, s
             break
         if progress and not count % PROGRESS_EVENTS:
             progress(offset, reader.size)
-    if damage is None:
-        damage = chain.unexplained()
+    damage = damage or chain.unexplained() or chain.first_malformed()
     if damage is None and since is not None and chain.seq < since.seq:
         damage = Damage(chain.seq + 1, reader.size, f"the log was cut back: it ends before event {since.seq}")
         log_at_fault = False
@@ -51,6 +51,7 @@ def verify(reader: Reader, progress: Callable[[int, int], None] | None = None, s
         torn=reader.tail.torn,
         damage=damage,
         log_at_fault=damage is not None and log_at_fault,
+        malformed=tuple(chain.malformed),
     )
 
 
@@ -76,12 +77,12 @@ def verify_lines(
             break
         if progress and not count % PROGRESS_EVENTS:
             progress(count, size)
-    damage = damage or chain.unexplained()
+    damage = damage or chain.unexplained() or chain.first_malformed()
     if damage is None and since is not None and chain.seq < since.seq:
         damage = Damage(chain.seq + 1, 0, f"the log was cut back: it ends before event {since.seq}")
     if progress:
         progress(1, 1)
-    return Report(session, chain.seq, chain.hash or "", len(chain.erased), 0, damage)
+    return Report(session, chain.seq, chain.hash or "", len(chain.erased), 0, damage, malformed=tuple(chain.malformed))
 
 
 def _is_newer(data: bytes) -> bool:
@@ -102,6 +103,8 @@ class _Chain:
         self.seq = 0
         self.hash: str | None = None
         self.erased: dict[int, tuple[str, int]] = {}
+        self.malformed: list[Damage] = []
+        """Events that break the grammar. The chain goes on through them."""
         self._on_record: set[tuple[Any, Any]] = set()
         self._batch: dict[str, Any] | None = None
 
@@ -120,7 +123,12 @@ class _Chain:
             named = (record["payload"].get("seq"), record["payload"].get("hash"))
             if (type(named[0]), type(named[1])) == (int, str):
                 self._on_record.add(named)
+        if reason := fault_of(record):
+            self.malformed.append(Damage(record["seq"], offset, reason))
         self.seq, self.hash = record["seq"], record["hash"]
+
+    def first_malformed(self) -> Damage | None:
+        return self.malformed[0] if self.malformed else None
 
     def _follow_batch(self, batch: dict[str, Any] | None) -> None:
         open_batch = self._batch is not None and self._batch["index"] + 1 < self._batch["count"]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from zaxy.api.models import Cursor, Event, Page
 from zaxy.errors import Conflict, ZaxyError
-from zaxy.eventloom.bulk import prove
+from zaxy.eventloom.grammar import Malformed
+from zaxy.eventloom.places import UNKNOWN, record_at
 from zaxy.eventloom.reader import TO_UPGRADE, unusable
 from zaxy.eventloom.record import Damaged, NewerFormat
 from zaxy.eventloom.store import event_of_record
@@ -21,7 +22,6 @@ MAX_PAGE_BYTES = 16 << 20
 """A page ends after this much of the log, however many events were asked for."""
 
 RECORDS_AT_ONCE = 1000
-BROKEN_CHAIN = "it does not continue the event before it"
 
 
 class LogView:
@@ -33,9 +33,12 @@ class LogView:
         stored: StoredLog,
         *,
         damaged: Callable[[int, str], ZaxyError] | None = None,
+        note: Callable[[int, str], None] | None = None,
         known: Iterable[Event] = (),
     ) -> None:
         """`damaged`: notes that a line is not what was written, and says what to do about it.
+
+        `note`: notes that an event breaks the grammar, and is stepped over.
 
         `known`: events that were proven when the log was opened.
         """
@@ -43,6 +46,7 @@ class LogView:
         self.head = stored.head
         self._stored = stored
         self._damaged = damaged or self._unusable
+        self._note = note or _ignored
         self._proven: dict[int, Event] = {event.seq: event for event in known}
 
     @property
@@ -100,9 +104,7 @@ class LogView:
         size = 0
         for line in self._stored.lines_after(seq, limit):
             seq += 1
-            event = self._event(seq, line)
-            if event.prev != before:
-                raise self._damaged(seq, BROKEN_CHAIN)
+            event = self._event(seq, line, before)
             yield event
             before = event.hash
             size += len(line)
@@ -111,7 +113,7 @@ class LogView:
 
     def records(self, first: int, last: int | None = None) -> Iterator[tuple[dict[str, Any], bytes]]:
         """The records of a range with their lines, oldest first, each proven."""
-        seq, before = max(first, 1) - 1, None
+        seq, before = max(first, 1) - 1, UNKNOWN
         last = self.end if last is None else min(last, self.end)
         while seq < last:
             lines = self._stored.lines_after(seq, min(last - seq, RECORDS_AT_ONCE))
@@ -119,9 +121,7 @@ class LogView:
                 return
             for line in lines:
                 seq += 1
-                record = self._record(seq, line)
-                if before is not None and record["prev"] != before:
-                    raise self._damaged(seq, BROKEN_CHAIN)
+                record = self._record(seq, line, before)
                 before = record["hash"]
                 yield record, line
 
@@ -141,20 +141,18 @@ class LogView:
                 "Read it from the start.",
             )
 
-    def _event(self, seq: int, line: bytes) -> Event:
-        return event_of_record(self._record(seq, line))
+    def _event(self, seq: int, line: bytes, before: str | None = UNKNOWN) -> Event:
+        return event_of_record(self._record(seq, line, before))
 
-    def _record(self, seq: int, line: bytes) -> dict[str, Any]:
+    def _record(self, seq: int, line: bytes, before: str | None) -> dict[str, Any]:
         try:
-            record = prove(line)
+            record = record_at(line, self.session, seq=seq, before=before)
         except NewerFormat as error:
             raise unusable(self.session, f"event {seq} cannot be read: {error}", TO_UPGRADE) from None
         except Damaged as error:
             raise self._damaged(seq, str(error)) from None
-        if record["seq"] != seq:
-            raise self._damaged(seq, f"it has the number {record['seq']}")
-        if record["thread"] != self.session:
-            raise self._damaged(seq, "it belongs to another session")
+        if type(record) is Malformed:
+            self._note(seq, record.reason)
         return record
 
     def _unusable(self, seq: int, reason: str) -> ZaxyError:
@@ -169,3 +167,7 @@ class LogView:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _ignored(seq: int, reason: str) -> None:
+    pass

@@ -29,6 +29,7 @@ from zaxy.export.selector import EVENT
 from zaxy.export.verification import BUNDLE, ENVELOPE, SUBSET, BundleEntry, Parts, Verified, verify
 from zaxy.extract.closings import closings_as_json, closings_from_json
 from zaxy.extract.housekeeping import IMPORT_ACTOR, IMPORTED_ERASED, TYPES as HOUSEKEEPING
+from zaxy.extract.references import CITED_BY, REFERRING
 from zaxy.extract.rules import ERASED, extract
 from zaxy.extract.times import utc_text
 
@@ -104,7 +105,7 @@ class _Writer:
         if any(map(self._is_own, _origins(value))):
             return
         closings = self._endings.of(value["seq"])
-        if closings or _cites(value["content"].get("payload")):
+        if closings or _citing_fields(value["content"]):
             self.flush()  # the event that it ends may be among these, and must be in the log first
             if self._found(parse_citation(value["citation"])):
                 return  # it may have been imported before the event that it ends
@@ -225,8 +226,8 @@ def _draft(
         if "occurred_at" in payload:
             origin["occurred_at"] = payload["occurred_at"]
         imported["occurred_at"] = value["valid_from"]
-    if _cites(payload):
-        imported["supersedes"] = _mapped(payload["supersedes"], citation.session, local)
+    for field in _citing_fields(content):
+        imported[field] = _mapped(payload[field], citation.session, local)
     sensitivity = content.get("sensitivity", DEFAULT_SENSITIVITY)
     return own_draft(
         type_,
@@ -238,15 +239,23 @@ def _draft(
     )
 
 
-def _cites(payload: object) -> bool:
-    """Whether it ends an event by citing it. That event has another citation here."""
-    ended = payload.get("supersedes") if isinstance(payload, dict) else None
-    items = ended if isinstance(ended, list) else [ended]
+def _citing_fields(content: dict[str, Any]) -> list[str]:
+    """The fields that end an event, or are about one, by citing it. That event has another citation here."""
+    payload = content.get("payload")
+    if not isinstance(payload, dict):
+        return []
+    refers = content.get("type") in REFERRING and "entity_name" not in payload
+    fields = ("supersedes", *(CITED_BY if refers else ()))
+    return [field for field in fields if _cites(payload.get(field))]
+
+
+def _cites(value: object) -> bool:
+    items = value if isinstance(value, list) else [value]
     return any(isinstance(item, str) and item.startswith(SCHEME) for item in items)
 
 
 def _mapped(value: object, session: str, local: Callable[[Citation], str]) -> object:
-    """What `supersedes` names, with the local citations of events that came from the bundle's session."""
+    """What such a field names, with the local citations of events that came from the bundle's session."""
     if isinstance(value, list):
         return [_mapped(item, session, local) for item in value]
     if not isinstance(value, str) or not value.startswith(SCHEME):

@@ -91,9 +91,14 @@ class Tree:
         return steps
 
 
+def max_steps(count: int) -> int:
+    """How many steps a proof in a tree of `count` leaves has at most: one for each level below the root."""
+    return max(count - 1, 0).bit_length()
+
+
 def root_by_proof(leaf: bytes, index: int, count: int, proof: Sequence[Step]) -> bytes | None:
     """The root that the proof leads to, from a leaf at `index` of `count`; None if the proof is not for that place."""
-    if not 0 <= index < count:
+    if not 0 <= index < count or len(proof) > max_steps(count):
         return None
     steps = iter(proof)
     found, last = leaf, count - 1

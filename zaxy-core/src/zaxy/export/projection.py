@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 
 from zaxy.api.models import Event
 from zaxy.eventloom.event_log import EventLog
+from zaxy.eventloom.grammar import Malformed
 from zaxy.eventloom.store import event_of_record
 from zaxy.export.entries import entries_of
 from zaxy.export.selector import Selector
@@ -46,7 +47,10 @@ def project(
 
 
 def _with_lines(log: EventLog, session: str, first: int, last: int) -> Iterator[tuple[Event, bytes]]:
-    return ((event_of_record(record), line) for record, line in log.records(session, first, last))
+    """The events of a range with their lines, without those that break the grammar: nothing of them is passed on."""
+    for record, line in log.records(session, first, last):
+        if type(record) is not Malformed:
+            yield event_of_record(record), line
 
 
 def _matches(event: Event, selector: Selector, found: Collection[int] | None) -> bool:

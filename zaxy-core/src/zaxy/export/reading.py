@@ -29,6 +29,10 @@ MAX_ITEM_BYTES = 1 << 24
 MAX_SPACE_BYTES = 1 << 20
 """The bound for white space in one place, so that reading always ends."""
 MAX_FIELDS = 256
+MAX_PROOF_STEPS = 53
+"""No bundle has more than 2^53 - 1 entries, so no tree has more levels."""
+MAX_PROOF_MARKS = 4 * MAX_PROOF_STEPS + 2
+"""The brackets and texts in such a proof: a step is a list of a hash and its side."""
 CHUNK_BYTES = 1 << 20
 NEW_BUNDLE = "Do not use it; ask the sender for a new one."
 
@@ -36,6 +40,7 @@ _SPACE = re.compile(rb"[ \t\n\r]*")
 # Possessive, so that an unfinished string is searched once. The group holds the closing quote, if there is one.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+("?)', re.DOTALL)
 _BRACKET = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+("?)|[{}\[\]]', re.DOTALL)
+_PROOF = b'"proof"'
 _SCALAR_END = re.compile(rb"[,\]} \t\n\r]")
 
 
@@ -112,8 +117,7 @@ def read_parts(file: BinaryIO) -> Iterator[Part]:
             if text.next_byte() != b"[":
                 raise refused(f"its {name} are not a list")
             yield BundleField(name, LIST)
-            for item in text.items():
-                yield item._replace(of=name)
+            yield from text.items(name)
         else:
             yield BundleField(name, parse(text.value(MAX_FIELD_BYTES)))
         if text.next_byte() == b"}":
@@ -148,21 +152,21 @@ class _TextReader:
         if self._skip_space():
             raise refused("there is more text behind its end")
 
-    def items(self) -> Iterator[BundleItem]:
-        """The items of the list that comes next."""
+    def items(self, of: str) -> Iterator[BundleItem]:
+        """The items of the list that comes next, whose name is `of`."""
         self.expect(b"[")
         if self.next_byte() == b"]":
             self._at += 1
             return
         while True:
             self.next_byte()
-            yield self._line() or self._any_layout()
+            yield self._line(of) or self._any_layout(of)
             if self.next_byte() == b"]":
                 self._at += 1
                 return
             self.expect(b",")
 
-    def _line(self) -> BundleItem | None:
+    def _line(self, of: str) -> BundleItem | None:
         """The item, if it is canonical and alone in its line. We write it that way, and this is much faster.
 
         A line that parses as JSON is one item, whatever follows it.
@@ -172,20 +176,21 @@ class _TextReader:
             end = self._data.find(b"\n", self._at)
         self._in_lines = end >= 0
         text = self._data[self._at : end].rstrip(b",") if 0 <= end - self._at <= MAX_ITEM_BYTES else b""
-        item = _canonical_item(text)
+        item = _canonical_item(text, of)
         self._at += len(text) if item else 0
         return item
 
-    def _any_layout(self) -> BundleItem:
-        value = parse(self.value(MAX_ITEM_BYTES))
+    def _any_layout(self, of: str) -> BundleItem:
+        value = parse(self.value(MAX_ITEM_BYTES, has_proof=of == DISCLOSED))
         self._in_lines = b"\n" in self._data[self._at : self._at + 2]
-        return BundleItem("", value, canonical(value))
+        _refuse_long_proof(value, of)
+        return BundleItem(of, value, canonical(value))
 
-    def value(self, max_bytes: int) -> bytes:
-        """The text of the next value of any kind."""
+    def value(self, max_bytes: int, has_proof: bool = False) -> bytes:
+        """The text of the next value of any kind. An object in which a proof is too long is not read to its end."""
         first = self.next_byte()
         while True:
-            end = self._end_of(first)
+            end = self._end_of(first, has_proof)
             if end is not None and end - self._at <= max_bytes:
                 text = self._data[self._at : end]
                 self._at = end
@@ -195,18 +200,24 @@ class _TextReader:
             if not self._more():
                 raise refused("it ends too early")
 
-    def _end_of(self, first: bytes) -> int | None:
+    def _end_of(self, first: bytes, has_proof: bool) -> int | None:
         if first == b'"':
             text = _STRING.match(self._data, self._at)
             return text.end() if text and text[1] else None
         if first not in b"{[":
             found = _SCALAR_END.search(self._data, self._at)
             return found.start() if found else None
-        depth = 0
+        depth, proof_marks = 0, -1
         for mark in _BRACKET.finditer(self._data, self._at):
             opening = self._data[mark.start()]
             if mark[1] == b"":  # a string that goes on beyond what was read
                 return None
+            if has_proof and depth == 1 and mark[1]:
+                proof_marks = 0 if mark[0] == _PROOF else -1
+            elif proof_marks >= 0:
+                proof_marks += 1
+                if proof_marks > MAX_PROOF_MARKS:
+                    raise _long_proof()
             if opening in b"{[":
                 depth += 1
                 if depth > MAX_ENTRY_DEPTH + 1:
@@ -240,15 +251,30 @@ class _TextReader:
         return bool(chunk)
 
 
-def _canonical_item(text: bytes) -> BundleItem | None:
+def _canonical_item(text: bytes, of: str) -> BundleItem | None:
     """The item, if its text is canonical: then no field in it occurs twice."""
     try:
         value = orjson.loads(text)
+    except ValueError:
+        return None
+    _refuse_long_proof(value, of)
+    try:
         if isinstance(value, dict) and orjson.dumps(value, option=CANONICAL) == text and is_canonical(value, text):
-            return BundleItem("", value, text)
+            return BundleItem(of, value, text)
     except (ValueError, TypeError, RecursionError):
         pass
     return None
+
+
+def _refuse_long_proof(item: object, of: str) -> None:
+    """Before anything is hashed: a proof of more steps than the largest tree has levels proves nothing."""
+    proof = item.get("proof") if isinstance(item, dict) and of == DISCLOSED else None
+    if isinstance(proof, list) and len(proof) > MAX_PROOF_STEPS:
+        raise _long_proof()
+
+
+def _long_proof() -> ZaxyError:
+    return refused(f"the proof of an entry has more than the {MAX_PROOF_STEPS} steps that any tree allows")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ VERSION, SCHEMA = "zaxy.portable.v1", "zaxy.export.v1"
 MAX_FILE_BYTES = 512 << 20
 MAX_WHOLE = 2**53 - 1
 MAX_HEADER_DEPTH, MAX_ITEM_DEPTH = 64, 67
+MAX_STEPS = 53
 HEADER = ("version", "algorithm", "public_key", "session_id", "created_at", "nonce", "anchor", "entry_count")
 HEX = ("public_key", "nonce", "merkle_root", "signature")
 SOURCES = {"event": "eventloom", "semantic": "extraction"}
@@ -52,6 +53,8 @@ def verify(data: bytes, expected_key: str | None = None) -> dict[str, Any]:
     for item in items:
         if not isinstance(item, dict) or not isinstance(item.get("content"), dict):
             raise Refused("wrong_shape", "an entry has no content")
+        if lists == ["disclosed"] and isinstance(item.get("proof"), list) and len(item["proof"]) > MAX_STEPS:
+            raise Refused("wrong_proof", "a proof is longer than any tree allows")
         canonical(item, MAX_ITEM_DEPTH)
     message = signed_message(bundle)
     check_header(bundle)
@@ -231,7 +234,8 @@ def check_subset(bundle: dict[str, Any], items: list[Any]) -> None:
     count, before = bundle["entry_count"], -1
     for item in items:
         index, proof = item.get("index"), item.get("proof")
-        if not isinstance(proof, list) or len(proof) > 64 or not all(map(is_step, proof)):
+        levels = max(count - 1, 0).bit_length()
+        if not isinstance(proof, list) or len(proof) > levels or not all(map(is_step, proof)):
             raise Refused("wrong_proof", "a proof is not a list of hashes with their sides")
         if type(index) is not int or not before < index < count:
             raise Refused("wrong_index", "the indexes do not ascend within the count")

@@ -16,7 +16,7 @@ from zaxy.eventloom.citation import SCHEME
 from zaxy.eventloom.record import is_hex
 from zaxy.export.bundle import SIGNED, SIGNED_FIELDS, UNSIGNED, signed_message
 from zaxy.export.entries import SCHEMA, SOURCES
-from zaxy.export.merkle import GrowingTree, leaf_hash, root_by_proof
+from zaxy.export.merkle import GrowingTree, leaf_hash, max_steps, root_by_proof
 from zaxy.export.reading import (
     DISCLOSED,
     ENTRIES,
@@ -34,7 +34,6 @@ from zaxy.export.signing import is_signature
 
 BUNDLE, SUBSET, ENVELOPE = "signed bundle", "disclosed subset", "unsigned envelope"
 SHAPES = {(SIGNED, ENTRIES): BUNDLE, (SIGNED, DISCLOSED): SUBSET, (UNSIGNED, ENTRIES): ENVELOPE}
-MAX_PROOF_STEPS = 64
 _SESSION = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _CREATED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|\+00:00)")
 _BEFORE_CONTENT = len(b'{"content":')
@@ -212,8 +211,8 @@ def _read_subset(parts: Parts, take: Take | None) -> tuple[dict[str, Any], int]:
         index, entry, proof = (part.value.get(name) for name in ("index", "content", "proof"))
         if not isinstance(entry, dict):
             raise refused("an entry has no content")
-        if not isinstance(proof, list) or not _is_proof(proof):
-            raise refused("the proof of an entry is not a list of hashes with their sides")
+        if not isinstance(proof, list) or not _is_proof(proof, count):
+            raise refused("the proof of an entry is not a list of hashes with their sides, as long as its tree allows")
         if type(index) is not int or not last < index < count:
             raise refused(f"the indexes of its entries do not ascend within the {count} that were signed")
         data = canonical(entry)
@@ -299,8 +298,9 @@ def is_lower_hex(value: object) -> bool:
     return isinstance(value, str) and len(value) % 2 == 0 and is_hex(value, len(value))
 
 
-def _is_proof(proof: list[Any]) -> bool:
-    return len(proof) <= MAX_PROOF_STEPS and all(
+def _is_proof(proof: list[Any], count: int) -> bool:
+    """Whether it is a list of steps, of at most as many as a tree of `count` leaves has levels."""
+    return len(proof) <= max_steps(count) and all(
         isinstance(step, list) and len(step) == 2 and is_hex(step[0], 64) for step in proof
     )
 

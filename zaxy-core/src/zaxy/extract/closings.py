@@ -33,8 +33,12 @@ def invalidated(event: Event, payload: JsonObject) -> list[Closing]:
     entity_type, name = (entity_name(text_of(payload.get(field))) for field in ("entity_type", "entity_name"))
     if not entity_type or not name:
         return []
-    at = utc_text(payload.get("invalid_at")) or utc_text(payload.get("occurred_at")) or event.time
-    return [Closing(at, entity=EntityRef(entity_type, name))]
+    return [Closing(ends_at(event, payload), entity=EntityRef(entity_type, name))]
+
+
+def ends_at(event: Event, payload: JsonObject) -> str:
+    """From when on a `memory.invalidated` ends a thing."""
+    return utc_text(payload.get("invalid_at")) or utc_text(payload.get("occurred_at")) or event.time
 
 
 def closings_as_json(closings: Iterable[Closing]) -> list[dict[str, object]]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from zaxy.api.models import EntityRef, Extraction, JsonObject
+from zaxy.api.models import Edge, EntityRef, Event, Extraction, JsonObject
 from zaxy.extract.properties import small
 from zaxy.extract.rule import Own, Rule, bare, edge, ref_to
 from zaxy.extract.texts import cut, entity_name, first_text, text_of
 
+ABOUT_MEMORY = "feedback_about_memory"
 KEEPS = (
     "entity_name",
     "entity_type",
@@ -58,11 +59,16 @@ def about_memory(own: Own) -> Extraction:
     entity_type, name = (entity_name(first_text(own.payload, (field,))) for field in ("entity_type", "entity_name"))
     if not entity_type or not name:
         return Extraction((bare("actor", actor),))
-    memory = EntityRef(entity_type, name)
-    edges = [edge(own.ref, "feedback_about_memory", memory, own.since)]
-    if own.event.type == "memory.reinforced":
-        edges.append(edge(ref_to("actor", own.event.actor), "reinforced_memory", memory, own.since))
+    edges = feedback_edges(own.event, own.ref, EntityRef(entity_type, name), since=own.since)
     return Extraction((bare("actor", actor),), tuple(edges))
+
+
+def feedback_edges(event: Event, own: EntityRef, memory: EntityRef, *, since: str) -> list[Edge]:
+    """From feedback, and from who reinforced it, to the memory that is meant."""
+    edges = [edge(own, ABOUT_MEMORY, memory, since)]
+    if event.type == "memory.reinforced":
+        edges.append(edge(ref_to("actor", event.actor), "reinforced_memory", memory, since))
+    return edges
 
 
 def _feedback(*relations: str) -> Rule:
@@ -80,6 +86,6 @@ def _feedback(*relations: str) -> Rule:
 
 
 RULES = {
-    "memory.reinforced": _feedback("feedback_about_memory", "reinforced_memory"),
-    "memory.feedback": _feedback("feedback_about_memory"),
+    "memory.reinforced": _feedback(ABOUT_MEMORY, "reinforced_memory"),
+    "memory.feedback": _feedback(ABOUT_MEMORY),
 }

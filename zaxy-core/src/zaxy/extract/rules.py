@@ -20,11 +20,12 @@ from zaxy.extract import (
 from zaxy.extract.closings import closings_from_json, invalidated, superseded
 from zaxy.extract.housekeeping import IMPORTED_ERASED, is_housekeeping
 from zaxy.extract.properties import kept
+from zaxy.extract.references import INVALIDATED as INVALIDATED, reference_of
 from zaxy.extract.rule import TELLERS, Own, Rule, bare, entity_types, named, once, ref_to, relation_types
 from zaxy.extract.texts import MAX_NAME_CHARS, MAX_SUMMARY_CHARS, cut, entity_name, first_text, readable_text
 from zaxy.extract.times import utc_text
 
-VERSION = "5"
+VERSION = "6"
 """Changes whenever an event would give other rows: followers are then rebuilt."""
 
 RULES: dict[str, Rule] = {
@@ -47,7 +48,6 @@ TYPES_WITH_IDS = frozenset(rule.entity_type for rule in RULES.values() if rule.i
 RELATION_TYPES = frozenset(name for rule in RULES.values() for name in relation_types(rule)) | {"supersedes"}
 """All that the built-in rules write, and so no plugin may."""
 ERASED = "event.erased"
-INVALIDATED = "memory.invalidated"
 NOTHING = Extraction()
 
 
@@ -59,12 +59,14 @@ def extract(event: Event) -> Extraction:
     if event.type == ERASED:
         return Extraction(closings=closings_from_json(payload.get("closings")))
     if is_housekeeping(event):
-        ends = payload.get("closings") if event.type == IMPORTED_ERASED else None
-        return Extraction(closings=closings_from_json(ends)) if ends else NOTHING
+        ended = payload.get("closings") if event.type == IMPORTED_ERASED else None
+        return Extraction(closings=closings_from_json(ended)) if ended else NOTHING
     if IMPORTED_FROM in payload:  # where it came from is no part of what it says
         payload = {key: value for key, value in payload.items() if key != IMPORTED_FROM}
-    if event.type == INVALIDATED and (ends := invalidated(event, payload)):
-        return Extraction(closings=tuple(ends))
+    if event.type == INVALIDATED:
+        ends = invalidated(event, payload)
+        if ends or reference_of(event):  # what a reference means, only the log can say
+            return Extraction(closings=tuple(ends))
     return _rows(event, payload, RULES.get(event.type, UNKNOWN))
 
 

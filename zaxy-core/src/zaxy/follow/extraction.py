@@ -15,6 +15,7 @@ from zaxy.eventloom.event_log import EventLog
 from zaxy.extract import rules
 from zaxy.extract.closings import closings_from_json
 from zaxy.extract.housekeeping import is_housekeeping
+from zaxy.extract.references import REFERRING, reference_of, with_thing
 from zaxy.extract.times import utc_text
 
 if TYPE_CHECKING:
@@ -50,11 +51,22 @@ class Extractors:
         """Which extractors in which versions: rows that others made are not mixed with theirs."""
 
     def extract(
-        self, events: Sequence[Event], ended: Mapping[int, tuple[Closing, ...]] | None = None
+        self,
+        events: Sequence[Event],
+        ended: Mapping[int, tuple[Closing, ...]] | None = None,
+        *,
+        things: Mapping[int, EntityRef] | None = None,
     ) -> tuple[ExtractedEvent, ...]:
-        """The rows of events. `ended` is what erased ones had closed: that stays closed, from their own place on."""
-        built_in = zip(events, rules.extract_each(events), strict=True)
-        return tuple([ExtractedEvent(event, self._all(event, rows, ended or {})) for event, rows in built_in])
+        """The rows of events. `ended` is what erased ones had closed: that stays closed, from their own place on.
+
+        `things` is what those are about that only refer to another event.
+        """
+        built_in = rules.extract_each(events)
+        for place, event in enumerate(events) if things else ():
+            if things and event.seq in things:
+                built_in[place] = with_thing(event, built_in[place], things[event.seq])
+        rows_of = zip(events, built_in, strict=True)
+        return tuple([ExtractedEvent(event, self._all(event, rows, ended or {})) for event, rows in rows_of])
 
     def _all(self, event: Event, built_in: Extraction, ended: Mapping[int, tuple[Closing, ...]]) -> Extraction:
         if event.payload is None:
@@ -83,6 +95,20 @@ class Extractors:
     def _notice(self, notice: str) -> None:
         if notice not in self.notices and len(self.notices) < 100:
             self.notices.append(notice)
+
+
+def things_cited(store: EventLog, extractors: Extractors, events: Sequence[Event]) -> dict[int, EntityRef]:
+    """What those events of a page are about that only refer to an earlier one; nothing where that was erased."""
+    found = {}
+    for event in events:
+        if event.type in REFERRING and (reference := reference_of(event)):
+            here = reference.cited.seq - events[0].seq
+            cited = events[here] if here >= 0 else store.get(event.session, reference.cited.seq)
+            if cited and cited.payload is not None and reference.cited.names(cited.hash):
+                (extracted,) = extractors.extract([cited])
+                if thing := reference.thing(extracted.rows.entities):
+                    found[event.seq] = thing
+    return found
 
 
 def ended_by_erased(store: EventLog, session: str, after: Cursor | None) -> dict[int, tuple[Closing, ...]]:

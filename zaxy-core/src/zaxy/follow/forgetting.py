@@ -10,7 +10,9 @@ from zaxy.api.models import AsOf, EntityRef, EntityRow, Event
 from zaxy.eventloom.event_log import EventLog
 from zaxy.extract.closings import closings_as_json
 from zaxy.extract.names import entity_key
+from zaxy.extract.references import with_thing
 from zaxy.extract.rules import extract
+from zaxy.security.paths import own_folder
 
 AFTER_ALL = "9999-12-31T23:59:59.999999Z"
 """A moment after all that a log may say: what holds then has no end."""
@@ -18,12 +20,15 @@ Versions = Callable[[str, EntityRef, AsOf], list[EntityRow]]
 """The rows of an entity of a session that hold at a moment."""
 
 
-def ended_by(event: Event, store: EventLog, versions: Versions) -> list[dict[str, object]]:
+def ended_by(
+    event: Event, store: EventLog, versions: Versions, *, about: EntityRef | None = None
+) -> list[dict[str, object]]:
     """What an event has closed, by saying so or as the next version: it stays closed when the event is gone.
 
-    Rows are named by their events and not by their names, which may say what is to be forgotten.
+    `about` is the thing that the event refers to, if it does. Rows are named by their events and not by their names,
+    which may say what is to be forgotten.
     """
-    rows = extract(event)
+    rows = with_thing(event, extract(event), about) if about else extract(event)
     closings = [closing for closing in rows.closings if closing.seq is not None]
     at = {closing.entity: closing.at for closing in rows.closings if closing.entity is not None}
     for entity in rows.entities:
@@ -59,6 +64,9 @@ def drop_unused(folder: Path, used: Collection[str]) -> Iterator[str]:
 
     A warning for each that cannot be deleted.
     """
+    if not folder.exists():
+        return
+    own_folder(str(folder), create=False)
     for unused in sorted(folder.glob("*-*")):
         if unused.name not in used:
             try:

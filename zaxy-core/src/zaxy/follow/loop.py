@@ -31,15 +31,18 @@ from zaxy.follow.run import (
     always,
     extractors_of,
 )
+from zaxy.follow.scrubbing import NAMES, Scrubber
 from zaxy.follow.verification import FollowerFindings as FollowerFindings, findings
-from zaxy.security.paths import own_folder, unusable_folder
+from zaxy.security.paths import own_folder_within, unusable_folder
 from zaxy.security.session_ids import check_session_id
 
 if TYPE_CHECKING:
     from zaxy.api.points import Follower
 
-NAMES, LOG_INDEX = "names", "log index"
-"""What is checked with the followers: it is made of the log too, and rebuilt when it is needed."""
+LOG_INDEX = "log index"
+"""What is checked with the followers, as the names are: it is made of the log too, and rebuilt when it is needed."""
+SECONDS_TO_SCRUB = 1.0
+"""How long a read waits for the session's lock, to try what an erasure has left."""
 MAX_MARKS = 32
 """Events of bookkeeping that may wait until something else comes."""
 
@@ -65,6 +68,7 @@ class Loop:
         self._resolver = resolver
         self._folder = str(folder)
         self._locks: dict[str, SessionLock] = {}
+        self._scrubber = Scrubber(os.path.dirname(self._folder), followers, resolver)
 
     @property
     def names(self) -> Collection[str]:
@@ -87,6 +91,7 @@ class Loop:
         """
         deadline = time.monotonic() + budget
         head = log.head if log else self._store.head(session)
+        self._scrub(session, head, budget)
         states = {name: self._state(name, session, head, log) for name in self._followers}
         if log is not None and self._only_marks_are_new(session, log, states.values()):
             return [state._replace(seq=log.end, behind=0) for state in states.values()]
@@ -105,6 +110,7 @@ class Loop:
     def work_on(self, session: str, seconds: float) -> None:
         """Follow for that long at most, however much is left: for the thread in the background."""
         head = self._store.head(session)
+        self._scrub(session, head, seconds)
         states = [self._state(name, session, head) for name in self._followers]
         if head is not None and (any(state.behind for state in states) or self._misses_names(session, head)):
             with self._alone(session, seconds):
@@ -131,25 +137,38 @@ class Loop:
     def rebuild(self, session: str, names: Sequence[str] = (), progress: Progress | None = None) -> list[FollowerState]:
         """Forget what the followers hold of a session and follow its log, as it is now, from the start."""
         head = self._store.head(session)
-        problems = {}
         with self._alone(session, FOREVER):
-            for name in names or self._followers:
-                try:
-                    self._followers[name].wipe(session)
-                except ZaxyError as error:
-                    problems[name] = error.message
-            if self._resolver:
-                self._resolver.wipe(session)
+            wiped = (*(names or self._followers), *((NAMES,) if self._resolver else ()))
+            problems = self._scrubber.wipe(session, wiped, head.seq if head else 0)
             if head is not None:
                 states = list(self._follow(session, head, time.monotonic() + FOREVER, progress=progress).values())
             else:
                 states = self.status(session)
-        return [state._replace(problem=problems.get(state.follower, state.problem)) for state in states]
+        failed = {name: error.message for name, error in problems.items()}
+        return [state._replace(problem=failed.get(state.follower, state.problem)) for state in states]
+
+    def expect_erasure(self, session: str) -> None:
+        """Before an erasure: note that all that follows must forget it, whatever becomes of the process that erases."""
+        with self._alone(session, FOREVER):
+            head = self._store.head(session)
+            self._scrubber.expect(session, (head.seq if head else 0) + 1)
+
+    def unscrubbed(self, session: str) -> list[str]:
+        """The followers in whose files bytes of what was erased may still be."""
+        return sorted(self._scrubber.noted(session))
+
+    def _scrub(self, session: str, head: Cursor | None, budget: float) -> None:
+        """Try again what an earlier erasure has left, unless somebody else is at work on the session."""
+        if head is not None and self._scrubber.has_notes(session):
+            with suppress(ZaxyError), self._alone(session, min(max(budget, 0.001), SECONDS_TO_SCRUB)):
+                self._scrubber.retry(session, head.seq, lambda cursor: self._is_known(session, cursor, head, None))
 
     def forget(self, session: str) -> list[FollowerState]:
         """After an erasure: every follower that has begun with the session is built again from what is left."""
         begun = [name for name in self._followers if self._has_begun(name, session)]
-        return self.rebuild(session, begun) if begun else []
+        states = self.rebuild(session, begun) if begun else []
+        self._scrub(session, self._store.head(session), FOREVER)  # those that had not begun have nothing to forget
+        return states
 
     def _has_begun(self, name: str, session: str) -> bool:
         """Whether a follower may hold something of a session, fed by whatever extractors."""
@@ -196,7 +215,12 @@ class Loop:
     def forget_one(self, session: str, name: str) -> None:
         """Let a follower forget a session: it follows the log from the start when it is next needed."""
         with self._alone(session, FOREVER):
-            self._followers[name].wipe(session)
+            self._wipe(session, name)
+
+    def _wipe(self, session: str, name: str) -> None:
+        head = self._store.head(session)
+        for error in self._scrubber.wipe(session, (name,), head.seq if head else 0).values():
+            raise error
 
     def _state(self, name: str, session: str, head: Cursor | None, log: LogView | None = None) -> FollowerState:
         end = head.seq if head else 0
@@ -245,16 +269,29 @@ class Loop:
                 except ZaxyError as error:
                     states[name] = state.kept_by(error)
         for cursor, names in places.items():
-            run = Run(self._store, self._extractors, resolver=self._resolver, session=session, head=head, cursor=cursor)
+            run = self._run(session, head, cursor)
             followers = {name: self._followers[name] for name in names}
             for name, state in run.follow(followers, deadline, progress=progress, allows=allows, pace=self.pace):
                 states[name] = state
         if any(state.behind and not state.problem for state in states.values()) and self.pace.in_background:
             self.pace.want(session)
         if self._misses_names(session, head):
-            run = Run(self._store, self._extractors, resolver=self._resolver, session=session, head=head, cursor=None)
-            run.learn_names(head.seq)
+            try:
+                self._run(session, head, None).learn_names(head.seq)
+            except ZaxyError as error:  # how far the followers have come is known all the same
+                states = {name: state if state.problem else state.kept_by(error) for name, state in states.items()}
         return states
+
+    def _run(self, session: str, head: Cursor, cursor: Cursor | None) -> Run:
+        return Run(
+            self._store,
+            self._extractors,
+            resolver=self._resolver,
+            session=session,
+            head=head,
+            cursor=cursor,
+            scrubber=self._scrubber,
+        )
 
     def _misses_names(self, session: str, head: Cursor) -> bool:
         """Whether followers that have come to the end know more than the resolver, as when its file was deleted."""
@@ -266,7 +303,7 @@ class Loop:
         follower = self._followers[name]
         cursor = follower.cursor(session)
         if cursor is not None and not state.seq:
-            follower.wipe(session)
+            self._wipe(session, name)
             return None
         return cursor
 
@@ -283,7 +320,8 @@ class Loop:
                 yield
 
     def _lock(self, session: str) -> SessionLock:
-        own_folder(self._folder, create=True)  # it may have been deleted, with all that followers hold
+        # It may have been deleted, with all that followers hold.
+        own_folder_within(os.path.dirname(self._folder), os.path.basename(self._folder), create=True)
         if session not in self._locks:
             path = os.path.join(self._folder, f"{check_session_id(session)}.lock")
             self._locks.setdefault(session, SessionLock(path, DISK))  # another thread may have been faster

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from zaxy.api.models import Batch, Closing, Cursor, Event, ExtractedEvent
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.event_log import EventLog
-from zaxy.follow.extraction import Extractors, ended_by_erased
+from zaxy.follow.extraction import Extractors, ended_by_erased, things_cited
 from zaxy.follow.pace import Pace
+from zaxy.follow.scrubbing import NAMES, Scrubber, began_at
 
 if TYPE_CHECKING:
     from zaxy.api.points import Follower
@@ -83,12 +84,6 @@ def extractors_of(cursor: Cursor) -> str:
     return cursor.fed_by.partition("|")[0]
 
 
-def _began(cursor: Cursor) -> int:
-    """How far the log reached when the follower began: what was erased before that, it has never seen."""
-    began = cursor.fed_by.rpartition("|")[2]
-    return int(began) if began.isdigit() else 0
-
-
 class Run:
     """Followers on their way from one place in a session's log to its end."""
 
@@ -101,6 +96,7 @@ class Run:
         session: str,
         head: Cursor,
         cursor: Cursor | None,
+        scrubber: Scrubber,
     ) -> None:
         self._store = store
         self._extractors = extractors
@@ -108,7 +104,8 @@ class Run:
         self._session = session
         self._head = head
         self._cursor = cursor
-        self._began = _began(cursor) if cursor else head.seq
+        self._scrubber = scrubber
+        self._began = began_at(cursor) if cursor else head.seq
         self._ended: dict[int, tuple[Closing, ...]] | None = None
 
     def follow(
@@ -128,6 +125,7 @@ class Run:
             try:
                 page = self._store.read(self._session, self._cursor, count)
                 ended = self._ended_by(page.events)
+                things = things_cited(self._store, self._extractors, page.events)
             except ZaxyError as error:
                 cut_back = error.code == "conflict"
                 if not cut_back and count > 1:
@@ -141,19 +139,15 @@ class Run:
                 break
             if any(event.type == ERASED and event.seq > self._began for event in page.events):
                 # They may have taken what was erased since: they forget everything and begin again.
-                for name, follower in list(followers.items()):
-                    try:
-                        follower.wipe(self._session)
-                    except ZaxyError as error:
-                        del followers[name]
-                        yield name, self._state(name).kept_by(error)
-                if self._resolver:
-                    self._resolver.wipe(self._session)
+                for name, kept in self._wipe(followers).items():
+                    yield name, self._state(name).kept_by(kept)
+                    del followers[name]
                 self._cursor, self._began = None, (self._store.head(self._session) or self._head).seq
                 self._ended = None
                 continue
             after = Cursor(*_fields(page.cursor), fed_by=f"{self._extractors.fed_by}|{self._began}")
-            batch = Batch(self._session, self._named(self._extractors.extract(page.events, ended), after))
+            extracted = self._extractors.extract(page.events, ended, things=things)
+            batch = Batch(self._session, self._named(extracted, after))
             for name, follower in list(followers.items()):
                 try:
                     follower.apply(batch, after)
@@ -184,7 +178,7 @@ class Run:
             return
         known = self._resolver.cursor(self._session)
         if known is not None and (extractors_of(known) != self._extractors.fed_by or not self._is_in_log(known)):
-            self._resolver.wipe(self._session)
+            self._wipe(())
             known = None
         while (seq := known.seq if known else 0) < last:
             page = self._store.read(self._session, known, min(last - seq, MAX_BATCH))
@@ -192,6 +186,15 @@ class Run:
                 break
             known = replace(page.cursor, fed_by=f"{self._extractors.fed_by}|{self._began}")
             self._resolver.resolve(self._session, self._extractors.extract(page.events), known)
+
+    def _wipe(self, followers: Collection[str]) -> dict[str, ZaxyError]:
+        """Let followers forget the session, and what its things are called; the followers that could not."""
+        names = (*followers, *((NAMES,) if self._resolver else ()))
+        problems = self._scrubber.wipe(self._session, names, self._head.seq)
+        problem = problems.pop(NAMES, None)
+        if problem and self._resolver and self._resolver.cursor(self._session):
+            raise problem  # nothing may be named by what was erased
+        return problems
 
     def _is_in_log(self, cursor: Cursor) -> bool:
         event = self._store.get(self._session, cursor.seq)

@@ -151,5 +151,10 @@ class DatedGraph:
     def wipe(self, session: str) -> None:
         self._backend.wipe(session)
 
+    def try_scrub(self, session: str) -> bool:
+        """Whether no byte of what was wiped is left; a backend of a plugin leaves none when it has wiped."""
+        scrub = getattr(self._backend, "try_scrub", None)
+        return bool(scrub(session)) if scrub else True
+
     def close(self) -> None:
         self._backend.close()

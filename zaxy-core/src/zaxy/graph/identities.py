@@ -280,6 +280,10 @@ class Identities:
         self._file.write(delete)
         self._file.scrub()
 
+    def try_scrub(self, session: str) -> bool:
+        """Whether no byte of what was wiped is left, of any session."""
+        return self._file.try_scrub()
+
     def close(self) -> None:
         self._file.close()
 

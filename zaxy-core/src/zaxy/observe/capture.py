@@ -25,8 +25,9 @@ from zaxy.extract.observations import OBSERVATIONS
 from zaxy.extract.times import utc_text
 from zaxy.observe.hook_events import bounded
 from zaxy.plugins.host import BoundProvider, PluginHost
-from zaxy.security.paths import own_folder, unusable_folder
+from zaxy.security.paths import own_folder_within, unusable_folder
 from zaxy.security.redaction import redact
+from zaxy.security.small_files import read_small_json
 from zaxy.workspace import Workspace, default_session
 
 POINT = "capture_adapters"
@@ -34,16 +35,14 @@ FOLDER = os.path.join("runtime", "capture")
 AT_ONCE = 500
 """Observations of one reading, which become durable together."""
 MAX_BATCH = 8 << 20
+MAX_MARK_BYTES = 16 << 20
 MAX_PROBLEMS = 20
 MAX_PROBLEM_CHARS = 400
 
 
 def capture_folder(eventloom: str) -> str:
     """Where capture keeps its own files, made with what is above it."""
-    folder = own_folder(eventloom, create=True)
-    for name in FOLDER.split(os.sep):
-        folder = own_folder(os.path.join(folder, name), create=True)
-    return folder
+    return own_folder_within(eventloom, FOLDER, create=True)
 
 
 class Captured(NamedTuple):
@@ -243,8 +242,8 @@ class Marks:
     def keep(self, source: str, mark: str) -> None:
         if self.get(source) == mark:
             return
-        capture_folder(self._eventloom)
-        path = os.path.join(own_folder(self._folder, create=True), _file_name(source))
+        folder = own_folder_within(self._eventloom, os.path.join(FOLDER, "marks"), create=True)
+        path = os.path.join(folder, _file_name(source))
         try:
             atomic_write(path, json.dumps({"source": source, "mark": mark}).encode())
         except OSError as error:
@@ -253,8 +252,7 @@ class Marks:
 
     def _read(self, source: str) -> str:
         try:
-            with open(os.path.join(self._folder, _file_name(source)), encoding="utf-8") as file:
-                kept = json.load(file)
+            kept = read_small_json(os.path.join(self._folder, _file_name(source)), MAX_MARK_BYTES)
             return str(kept["mark"]) if kept["source"] == source else ""
         except (OSError, ValueError, KeyError, TypeError):
             return ""

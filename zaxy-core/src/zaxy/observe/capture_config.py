@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zaxy.errors import InvalidRequest, Unavailable, ZaxyError
+from zaxy.security.small_files import read_small_json
 
 FILE_NAME = "zaxy-capture.json"
 FORMAT = 1
@@ -46,7 +47,7 @@ def read_capture_config(root: Path) -> CaptureConfig | None:
     if path is None:
         return None
     try:
-        values: Any = json.loads(path.read_text(encoding="utf-8"))
+        values: Any = read_small_json(str(path))
     except (OSError, ValueError) as error:
         raise _unusable(path, getattr(error, "strerror", None) or "it is not JSON") from None
     if not isinstance(values, dict) or values.get("format") != FORMAT:

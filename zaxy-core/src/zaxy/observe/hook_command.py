@@ -149,10 +149,9 @@ def note_error(folder: str, trigger: str, error: ZaxyError) -> None:
     """One line in the hook error log: time, trigger, code, message."""
     from zaxy.eventloom.log import utc_now
     from zaxy.observe.line_log import add_line
-    from zaxy.security.paths import own_folder
+    from zaxy.security.paths import own_folder_within
 
-    path = os.path.join(own_folder(folder, create=True), ERROR_LOG)
-    own_folder(os.path.dirname(path), create=True)
+    path = os.path.join(own_folder_within(folder, os.path.dirname(ERROR_LOG), create=True), os.path.basename(ERROR_LOG))
     shown = trigger if trigger in hook_events.TRIGGERS else "-"
     message = _without_secrets(error.message)
     plain = "".join(character if character.isprintable() else " " for character in message)

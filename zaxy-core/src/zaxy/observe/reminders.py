@@ -9,6 +9,7 @@ import json
 import os
 from contextlib import contextmanager
 
+from zaxy.assemble.reminder_sentences import MESSAGES, sentence_for
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
 from zaxy.eventloom.record import VERSION
@@ -31,17 +32,6 @@ FARTHEST_LOOK = 1 << 22
 """So much of the log's end is looked at, at most: some ten thousand events, in about 3 ms."""
 LOCK_WAIT = 0.25
 LOCK = os.path.join("runtime", "reminders.lock")
-
-TO_DO = (
-    "Call memory_checkout with the task at hand, and trust only current facts that carry a citation; "
-    "if it is unclear what memory holds, call memory_bootstrap first."
-)
-MESSAGES = {
-    "status_question": "The user asks where the work stands, and memory may know more than the conversation does.",
-    "context_boundary": "The context has just begun, been resumed or been cut: what was known may be missing from it.",
-    "long_session": "The session has grown long: what was decided early may have changed or dropped out of sight.",
-    "stale_memory_activity": "Much has happened since memory was last used.",
-}
 
 _END = b',"v":%d}' % VERSION
 _OWN = b'\n{"actor":"zaxy",'
@@ -76,7 +66,7 @@ def due_reason(trigger: str, payload: Mapping[str, object], unused: Unused) -> s
 def reminder(reason: str) -> Entry:
     from zaxy.eventloom.admission import OWN_ACTOR, checked_entry
 
-    return checked_entry(TYPE, OWN_ACTOR, {"reason": reason, "message": f"{MESSAGES[reason]} {TO_DO}"})
+    return checked_entry(TYPE, OWN_ACTOR, {"reason": reason, "message": sentence_for(reason)})
 
 
 def since_last_use(path: str) -> Unused:
@@ -102,11 +92,10 @@ def since_last_use(path: str) -> Unused:
 @contextmanager
 def only_one(folder: str) -> Iterator[None]:
     """Held by the one hook of a workspace that may leave a reminder just now; `unavailable` if another one holds it."""
-    from zaxy.security.paths import own_folder
+    from zaxy.security.paths import own_folder_within
 
-    path = os.path.join(own_folder(folder, create=True), LOCK)
-    own_folder(os.path.dirname(path), create=True)
-    lock = SessionLock(path, DISK)
+    around = own_folder_within(folder, os.path.dirname(LOCK), create=True)
+    lock = SessionLock(os.path.join(around, os.path.basename(LOCK)), DISK)
     try:
         with lock.exclusive(LOCK_WAIT):
             yield
@@ -138,9 +127,16 @@ def _reasons(data: bytes) -> Iterator[str]:
         if end < 0:
             return
         if data[start:end].endswith(_REMINDED):
-            payload = json.loads(data[start:end]).get("payload") or {}
-            yield str(payload.get("reason"))
+            yield _reason(data[start:end])
         start = end
+
+
+def _reason(line: bytes) -> str:
+    """Why there was a reminder. The line is not proven, and may hold anything."""
+    try:
+        return str(json.loads(line)["payload"]["reason"])
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return ""
 
 
 def _number(payload: Mapping[str, object], field: str) -> int:

@@ -28,6 +28,7 @@ from zaxy.observe.capture_config import read_capture_config
 from zaxy.observe.line_log import add_line
 from zaxy.observe.readiness import Watching
 from zaxy.security.paths import unusable_folder
+from zaxy.security.small_files import read_small_file, read_small_json
 from zaxy.workspace import Workspace
 
 MAX_LOG = 1 << 20
@@ -116,8 +117,7 @@ class Watcher:
         if not os.path.isdir(self._files.folder):
             return True
         try:
-            with open(self._files.stop, encoding="utf-8") as file:
-                return file.read() == str(self._status["token"])
+            return read_small_file(self._files.stop) == str(self._status["token"]).encode()
         except OSError:
             return False
 
@@ -258,9 +258,10 @@ def watcher_of(workspace: Workspace, graph: bool, interval: float) -> Iterator[W
 
 def _let_go_of(startup: str) -> None:
     """A watcher that was started in the background prints into a file only until it runs: adapters may print much."""
-    with suppress(OSError), open(startup, "rb") as file, open(os.devnull, "wb") as nowhere:
+    with suppress(OSError), open(os.devnull, "wb") as nowhere:
+        file = os.lstat(startup)
         for stream in (1, 2):
-            if os.path.sameopenfile(stream, file.fileno()):
+            if os.path.samestat(os.fstat(stream), file):
                 os.dup2(nowhere.fileno(), stream)
 
 
@@ -279,8 +280,7 @@ def is_running(workspace: Workspace) -> bool:
 def watcher_record(workspace: Workspace) -> dict[str, Any] | None:
     """What the watcher last said of itself, true or stale."""
     try:
-        with open(files_of(workspace).record, encoding="utf-8") as file:
-            record = json.load(file)
+        record = read_small_json(files_of(workspace).record)
         return record if isinstance(record, dict) and type(record.get("pid")) is int else None
     except (OSError, ValueError):
         return None

@@ -14,6 +14,7 @@ from zaxy.eventloom.disk import DISK
 from zaxy.observe.capture import capture_folder, without_secrets
 from zaxy.observe.watcher import Files, files_of, is_running, watcher_record, watcher_status
 from zaxy.security.paths import unusable_folder
+from zaxy.security.small_files import read_small_file
 from zaxy.workspace import Workspace
 
 SECONDS_TO_START = 30.0
@@ -75,7 +76,8 @@ def stop_watcher(workspace: Workspace) -> dict[str, Any]:
 def _command(workspace: Workspace, session: str, graph: bool, interval: float) -> list[str]:
     place = ["--workspace", workspace.root, "--eventloom-path", workspace.eventloom]
     named = ["--session-id", session] if session else []
-    started = [sys.executable, "-m", "zaxy", "capture", "start", "--foreground", *place, *named]
+    # -P: it starts in the project's folder, whose files must not be imported.
+    started = [sys.executable, "-P", "-m", "zaxy", "capture", "start", "--foreground", *place, *named]
     return [*started, "--interval", f"{interval:g}", *(["--graph"] if graph else [])]
 
 
@@ -84,8 +86,9 @@ def _spawn(command: list[str], workspace: Workspace, files: Files) -> subprocess
     if sys.platform == "win32":
         flags = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
     try:
-        with open(DISK.open(files.startup, create=True), "wb") as startup:
-            DISK.truncate(startup.fileno(), 0)
+        fd = DISK.open(files.startup, create=True)
+        with open(fd, "wb") as startup:
+            startup.truncate(0)
             return subprocess.Popen(
                 command,
                 cwd=workspace.root,
@@ -111,8 +114,9 @@ def _leave_note(files: Files, token: str) -> None:
 
 def _did_not_start(reason: str, files: Files) -> ZaxyError:
     said = ""
-    with suppress(OSError), open(files.startup, encoding="utf-8", errors="replace") as file:
-        lines = [line.strip() for line in file.read(1 << 16).splitlines() if line.strip()]
+    with suppress(OSError):
+        text = read_small_file(files.startup).decode("utf-8", "replace")
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
         said = f": {without_secrets(' '.join(lines[-2:]))}" if lines else ""
     return Unavailable(
         f"the capture watcher did not start: {reason}{said}",

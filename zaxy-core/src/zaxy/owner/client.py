@@ -87,11 +87,21 @@ class MemoryOfOwner(Memory):
     def invalidate(self, *arguments: Any, **named: Any) -> Any:
         return self.resolve(self._read("invalidate", "memory_invalidate", arguments, named)["citation"])
 
+    def feedback(self, *arguments: Any, **named: Any) -> Any:
+        return self.resolve(self._read("feedback", "memory_feedback", arguments, named)["citation"])
+
     def forget(self, *arguments: Any, **named: Any) -> Any:
+        from zaxy.assemble.erasing import copies_of
         from zaxy.assemble.replies import Erasure
 
         reply = self._call(ERASE, self._bound("forget", arguments, named))
-        return Erasure(reply["erased"], self.resolve(reply["citation"]), tuple(reply["warnings"]))
+        return Erasure(
+            reply["erased"],
+            self.resolve(reply["citation"]),
+            tuple(reply["warnings"]),
+            copies=copies_of(reply.get("copies", ())),
+            erased_copies=copies_of(reply.get("erased_copies", ())),
+        )
 
     def follow(self, session: str = "") -> list[FollowerState]:
         return self._states("follow", session)
@@ -126,6 +136,7 @@ class MemoryOfOwner(Memory):
         from inspect import signature
 
         given = dict(signature(getattr(Memory, method)).bind(self, *arguments, **named).arguments)
+        given |= given.pop("details", {})
         bound = {"session_id" if name == "session" else name: value for name, value in given.items() if name != "self"}
         return bound if method == "forget" else {**bound, "session_id": bound.get("session_id") or self.session}
 

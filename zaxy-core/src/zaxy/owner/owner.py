@@ -15,7 +15,8 @@ from zaxy.errors import Unavailable, ZaxyError
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
 from zaxy.plugins.roster import BUILT_IN_GRAPH, chosen_graph, load_roster, owner_of
-from zaxy.security.paths import own_folder, unusable_folder
+from zaxy.security.paths import own_folder_within, unusable_folder
+from zaxy.security.small_files import read_small_json
 from zaxy.settings import Settings
 from zaxy.tuples import NamedTuple
 
@@ -80,8 +81,7 @@ def is_starting(workspace: Workspace) -> bool:
 
 def _read_record(folder: str) -> OwnerRecord | None:
     try:
-        with open(_file(folder, "json"), encoding="utf-8") as file:
-            fields = json.load(file)
+        fields = read_small_json(_file(folder, "json"))
         fields = {"state": SERVING, **fields}  # a record of an older version has none
         return OwnerRecord(int(fields["pid"]), *(str(fields[name]) for name in OwnerRecord._fields[1:]))
     except (OSError, ValueError, KeyError, TypeError):
@@ -143,7 +143,7 @@ class Owner:
 
 def try_to_own(workspace: Workspace, serve: Serve) -> Owner | None:
     """Become the owner and serve in a thread; None if another process is. What a dead owner left is cleared away."""
-    folder = own_folder(runtime_folder(workspace), create=True)
+    folder = own_folder_within(workspace.eventloom, FOLDER, create=True)
     with ExitStack() as held:
         try:
             if not _locked(held, _file(folder, "lock")):
@@ -176,7 +176,7 @@ def clear_left_over(workspace: Workspace) -> bool:
     """Remove what a dead owner left; whether there was something. Nothing is touched while a process holds the lock."""
     if not has_left_over(workspace):
         return False
-    folder = own_folder(runtime_folder(workspace), create=False)
+    folder = own_folder_within(workspace.eventloom, FOLDER, create=False)
     with ExitStack() as held:
         try:
             if not _locked(held, _file(folder, "lock")):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
+from zaxy.security.small_files import read_named_file
 from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     Reader = Callable[[str], str]
 
 GROUP = "zaxy.plugins"
+MAX_METADATA = 16 << 20
 
 
 class Announcement(NamedTuple):
@@ -111,8 +113,7 @@ def _reader(metadata: str) -> Reader:
         # Old eggs keep their headers in the `.egg-info` file itself.
         path = metadata if name == "PKG-INFO" and os.path.isfile(metadata) else os.path.join(metadata, name)
         try:
-            with open(path, encoding="utf-8", errors="replace") as file:
-                return file.read()
+            return read_named_file(path, MAX_METADATA).decode("utf-8", "replace")
         except OSError:
             return ""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 from zaxy.api.catalog import HOOK_FIELDS
 from zaxy.plugins.discovery import announced, locate
+from zaxy.security.small_files import parsed_json, read_named_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,8 +48,7 @@ def _clients_of_packages(source: str) -> Iterator[dict[str, Places]]:
 def _clients(folder: str) -> dict[str, Places]:
     """The clients of a manifest. What is malformed is left out here: `zaxy plugins check` names it."""
     try:
-        with open(os.path.join(folder, FILE_NAME), "rb") as file:
-            manifest = json.load(file)
+        manifest = parsed_json(read_named_file(os.path.join(folder, FILE_NAME)))
         return {
             provided["name"]: next((_table(row) for row in manifest.get("clients", ()) if row["name"] == name), {})
             for provided in manifest["provides"]

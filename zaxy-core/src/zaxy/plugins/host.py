@@ -15,11 +15,12 @@ import pluggy
 from zaxy.api import hookspecs
 from zaxy.api.catalog import POINTS
 from zaxy.api.provider import Provider, ProviderContext
-from zaxy.errors import InvalidRequest, NotFound, Unavailable, ZaxyError, error_of
+from zaxy.errors import InvalidRequest, NotFound, ZaxyError, error_of
 from zaxy.plugins.discovery import Announcement
 from zaxy.plugins.guard import PluginHung, PluginLeft, Runner, describe
 from zaxy.plugins.manifest import Provided
 from zaxy.plugins.roster import CORE, InstalledPlugin, Roster, install_advice, load_roster, may_provide, owner_of
+from zaxy.security.paths import own_folder, own_folder_within
 from zaxy.settings import Settings
 from zaxy.workspace import Workspace
 
@@ -187,20 +188,11 @@ class PluginHost:
         return self.run(row, "make", f"making the {point} provider {provider.name!r}", make)
 
     def _state_dir(self, row: InstalledPlugin, point: str, name: str) -> Path:
+        root = str(self._state_root)
         if (row.package, point) == (CORE.package, "event_stores"):
-            folder = self._state_root  # the log itself lies at the root
-        elif POINTS[point].follows:
-            folder = self._state_root / "followers" / f"{point}-{name}"
-        else:
-            folder = self._state_root / "plugins" / row.name
-        try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise Unavailable(
-                f"the state folder {folder} cannot be made: {error.strerror}",
-                "Make the workspace writable, or choose another with EVENTLOOM_PATH.",
-            ) from None
-        return folder
+            return Path(own_folder(root, create=True))  # the log itself lies at the root
+        inside = f"followers/{point}-{name}" if POINTS[point].follows else f"plugins/{row.name}"
+        return Path(own_folder_within(root, inside, create=True))
 
     def _provided(self, point: str) -> Iterator[tuple[InstalledPlugin, Provided]]:
         if point not in POINTS:

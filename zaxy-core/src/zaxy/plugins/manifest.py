@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 from zaxy.api.catalog import API_CURRENT, HOOK_FIELDS, POINTS, STABILITIES, version_text
 from zaxy.errors import ZaxyError
 from zaxy.plugins.discovery import locate
+from zaxy.security.small_files import parsed_json, read_named_file
 from zaxy.settings import KINDS, SETTINGS, Setting, parse
 from zaxy.tuples import NamedTuple
 
@@ -98,14 +98,15 @@ def read_manifest(module: str, package: str) -> Manifest:
     for folder in spec.submodule_search_locations:
         path = os.path.join(folder, FILE_NAME)
         try:
-            with open(path, "rb") as file:
-                data = file.read()
-        except OSError:
+            data = read_named_file(path)
+        except (FileNotFoundError, NotADirectoryError):
             get_data = getattr(spec.loader, "get_data", None)  # a package inside a zip
             try:
                 data = get_data(path) if get_data else b""
             except OSError:
                 continue
+        except OSError as error:
+            raise ManifestError(f"{FILE_NAME} cannot be read: {error.strerror}") from None
         if data:
             return parse_manifest(data, package)
     raise ManifestError(f"the package {parent} has no {FILE_NAME}")
@@ -113,8 +114,8 @@ def read_manifest(module: str, package: str) -> Manifest:
 
 def parse_manifest(data: bytes, package: str) -> Manifest:
     try:
-        manifest = json.loads(data)
-    except (ValueError, RecursionError) as error:
+        manifest = parsed_json(data)
+    except ValueError as error:
         raise ManifestError(f"{FILE_NAME} is not JSON: {error}") from None
     header, rest = _fields(manifest, "", HEADER)
     api, api_rest = _fields(header["api"], "api", API)
@@ -174,6 +175,7 @@ def _setting(item: object, where: str, package: str, unknown: set[str]) -> Setti
         fields["default"],
         fields["meaning"],
         secret=fields["secret"],
+        in_workspace=fields["workspace"],
         stability=fields["stability"],
         owner=package,
     )
@@ -346,6 +348,13 @@ SETTING = (
     ManifestField("meaning", "text", _text, "What it does, in a sentence."),
     ManifestField(
         "secret", "boolean", _boolean, "Masked in listings, and readable from the file that <env>_FILE names.", False
+    ),
+    ManifestField(
+        "workspace",
+        "boolean",
+        _boolean,
+        "Whether a workspace's own file may set it: only what can reach no network, key, path, program or gate.",
+        False,
     ),
     ManifestField("stability", "stability", _one_of(STABILITIES), "stable, beta or experimental.", "experimental"),
 )

@@ -16,6 +16,7 @@ from zaxy.eventloom.disposable_database import BrokenFollower
 from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.log import utc_now
 from zaxy.eventloom.opening import open_event_log
+from zaxy.eventloom.seen_heads import SeenHeads
 from zaxy.follow.bound import BoundBackend, BoundFollower, WithheldProvider
 from zaxy.follow.collector import resting_collector
 from zaxy.follow.extraction import Extractors
@@ -35,6 +36,7 @@ from zaxy.text.index import TextIndex
 if TYPE_CHECKING:
     from zaxy.api.models import Cursor, EntityRef, EntityRow
     from zaxy.api.points import Follower
+    from zaxy.eventloom.view import LogView
     from zaxy.follow.loop import Progress
     from zaxy.plugins.host import BoundProvider
     from zaxy.retrieve.results import Answer, Result
@@ -45,6 +47,8 @@ T = TypeVar("T")
 ATTEMPTS = 3
 ALL_LANES, PASSAGES, WORDS = "all lanes", "passages", "words"
 """What a reply reads: all that follows the log; passages and what of them no longer holds; or words alone."""
+TO_TRUST = "It is not believed until 'zaxy trust' takes it in."
+NOT_OWN = f"this memory came from elsewhere: this user did not write it. {TO_TRUST}"
 SECONDS_FOR_MARKS = 2.0
 """How long passages wait for a plugin's graph to say which of them no longer hold."""
 
@@ -68,6 +72,7 @@ class Recall:
         self.progress = progress
         self._withheld = withheld
         self._settings = Settings(stored=workspace.stored_settings())
+        self._owned = False
 
     def reply(
         self,
@@ -117,6 +122,7 @@ class Recall:
             if reads == PASSAGES and graph is None:
                 graph, standing = self._as_it_stands(session)
             doubted = states if reads == ALL_LANES else [state for state in states if state.follower == TEXT]
+            foreign = self.foreign(log, states)
             with self.texts.hold(session), graph.hold() if graph else nullcontext():
                 yield (
                     Snapshot(
@@ -126,9 +132,10 @@ class Recall:
                         graph=graph,
                         lanes=self._lanes if reads == ALL_LANES else (),
                         extract=self.extractors.extract,
-                        warnings=(*doubts, *self.doubts(session, doubted)),
+                        warnings=(*foreign, *doubts, *self.doubts(session, doubted)),
                         notices=self.notices,
                         target=target,
+                        foreign=bool(foreign),
                     ),
                     states,
                 )
@@ -159,27 +166,56 @@ class Recall:
         """
 
         def find(snapshot: Snapshot) -> list[int]:
-            if snapshot.warnings:
-                raise Unavailable(f"not all of {session} can be searched yet: {snapshot.warnings[0]}", "Try again.")
+            if lags := [warning for warning in snapshot.warnings if warning != _damage(session)]:
+                raise Unavailable(f"not all of {session} can be searched yet: {lags[0]}", "Try again.")
             passages = snapshot.passages(Query(text, session, as_of=AsOf(known_at=snapshot.head)))
             return list(dict.fromkeys([found.seq for found, _ in passages.found]))[:limit]
 
         return self.reply(session, find, reads=WORDS)
 
+    def foreign(self, log: LogView, states: Iterable[FollowerState] = ()) -> list[str]:
+        """Why a log is not believed: this user neither wrote it nor trusts it, or another was seen here last.
+
+        A follower that is frozen has said the latter.
+        """
+        if not self.is_own:
+            return [NOT_OWN]
+        frozen = any(state.frozen for state in states)
+        difference = "" if frozen else self.seen.doubt(log)
+        return [f"this is not the log of {log.session} that was last read here: {difference}. {TO_TRUST}"] * bool(
+            difference
+        )
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the workspace is this user's own; one that is not may be trusted at any time."""
+        self._owned = self._owned or self.workspace.is_own
+        return self._owned
+
+    @cached_property
+    def seen(self) -> SeenHeads:
+        return SeenHeads(self.workspace.identity())
+
     def doubts(self, session: str, states: Iterable[FollowerState]) -> list[str]:
         """Why an answer may not be trusted: followers that are not up to the log, and a log that is damaged."""
         damaged = self.store.state(session) == "damaged"
-        damage = f"the log of {session} is damaged: 'zaxy verify {session}' tells where"
-        return warnings(states) + ([damage] if damaged else [])
+        return warnings(states) + ([_damage(session)] if damaged else [])
 
     @property
     def notices(self) -> list[str]:
-        """What plugins could not do."""
-        return [*self.extractors.notices, *self.host.notices]
+        """What plugins could not do, and which log nearer by was not taken."""
+        passed = self.workspace.passed_over
+        others = [f"{passed} belongs to another user, and was passed over; --workspace uses it"] if passed else []
+        return [*others, *self.extractors.notices, *self.host.notices]
 
     def versions(self, session: str, entity: EntityRef, as_of: AsOf) -> list[EntityRow]:
         """The rows of an entity that hold at a moment."""
         return self.backend.versions(session, entity, as_of)
+
+    def meant(self, session: str, things: Sequence[EntityRef]) -> list[EntityRef]:
+        """The things that types and names mean by now. No graph need work for it."""
+        self._text_loop.catch_up(session, self.patience, self.progress)
+        return self.identities.refs(session, things)
 
     # The parts, each made when first needed
 
@@ -267,6 +303,8 @@ class Recall:
         for loop in ("loop", "_text_loop", "_passage_loop"):
             if loop in self.__dict__:
                 self.__dict__.pop(loop).close()
+        if "seen" in self.__dict__:
+            self.seen.keep()
         if "store" in self.__dict__:
             self.__dict__.pop("store").close()
 
@@ -283,6 +321,10 @@ def _with_real_citations(snapshot: Snapshot, result: Result) -> Result:
     if SCHEME not in str(shown).lower():
         return result
     return replace(result, **{name: real_citations_within(of, snapshot.resolves) for name, of in shown.items()})
+
+
+def _damage(session: str) -> str:
+    return f"the log of {session} is damaged: 'zaxy verify {session}' tells where"
 
 
 def warnings(states: Iterable[FollowerState]) -> list[str]:

@@ -65,6 +65,8 @@ class Result:
     summary: str = ""
     properties: JsonObject = field(default_factory=dict)
     """What the graph keeps of its entity; for those who judge a result, and not shown."""
+    foreign: bool = False
+    """Whether it is of a log that this user neither wrote nor trusts."""
 
     @property
     def source_lane(self) -> str:
@@ -96,6 +98,8 @@ class Result:
         }
         if self.entity_name:
             row |= {"entity_name": self.entity_name, "entity_type": self.entity_type}
+        if self.foreign:
+            row["foreign"] = True
         return {**row, "metadata": dict(self.metadata)}
 
     def explained(self) -> dict[str, Any]:
@@ -120,6 +124,8 @@ class Result:
         if self.entity_type and not self.entity_name.startswith(f"{self.event_type}:"):
             is_text = len(self.entity_name) > MAX_NAME_CHARS or self.content.startswith(self.entity_name)
             row |= {**({} if is_text else {"entity_name": self.entity_name}), "entity_type": self.entity_type}
+        if self.foreign:
+            row["foreign"] = True
         if place := self._place():
             row["metadata"] = place
         return row

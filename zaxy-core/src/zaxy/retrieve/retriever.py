@@ -227,7 +227,8 @@ class Retriever:
         for proposal, row in chosen:
             entity = worded.get(id(row)) if row is not None else None
             if proposal.text.id in said and (row is None or entity is not None):
-                yield _result(question.profile, proposal, said[proposal.text.id], row=row, entity=entity)
+                found = _result(question.profile, proposal, said[proposal.text.id], row=row, entity=entity)
+                yield replace(found, foreign=True) if self._snapshot.foreign else found
 
     def _of_graph(
         self, question: Question, as_of: AsOf, hits: Sequence[Hit], notices: list[str]

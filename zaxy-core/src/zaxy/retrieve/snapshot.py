@@ -63,9 +63,14 @@ class Snapshot:
         warnings: Iterable[str],
         notices: Iterable[str],
         target: int | None = None,
+        foreign: bool = False,
     ) -> None:
-        """`graph` is None where words alone are asked. `target`: the event that a ref names, if one was given."""
+        """`graph` is None where words alone are asked. `target`: the event that a ref names, if one was given.
+
+        `foreign`: this user neither wrote the log nor trusts it.
+        """
         self.log = log
+        self.foreign = foreign
         self.session = log.session
         self.texts = texts
         self.graph = graph

@@ -1,4 +1,4 @@
-"""Checks the folder that holds the log: it is a real folder, never a link to somewhere else."""
+"""Checks the folder that holds the log, and those in it: they are real folders, never links to somewhere else."""
 
 from __future__ import annotations
 
@@ -30,6 +30,23 @@ def own_folder(path: str, create: bool) -> str:
     if not stat.S_ISDIR(status.st_mode):
         raise Forbidden(f"{path} is not a folder", "Move it away, or name another place.")
     return path
+
+
+def is_of_this_user(path: str) -> bool:
+    """Whether a file or folder belongs to this user, or to the one for whom root works; Windows does not say."""
+    if not hasattr(os, "geteuid"):
+        return True
+    user = os.geteuid()
+    for_whom = os.environ.get("SUDO_UID", "") if user == 0 else ""
+    return str(os.lstat(path).st_uid) in (str(user), for_whom)
+
+
+def own_folder_within(root: str, inside: str, create: bool) -> str:
+    """A folder in one of ours, such as `followers/locks` in that of the log: none on the way to it may be a link."""
+    folder = own_folder(root, create)
+    for name in inside.replace("/", os.sep).split(os.sep):
+        folder = own_folder(os.path.join(folder, name), create)
+    return folder
 
 
 def is_own_file(path: str) -> bool:

@@ -6,11 +6,15 @@ one.
 
 from __future__ import annotations
 
+from zaxy.errors import InvalidRequest
 from zaxy.security.secret_context import find_named, may_have_names
 from zaxy.security.secret_forms import find_forms, may_have_forms
 from zaxy.security.secret_names import SecretName, secret_named
-from zaxy.security.secret_shapes import MIN_SHAPE_CHARS, Span, find_shapes, may_have_shapes
+from zaxy.security.secret_sentences import find_sentences, may_have_sentences
+from zaxy.security.secret_shapes import find_shapes, may_have_shapes
 from zaxy.security.secret_values import PASSWORD_KINDS, is_mixed, is_opaque, is_placeholder, is_sentence
+from zaxy.security.shape_table import MIN_SHAPE_CHARS
+from zaxy.security.spans import Span
 from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -76,9 +80,26 @@ def redact_text(text: str) -> tuple[str, list[str]]:
     return _replaced(text, _spans(text))
 
 
+def refuse_secrets(names: dict[str, object]) -> None:
+    """Raise if a name would be redacted in a text. Names are kept as they are, so none may be a secret.
+
+    `names`: what each is called in a message, and its value. The message does not repeat the value.
+    """
+    texts = [value for value in names.values() if isinstance(value, str)]
+    if not _may_have_secrets(f" {' '.join(texts)} "):
+        return
+    for what, value in names.items():
+        kinds = redact_text(value)[1] if isinstance(value, str) else []
+        if kinds:
+            raise InvalidRequest(
+                f"{what} looks like a secret ({', '.join(kinds)})",
+                "Nothing was stored. Use a name that anyone may read, and change the secret if it was sent in error.",
+            )
+
+
 def _may_have_secrets(text: str) -> bool:
     lowered = text.lower()
-    return may_have_names(lowered) or may_have_forms(lowered) or may_have_shapes(text)
+    return may_have_names(lowered) or may_have_forms(lowered) or may_have_shapes(text) or may_have_sentences(lowered)
 
 
 def _all_texts(payload: object) -> str:
@@ -216,6 +237,7 @@ def _spans(text: str, before: str = "") -> list[Span]:
     spans = find_shapes(whole) if may_have_shapes(whole) else []
     spans += find_forms(whole, lowered)
     spans += find_named(whole, lowered) if may_have_names(lowered) else ()
+    spans += find_sentences(whole, lowered)
     apart: list[Span] = []
     for span in sorted(spans):
         if span.start < skipped:

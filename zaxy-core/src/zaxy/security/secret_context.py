@@ -7,7 +7,6 @@ a bounded length, and the search continues behind it, so that the time is linear
 from __future__ import annotations
 
 from zaxy.security.secret_names import SecretName, is_other_token, secret_named
-from zaxy.security.secret_shapes import Span, compiled, contains_any
 from zaxy.security.secret_values import (
     PASSWORD_KINDS,
     counts_something,
@@ -21,6 +20,8 @@ from zaxy.security.secret_values import (
     is_variable,
     is_wordy,
 )
+from zaxy.security.spans import Span, compiled, contains_any
+from zaxy.security.value_ends import MAX_VALUE_CHARS, OPENING, bare_value, end_of_bare, end_of_quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,20 +35,23 @@ _NAME = (
     r"|mnemonic|contrase[nñ]a|mot de passe|пароль|密[码碼]|パスワード)[a-z0-9_-]{0,32}+"
 )
 _FOLLOWED = (
-    r"(?:(?P<assigned>\\{0,3}[\"'`]?\]?[ \t]{0,8}+(?::[ \t]?(?:str|string|bytes|any|secretstr|optional\[str\])[ \t]?)?"
-    r"(?P<operator>=>|->|→|:=|:-(?=\w)|\?=|[!=]={1,2}|=|:(?![:=])|%3[ad])[ \t]{0,8}+)(?=\S)"
+    r"(?:(?P<assigned>\\{0,3}[\"'`]?\]?(?:\[\w{0,8}\])?[ \t]{0,8}+"
+    r"(?::[ \t]?&?(?:'\w{1,12}[ \t])?[\w.:\[\]<>?|]{1,32}[ \t]?(?==))?"
+    r"(?P<operator>=>|->|→|:=|:-(?=\w)|[?]=|\|\|=|\?\?=|<-|<<<|[!=]={1,2}|=|:(?![:=])|：|%3[ad])[ \t]{0,8}+)(?=\S)"
     r"|(?P<default>\"\s{0,4}\{[^{}]{0,200}?\bdefault\s{0,16}=\s{0,4})(?=\")"
     r"|(?P<listed>\\{0,3}[\"'`],[ \t]{0,4}+)(?=\\{0,3}[\"'`])"
     r"|(?P<fallback>[\"'`)\]]{0,3}[ \t]{0,2}(?:\?\?|\|\||[ \t]or)[ \t]{0,2})(?=[\"'`])"
     r"|(?P<attribute>[\"'][ \t]{1,4}value=)(?=[\"'])"
     r"|(?P<tag>[\"']?>)(?=[^<>\s])"
-    r"|(?P<called>(?:[\"'`)\]]{1,3}\.(?:type|fill|send_?keys|set_?value))?\()(?=[\"'`])"
+    r"|(?P<called>(?:[\"'`)\]]{1,3}\.(?:type|fill|send_?keys|set_?value))?[({])(?=(?:some\(|string::from\(|[@n])?[\"'`])"
     r"|(?P<said>(?:[ \t]\([^()\n]{1,40}\)|[ \t](?:value|base|string))?"
-    r"(?:[ \t](?:for|of|on|to|at|in|from|i|you|we|they|he|she|that|which)[ \t][^\n:=;]{1,48}?)?[ \t]{0,2}"
+    r"(?:[ \t](?:for|of|on|to|at|in|from|i|you|we|they|he|she|that|which"
+    r"|de|del|della|di|da|do|du|des|der|vom|von|van|voor|för|till|für|zum|pour|para|per|dla)"
+    r"[ \t][^\n:=;]{1,48}?)?[ \t]{0,2}"
     r"(?:[ \t](?:is|was|are|equals|will be|should be|(?:(?:is|was|has been)[ \t])?(?:set|changed|reset|updated|rotated)"
     r"[ \t](?:to|from)|to|as|now|ist|war|lautet|est|es)(?: now| still)?[ \t:]{1,3}"
     r"|(?:[:=]|->|=>|→)[ \t]{1,4})[*_]{0,2})"
-    r"(?=[\"'`“‘]|\S{0,64}?[0-9@#$%^&+~])"
+    r"(?=[\"'`“‘]|\S{0,64}?[0-9@#$%^&+~]|[a-z]{16})"
     r"|(?P<beside>[ \t]{1,4})(?=[\"'`“‘]|\S{0,64}?[0-9]))"
 )
 _FLAG = (
@@ -59,16 +63,14 @@ _PHRASE = (
     r"([a-z][a-z ]{8,300}+)"
 )
 
+MAX_NAMED_CHARS = 288
+"""A name, what connects it to its value, and as much of the value as is judged."""
+MIN_BARREN_CHARS = 1024
+_WITHOUT_DIGITS = rf"[^0-9]{{{MIN_BARREN_CHARS},4096}}+"
+_MANY_LETTERS = r"[a-z+/]{12}"
+_CHOSEN_HINTS = ("pass", "pw", "psk", "secret", "phrase", "mnemonic", "cred", "auth", "contrase", "парол", "密", "パス")
+"""Names of what people choose, and of pairs with it: that may be without digits."""
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789_-"
-_OPENING = r"(?:[bBrRfFuU]{1,2}|String::from\(|Secret(?:Str|String)?\()?(\\{0,3}[\"'`“‘])"
-_CLOSING = {"“": "”", "‘": "’"}
-MAX_VALUE_CHARS = 128
-"""How much of a long value is judged, so that a text full of names takes linear time."""
-_HEAD = rf"[^\s\"'`<>\\]{{1,{MAX_VALUE_CHARS}}}+"
-_REST = r"[^\s\"'`<>\\;,&|()\[\]{}]*+"
-_APP_PASSWORD = r"[a-z]{4}(?: [a-z]{4}){3}(?![\w ])"
-_CUT = r"[;,&|][\w .-]{0,30}[=:]|%26|&(?:quot|lt|gt|apos|#x?[0-9a-fA-F]{2,4})(?:;|\Z)"
-_OPENED_BY = {")": "(", "]": "[", "}": "{"}
 _PAIR = r"[\w.@+-]{1,64}[ \t]?[/:|][ \t]?(?P<password>[^\s\"'`<>,;/][^\s\"'`<>,;]{3,127})"
 _PAIR_NAME = r"(?i)\b(?:id|user|username|login|account) ?/ ?\Z"
 _SCHEME = r"[\"'`]?(?i:(bearer|basic|token|apikey|api-key|bot)[ \t]{1,4})?[\"'`]?([A-Za-z0-9._~+/=:-]{6,}+)"
@@ -115,7 +117,7 @@ def find_named(text: str, lowered: str) -> Iterator[Span]:
 
 
 def _find(pattern: re.Pattern[str], text: str, lowered: str) -> Iterator[Span]:
-    position = 0
+    position = looked = barren = 0
     while match := pattern.search(lowered, position):
         end = match.start(match.lastgroup or 0)
         before = lowered[max(0, match.start() - 48) : match.start()]
@@ -125,7 +127,23 @@ def _find(pattern: re.Pattern[str], text: str, lowered: str) -> Iterator[Span]:
         span = _value_after(text, start, named, match) if named else None
         if span:
             yield span
-        position = span.end if span else max(end, match.start() + 1)
+        if not span and match.end() >= looked:
+            looked, barren = _barren(lowered, match.end())
+        position = span.end if span else max(end, match.start() + 1, barren)
+
+
+def _barren(lowered: str, position: int) -> tuple[int, int]:
+    """How far the text was looked at, and where a part of it ends in which no name has a value that could be a secret.
+
+    What machines make has digits, or more letters in a row than words have. So a text full of names costs little.
+    """
+    run = compiled(_WITHOUT_DIGITS).match(lowered, position)
+    if not run:
+        return position + MIN_BARREN_CHARS, 0
+    if contains_any(run[0], _CHOSEN_HINTS) or compiled(_MANY_LETTERS).search(run[0]):
+        return run.end(), 0
+    end = run.end() if run.end() == len(lowered) else run.end() - MAX_NAMED_CHARS
+    return end, end
 
 
 def _named(text: str, lowered: str, start: int, end: int) -> SecretName | None:
@@ -150,17 +168,19 @@ def _value_after(text: str, start: int, named: SecretName, match: re.Match[str])
         return _authorization_at(text, at)
     if named.kind == "credential" or compiled(_PAIR_NAME).search(text[max(0, start - 12) : start]):
         return _pair_at(text, at)
-    opening = compiled(_OPENING).match(text, at)
+    opening = compiled(OPENING).match(text, at)
     if opening:
         opening = _unpacked(text, start, opening) if way == "assigned" and match["operator"] == "=" else opening
-        first, last = opening.end(), _end_of_quoted(text, opening)
+        first, last = opening.end(), end_of_quoted(text, opening)
         way = "quoted" if way in ("assigned", "default", "attribute") else way
     elif way == "assigned" and match["operator"] in ("==", "===", "!=", "!=="):
         return None
     else:
-        first, last = _bare_value(text, at, query=text[start - 1 : start] in ("?", "&"))
+        first, last = bare_value(text, at, query=text[start - 1 : start] in ("?", "&"))
     value = text[first : min(last, first + MAX_VALUE_CHARS)]
     if named.kind not in PASSWORD_KINDS and not is_opaque(value, 6):
+        return None
+    if way == "flag" and value.startswith(("(", "pass:")):  # a command in brackets, or a form of its own
         return None
     if not value or is_placeholder(value) or counts_something(value, text[last : last + 16]):
         return None
@@ -170,7 +190,7 @@ def _value_after(text: str, start: int, named: SecretName, match: re.Match[str])
         way = "sure"
     if not _is_secret(value, named, way, opening is not None):
         return None
-    return Span(first, last if opening else _end_of_bare(text, first, last), named.kind, 0)
+    return Span(first, last if opening else end_of_bare(text, first, last), named.kind, 0)
 
 
 def _unpacked(text: str, start: int, first: re.Match[str]) -> re.Match[str]:
@@ -178,55 +198,12 @@ def _unpacked(text: str, start: int, first: re.Match[str]) -> re.Match[str]:
     names = compiled(r"(?:\w{1,32},[ \t]?){1,4}\Z").search(text[max(0, start - 80) : start])
     opening = first
     for _ in range(names[0].count(",") if names else 0):
-        comma = compiled(r"[\"'`],[ \t]{0,2}").match(text, _end_of_quoted(text, opening))
-        following = compiled(_OPENING).match(text, comma.end()) if comma else None
+        comma = compiled(r"[\"'`],[ \t]{0,2}").match(text, end_of_quoted(text, opening))
+        following = compiled(OPENING).match(text, comma.end()) if comma else None
         if not following:
             return first
         opening = following
     return opening
-
-
-def _end_of_quoted(text: str, opening: re.Match[str]) -> int:
-    """Where the quotes close, or where the first word ends if they stay open on their line."""
-    first, mark = opening.end(), opening[1]
-    closing = _CLOSING.get(mark, mark)
-    line = text.find("\n", first, first + 4096)
-    limit = line if line >= 0 else first + 4096
-    last = text.find(closing, first, limit)
-    while last > first and text[last - 1] == "\\" and len(mark) == 1:
-        last = text.find(closing, last + 1, limit)
-    return last if last >= 0 else _bare_value(text, first, query=False)[1]
-
-
-def _bare_value(text: str, position: int, query: bool) -> tuple[int, int]:
-    """The start and end of a value without quotes. Punctuation around it is not part of it."""
-    run = compiled(_HEAD).match(text, position)
-    if not run:
-        return position, position
-    value = run[0]
-    if cut := compiled("[&#]" if query else _CUT).search(value):
-        value = value[: cut.start()]
-    elif len(value) == MAX_VALUE_CHARS:
-        return position, run.end()
-    value = value.rstrip(".,;:")
-    while value[-1:] in _OPENED_BY and _OPENED_BY[value[-1]] not in value:
-        value = value[:-1].rstrip(".,;:")
-    bold = len(value) - len(value.lstrip("*"))
-    if bold and value.endswith("*" * bold):
-        return position + bold, position + len(value) - bold
-    return position, position + len(value)
-
-
-def _end_of_bare(text: str, first: int, last: int) -> int:
-    """The end of a secret without quotes. No part of it may stay."""
-    if last - first == MAX_VALUE_CHARS and (rest := compiled(_REST).match(text, last)):
-        last = rest.end()
-    if last - first == 4 and (rest := compiled(_APP_PASSWORD).match(text, first)):
-        last = rest.end()
-    while text[last : last + 1] in ("'", '"', "`", ">") and text[last + 1 : last + 2].isalnum():
-        more = compiled(_REST).match(text, last + 1)
-        last = more.end() if more else last + 1
-    return last
 
 
 def _authorization_at(text: str, position: int) -> Span | None:
@@ -248,7 +225,7 @@ def _pair_at(text: str, position: int) -> Span | None:
     pair = compiled(_PAIR).match(text, position)
     if not pair or not is_mixed(pair["password"]) or is_placeholder(pair["password"]):
         return None
-    return Span(pair.start("password"), _bare_value(text, pair.start("password"), query=False)[1], "password", 0)
+    return Span(pair.start("password"), bare_value(text, pair.start("password"), query=False)[1], "password", 0)
 
 
 def _is_sure(text: str, match: re.Match[str], *, start: int, last: int, value: str) -> bool:

@@ -6,14 +6,22 @@ Every pattern has a bounded length or is possessive, so that the time is linear 
 from __future__ import annotations
 
 from zaxy.security.secret_names import secret_named
-from zaxy.security.secret_shapes import Span, compiled, contains_any
-from zaxy.security.secret_values import is_expression, is_login, is_mixed, is_opaque, is_placeholder, is_sentence
+from zaxy.security.secret_values import (
+    is_expression,
+    is_login,
+    is_mixed,
+    is_opaque,
+    is_placeholder,
+    is_random,
+    is_sentence,
+)
+from zaxy.security.spans import Span, compiled, contains_any
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_BEARER = r"(?i:bearer)(?:[ \t]{1,4}|%20)[\"'`]?([A-Za-z0-9._~+/=-]{8,}+)"
+_BEARER = r"(?i:bearer|ssws)(?:[ \t]{1,4}|%20)[\"'`]?([A-Za-z0-9._~+/=-]{8,}+)"
 _BASIC = r"(?i:basic)[ \t]{1,4}([A-Za-z0-9+/]{8,1024}+={0,2})"
 _SQL = r"(?i:identified[ \t](?:with[ \t]\w{1,40}[ \t])?by)[ \t](?:(?i:password)[ \t])?['\"]([^'\"\n]{1,256})['\"]"
 _POWERSHELL = r"(?i:convertto-securestring)[ \t](?:(?i:-string)[ \t])?['\"]([^'\"\n]{1,256})['\"]"
@@ -26,6 +34,30 @@ _CELL = r"(?:'((?:[^'\n]|''){0,256}+)'|[^,'\"(]|\"[^\"]{0,256}+\"|\([^()]{0,80}+
 _GO_DSN = r"[\w.-]{1,64}:([^\s\"'`/@]{1,128}+)@(?:tcp|unix)\("
 _PGPASS = r"(?m:^)(?:[\w.*-]{1,64}+:){4}(\S{4,128}+)(?m:$)"
 _NET_USE = r"(?i:/user:)[\w.\\@-]{1,64}+[ \t]{1,4}([^\s/*\"'][^\s\"']{0,127}+)"
+_NET_USER = (
+    r"(?i:\bnet1?[ \t]{1,4}user)[ \t]{1,4}[^\s/]{1,64}+[ \t]{1,4}"
+    r"((?=\S{0,64}?[0-9])[^\s/*\"'][^\s\"']{2,127}+|[^\s/*\"'][^\s\"']{2,127}+(?=[ \t]{1,4}/(?i:add|domain)))"
+)
+_SLASH_OPTION = (
+    r"(?<=[ \t])/(?i:p|pw|pwd|pass|password|rp)(?::|(?<=rp)[ \t]{1,4})(?!\w{1,64}+=)([^\s/\"'][^\s\"']{2,127}+)"
+)
+_ORACLE = (
+    r"(?:(?i:\b(?:sqlplus|sqlldr|impdp|expdp|imp|exp|rman)\b[^\n/]{0,60}?[ \t]"
+    r"|\boracle:\w{1,8}:|\bconn(?:ect)?[ \t])[\w$#]{1,30}"
+    r"|(?<![\w/.:@-])(?i:scott|system|sys|hr|sysdba))/\"?([^\s/\"'@]{3,64})\"?@(?!v?[0-9]+\.)[\w./(]"
+)
+_CHPASSWD = r"\becho[ \t](?:-\w[ \t])?[\"']?[\w.-]{1,32}:([^\s\"'|]{3,128}+)[\"']?[ \t]{0,4}\|[^|\n]{0,40}?chpasswd"
+_CONNECT = (
+    r"(?i:pdo|mysqli|connect|connection|credential)\([ \t]?[^,()\n]{1,120},[ \t]?[\"'][^\"'\n]{1,64}[\"'],[ \t]?"
+    r"[\"']([^\"'\n]{3,128})[\"']"
+)
+_WIFI = r"(?i:wifi:)[^\n]{0,120}?(?<=[:;])P:([^;\n]{4,64}+);"
+_PAIRED = r"\b(?i:u|user|login)[:=][ \t]?[^\s:=]{1,32}[ \t,;/]{1,3}(?i:p|pw|pass):[ \t]?([^\s\"',;]{4,128}+)"
+_TOTP = (
+    r"(?i:(?<![a-z])(?:totp|hotp|otp|2fa|mfa|two-factor|authenticator))[\w '-]{0,24}?[\"'`)]{0,2}[ \t]?"
+    r"(?:[:=(]|is\b|was\b)[ \t]?[\"'`]?((?:[A-Z2-7]{16,128}+"
+    r"|[A-Z2-7]{4}(?:[ -][A-Z2-7]{4}){3,31}|[a-z2-7]{4}(?: [a-z2-7]{4}){3,31}+)=*)(?!\w)"
+)
 _REVERSED = r" is (?:the|my|our|your) (?:[a-z]{1,20} )?(?:password|passwd|passphrase)\b"
 _PIN = (
     r"(?<![\w-])(?i:pin)(?i:[ -](?:code|number))?(?: (?:for|of|to) [^\n:=]{1,40}?)?"
@@ -72,12 +104,14 @@ _COMMANDS = (
         r"\bhtpasswd\b",
         rf"[ \t]-\w{{0,6}}b\w{{0,6}}[ \t]{{1,4}}\S{{1,128}}+[ \t]{{1,4}}[^\s-]\S{{0,64}}+[ \t]{{1,4}}{_ARGUMENT}",
     ),
+    (("rdesktop", "freerdp"), r"\b(?:rdesktop|[xw]freerdp)\b", rf"[ \t]-p[ \t]{{1,4}}{_ARGUMENT}"),
+    (("ssh-keygen",), r"\bssh-keygen\b", rf"[ \t]-[NP][ \t]{{1,4}}{_ARGUMENT}"),
     (("smbclient",), r"\bsmbclient\b", r"[ \t]-U[ \t]?[^\s%]{1,64}+%([^\s\"']{1,256}+)"),
 )
 _SPACED_PASSWORD = rf"[ \t]-p[ \t]{{1,4}}{_ARGUMENT}"
 """For MySQL, the word after `-p` and a space is a database. But people who write a password there mean it."""
 
-_HINTS = ("bearer", "basic ", "identified", "cookie")
+_HINTS = ("bearer", "ssws ", "basic ", "identified", "cookie")
 _PIN_HINTS = ("pin ", "pin:", "pin=")
 _SESSION_HINTS = ("session=", "sessionid=", "sessid=", "sid=")
 _PIPE_HINTS = ("sudo -", "password-stdin", "secret create")
@@ -85,9 +119,27 @@ _COMMAND_HINTS = (*(hint for hints, _, _ in _COMMANDS for hint in hints), "mongo
 _DSN_HINTS = ("@tcp(", "@unix(")
 _PGPASS_HINTS = (":5432:", ":*:")
 _CALL_HINTS = ("auth(", "auth=(", "auth = (", "login(", "credential(", "credentials(")
-_PAREN_HINTS = (*_CALL_HINTS, *_DSN_HINTS)
-_COLON_HINTS = (*_PGPASS_HINTS, "/user:")
-_PASSWORD_FORMS = (
+_CONNECT_HINTS = ("pdo(", "mysqli(", "connect(", "connection(", "credential(")
+_PAREN_HINTS = (*_CALL_HINTS, *_DSN_HINTS, *_CONNECT_HINTS)
+_SLASH_HINTS = (" /p:", " /pw:", " /pwd:", " /pass:", " /password:", " /rp ")
+_COLON_HINTS = (*_PGPASS_HINTS, *_SLASH_HINTS, "/user:", "wifi:", " p:", " pw:", " pass:")
+_ORACLE_HINTS = (
+    "scott/",
+    "system/",
+    "sys/",
+    "hr/",
+    "sysdba/",
+    "sqlplus",
+    "sqlldr",
+    "imp",
+    "exp",
+    "rman",
+    "oracle:",
+    "conn",
+)
+_TOTP_HINTS = ("totp", "hotp", "otp", "2fa", "mfa", "two-factor", "authenticator")
+_OTHER_HINTS = (" /rp ", "net user", "net1 user", "chpasswd", *_TOTP_HINTS)
+_PASSWORD_FORMS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("identified",), _SQL),
     (("securestring",), _POWERSHELL),
     (_PIPE_HINTS, _PIPED),
@@ -95,7 +147,17 @@ _PASSWORD_FORMS = (
     (_DSN_HINTS, _GO_DSN),
     (_PGPASS_HINTS, _PGPASS),
     (("/user:",), _NET_USE),
+    (("net user", "net1 user"), _NET_USER),
+    (_SLASH_HINTS, _SLASH_OPTION),
+    (("@",), _ORACLE),
+    (("chpasswd",), _CHPASSWD),
+    (("wifi:",), _WIFI),
 )
+_MIXED_FORMS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (_CONNECT_HINTS, _CONNECT),
+    ((" p:", " pw:", " pass:", "/p:"), _PAIRED),
+)
+"""Only a value that is no plain word is a password here."""
 
 
 def may_have_forms(lowered: str) -> bool:
@@ -107,11 +169,13 @@ def may_have_forms(lowered: str) -> bool:
         or ("(" in lowered and contains_any(lowered, _PAREN_HINTS))
         or (":" in lowered and contains_any(lowered, _COLON_HINTS))
         or ("-" in lowered and " -" in lowered and contains_any(lowered, _COMMAND_HINTS))
+        or ("@" in lowered and "/" in lowered and contains_any(lowered, _ORACLE_HINTS))
+        or contains_any(lowered, _OTHER_HINTS)
     )
 
 
 def find_forms(text: str, lowered: str) -> Iterator[Span]:
-    if "bearer" in lowered:
+    if "bearer" in lowered or "ssws " in lowered:
         for match in compiled(_BEARER).finditer(text):
             if is_opaque(match[1], 8) and not is_placeholder(match[1]):
                 yield Span(match.start(1), match.end(1) - len(match[1]) + len(match[1].rstrip(".")), "bearer")
@@ -130,6 +194,14 @@ def find_forms(text: str, lowered: str) -> Iterator[Span]:
             group = match.lastindex or 0
             if not is_placeholder(match[group]):
                 yield Span(*match.span(group), "password")
+    for hints, pattern in _MIXED_FORMS:
+        for match in compiled(pattern).finditer(text) if contains_any(lowered, hints) else ():
+            if is_mixed(match[1], 5) and not is_placeholder(match[1]):
+                yield Span(*match.span(1), "password")
+    if contains_any(lowered, _TOTP_HINTS):
+        for match in compiled(_TOTP).finditer(text):
+            if is_random(match[1]):
+                yield Span(*match.span(1), "totp_secret")
     if "values" in lowered and "into" in lowered:
         yield from _find_inserted(text)
     if contains_any(lowered, _PIN_HINTS):

@@ -44,6 +44,7 @@ _TEMPLATE = (
     r"\$[{(].*|\$[A-Za-z_][A-Za-z_0-9:.]*[}\])]*|\$[0-9@*#]|(?:\$\w{1,8}){1,2}\$"  # variables, prefixes of hashes
     r"|\{.*\}|\{[^}]*|<[^<>]*>|\[.*\]|\(\w+\)|#\{.*|%[A-Za-z_]\w*%|%[sdrvq]|%\(\w+\)[sd]|@[A-Z_]+@|\?|:\w+"  # templates
     r"|[*•●·.xX_#?…=~|:>\\-]+|.{0,8}(?:\.\.\.|…)|#[0-9a-fA-F]{3,8}|(?:\\[ux][0-9a-fA-F]{2,8})+"  # masks, escapes
+    r"|[a-z_]+(?:\|[a-z_]+(?::[\w,.]+)?)+"  # rules of a form: `required|string|min:8`
     r"|!(?:vault|secret|Ref|Sub|env|ENV)\b.*|ENC[\[(].*"  # tags of YAML and Java
     r"|(?:env|vault|op|ref|ssm|arn|file|https?|keyring|doppler|sops):\S*"  # where it is kept
     r"|(?:~|\.{1,2})?(?:/[\w.@{}$%+-]{1,24})+/?|[A-Za-z]:\\[\w .\\-]*|[\w.-]+(?:/[\w.-]+)+\.[a-z]{1,5}"  # paths
@@ -57,6 +58,18 @@ _REGEX = r"\[\^?\w-\w|\(\?|\]\{|\][*+]|\\[wdsSWDb]"
 _VERSION_OR_DATE = r"v?[0-9]+(?:\.[0-9]+)+\S*|[0-9]{4}-[0-9]{2}-[0-9]{2}\S*|[0-9]{1,2}:[0-9]{2}\S*"
 _NUMBERED_NAME = r"[A-Za-z]+(?:[-_. ][A-Za-z]+)+(?:[-_.]?v?[0-9]{1,3})?|[a-z]{1,12}[-_]v?[0-9]{1,3}"
 _WORDS = r"[^\W\d_]+"
+_PAIRS = frozenset(
+    group[0] + second
+    for group in (
+        "aabcdghijklmnprstuvyz baeiloru caehikortu daeinoruz eabcdefghijklmnprstuvxz faeior gaeiloruy haeiotu "
+        "iabcdegijklmnoprstuvz jaeiou kaeilorstu ladeilmostuy mabeimopu nacdegiknostuy obcdgijklmnoprstuvwz paeilopru "
+        "qu racdegiklmnorstuvyz saceiklopstuz taehiorstuy uabcdegiklmnoprstz vaeio waeio yaest zaeio"
+    ).split()
+    for second in group[1:]
+)
+"""Letters that follow each other in words: the 252 pairs that make up 93 % of the common words of twenty languages. Of
+random letters they make up 37 %."""
+MIN_RANDOM_LETTERS = 12
 
 
 @cache
@@ -127,10 +140,20 @@ def is_mixed(value: str, min_chars: int = 4) -> bool:
     return _compiled("[0-9@#$%^&*+=~!]").search(core) is not None or core.count("-") > 2
 
 
+def is_strong(value: str) -> bool:
+    """Whether it is such a mixture of small letters, capitals, digits and marks that it is hardly anything else."""
+    kinds = sum(
+        _compiled(pattern).search(value) is not None for pattern in ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*+=~]")
+    )
+    return is_mixed(value, 7) and kinds > 2
+
+
 def is_opaque(value: str, min_chars: int) -> bool:
     """Whether it is letters with digits, as machines make them, and no words."""
-    if len(value) < min_chars or " " in value or (value.islower() and value.isalpha()):
+    if len(value) < min_chars or " " in value:
         return False
+    if value.isalpha():
+        return is_random_letters(value)
     if value.isdigit():
         return len(value) > 15
     if _compiled("[0-9]").search(value):
@@ -138,9 +161,25 @@ def is_opaque(value: str, min_chars: int) -> bool:
         return not any(_compiled(pattern).fullmatch(value) for pattern in named) and bool(
             _compiled(_WORDS).search(value)
         )
-    if len(value) > 23 and value.isalnum() and value != value.lower() and not is_wordy(value):
-        return True
     return len(value) > 11 and len(value) % 4 == 0 and is_login(value)
+
+
+def is_random(value: str) -> bool:
+    """Whether it has digits, or its letters follow each other as they do in no word."""
+    return _compiled("[0-9]").search(value) is not None or is_random_letters(value)
+
+
+def is_random_letters(value: str) -> bool:
+    """Whether it is letters alone, too many and too oddly mixed to be words: `kXbWqPzRtYvNmLsD`."""
+    letters = "".join(_compiled("[A-Za-z]+").findall(value))
+    if len(letters) < MIN_RANDOM_LETTERS:
+        return False
+    humps = _compiled("[A-Z]+(?![a-z])|[A-Z]?[a-z]+").findall(letters)
+    if len(humps) * 5 > len(letters) * 2:  # camel case has longer words
+        return True
+    lowered = letters.lower()
+    known = sum(lowered[at : at + 2] in _PAIRS for at in range(len(lowered) - 1))
+    return known * 100 < (len(lowered) - 1) * 64
 
 
 def is_wordy(value: str) -> bool:

@@ -34,15 +34,26 @@ def check_session_id(session: object) -> str:
     return session
 
 
-def refuse_clash(session: str, others: Iterable[str]) -> None:
-    """A new session may not differ from an existing one only in case: some file systems treat the two as one."""
-    for other in others:
+def check_new_session(session: str, others: Iterable[str]) -> None:
+    """A session that is not among the others yet may not be called like a secret.
+
+    Nor may it differ from one of them only in case: some file systems treat the two as one.
+    """
+    from zaxy.security.redaction import refuse_secrets
+
+    known = list(others)
+    if session not in known:
+        refuse_secrets({"the session id": session})
+    for other in known:
         if other != session and other.casefold() == session.casefold():
             raise Conflict(f"the session {session} differs only in case from {other}", f"Use {other}, or another name.")
 
 
 def _refused(session: object, reason: str) -> ZaxyError:
+    from zaxy.security.redaction import redact_text
+
+    given = redact_text(session)[0] if isinstance(session, str) else session
     return InvalidRequest(
-        f"{shown(session)} is not a session id: {reason}",
+        f"{shown(given)} is not a session id: {reason}",
         "Use a name such as my-project-default.",
     )

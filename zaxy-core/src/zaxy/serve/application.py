@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import json
-import sys
 import traceback
 from collections.abc import Mapping
 from contextvars import ContextVar
@@ -17,6 +16,7 @@ from zaxy.api.models import JsonObject
 from zaxy.errors import Forbidden, InternalError, ZaxyError
 from zaxy.eventloom.request_keys import answering
 from zaxy.owner.handshake import Caller
+from zaxy.printing import say
 from zaxy.serve.catalog import Catalog, command_tools, own_tools
 from zaxy.serve.lifecycle import Ended, Lifecycle, Noted, ToolCall
 from zaxy.serve.limits import CallLimit
@@ -109,7 +109,7 @@ class Application:
         except ZaxyError as error:
             reply = Reply(error.as_dict(), failed=True)
         except Exception:
-            traceback.print_exc(file=sys.stderr)
+            say(traceback.format_exc(), err=True, end="")
             reply = Reply(_defect(request.tool).as_dict(), failed=True)
         finally:
             _progress.reset(token)
@@ -141,12 +141,13 @@ class Application:
         return self.catalog.find(request.tool)
 
     def _admit(self, served: ServedTool, token: str) -> None:
-        if not self.production:
+        """A token that is set counts everywhere; in production nobody is let in without one."""
+        if not self._admin_token and not self.production:
             return
         if self._admin_token and hmac.compare_digest(token.encode(), self._admin_token.encode()):
             return
         raise Forbidden(
-            f"{served.tool.name} needs the admin token in production",
+            f"{served.tool.name} needs the admin token{'' if self._admin_token else ' in production'}",
             "Send the value of MCP_ADMIN_TOKEN as the argument admin_token or in the header x-zaxy-admin-token."
             if self._admin_token
             else "Set MCP_ADMIN_TOKEN or MCP_ADMIN_TOKEN_FILE for the server, and send that token.",
@@ -175,11 +176,12 @@ class Application:
 
     def unlisted_arguments(self, tool: str) -> tuple[str, ...]:
         """Arguments of our own that are taken but not listed: a second name (appends list it, as a thread is what is
-        written to), what only programs send, and what only counts in production."""
+        written to), what only programs send, and the admin token where none is needed."""
         if tool not in self._own:
             return ()
         second_name = () if tool == "memory_append" else ("thread",)
-        return (*second_name, "metadata") if self.production else (*second_name, "metadata", "admin_token")
+        needs_token = self.production or self._admin_token
+        return (*second_name, "metadata") if needs_token else (*second_name, "metadata", "admin_token")
 
     # The record of calls
 
@@ -274,7 +276,7 @@ def _unwatched(done: int, total: int) -> None:
 
 
 def _notice(message: str) -> None:
-    print(f"zaxy: {message}", file=sys.stderr)
+    say(f"zaxy: {message}", err=True)
 
 
 def _defect(tool: str) -> ZaxyError:

@@ -10,18 +10,12 @@ from anyio.abc import ByteReceiveStream, ByteSendStream
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.lowlevel import Server
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
-from mcp_types import (
-    INVALID_REQUEST,
-    PARSE_ERROR,
-    ErrorData,
-    JSONRPCError,
-    JSONRPCNotification,
-    JSONRPCRequest,
-    JSONRPCResponse,
-)
+from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
+from zaxy.errors import ZaxyError
 from zaxy.owner.handshake import Caller
 from zaxy.serve.frames import HEAD, MAX_FRAME, TAIL, Unreadable, read_frame, too_large
+from zaxy.serve.limits import Unanswered
 
 READ_AT_ONCE = 64 << 10
 SECONDS_TO_FINISH = 0.8
@@ -37,7 +31,8 @@ async def serve_streams(
 
     The frames are those of stdio: one JSON-RPC message a line, in UTF-8, both eras of the protocol. `server` comes
     from `make_server` and is shared by all connections of a process. A frame that is too large or no JSON is answered
-    with an error, and the connection goes on. What was asked before the client closed its end is still answered, for
+    with an error, and the connection goes on. A client that asks without reading the answers is not read on until it
+    does. What was asked before the client closed its end is still answered, for
     at most `SECONDS_TO_FINISH`. The streams are closed at the end. `caller` is who the calls are made for, if not for
     this process's own client.
     """
@@ -66,9 +61,8 @@ class _Client:
         self._to_server = to_server
         self._answers = answers
         """For what is answered here, because the server cannot read it."""
-        self._with_each = ServerMessageMetadata(request_context=caller) if caller else None
-        self._asked: set[int | str] = set()
-        self._all_answered = anyio.Event()
+        self._caller = caller
+        self._unanswered = Unanswered()
         self._meta: dict[str, Any] | None = None
 
     def leave(self) -> None:
@@ -84,13 +78,20 @@ class _Client:
                     continue
                 if isinstance(message, JSONRPCRequest):
                     self._note(message)
-                elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
-                    self._asked.discard((message.params or {}).get("requestId", ""))
-                await self._to_server.send(SessionMessage(message, self._with_each))
-            await self._finish()
+                await self._to_server.send(SessionMessage(message, self._metadata(self._caller)))
+                await self._unanswered.room()
+            with anyio.move_on_after(SECONDS_TO_FINISH):
+                await self._unanswered.none_left()
+
+    def _metadata(self, context: Caller | ZaxyError | None) -> ServerMessageMetadata:
+        return ServerMessageMetadata(request_context=context, on_request_unanswered=self._leave_unanswered)
+
+    async def _leave_unanswered(self) -> None:
+        """The client has cancelled a request, so that no answer to it is written."""
+        self._unanswered.end()
 
     def _note(self, request: JSONRPCRequest) -> None:
-        self._asked.add(request.id)
+        self._unanswered.begin()
         meta = (request.params or {}).get("_meta")
         if isinstance(meta, dict):
             self._meta = {key: value for key, value in meta.items() if key != "progressToken"}
@@ -98,18 +99,14 @@ class _Client:
     async def _refuse(self, frame: Unreadable) -> None:
         """A call gets its error as a result, through the server; for other frames there is only the protocol's own."""
         call = frame.as_call(self._meta)
+        self._unanswered.begin()
         if call is not None:
-            self._asked.add(call.id)
-            await self._to_server.send(SessionMessage(call, ServerMessageMetadata(request_context=frame.error)))
+            await self._to_server.send(SessionMessage(call, self._metadata(frame.error)))
+            await self._unanswered.room()
             return
         code = PARSE_ERROR if frame.id is None else INVALID_REQUEST
         error = ErrorData(code=code, message=frame.error.message, data=frame.error.as_dict())
         await self._answers.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=frame.id, error=error)))
-
-    async def _finish(self) -> None:
-        if self._asked:
-            with anyio.move_on_after(SECONDS_TO_FINISH):
-                await self._all_answered.wait()
 
     async def write_all(
         self, from_server: MemoryObjectReceiveStream[SessionMessage], connection: anyio.CancelScope
@@ -121,16 +118,9 @@ class _Client:
                     text = message.model_dump_json(by_alias=True, exclude_unset=True)
                     await self._write.send(text.encode() + b"\n")
                     if isinstance(message, JSONRPCResponse | JSONRPCError):
-                        self._answered(message.id)
+                        self._unanswered.end()
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             connection.cancel()  # the client reads no more, so there is nobody to serve
-
-    def _answered(self, id_: int | str | None) -> None:
-        if id_ is not None:
-            self._asked.discard(id_)
-        if not self._asked:
-            self._all_answered.set()
-            self._all_answered = anyio.Event()
 
 
 async def _frames(read: ByteReceiveStream) -> AsyncIterator[bytes | Unreadable]:

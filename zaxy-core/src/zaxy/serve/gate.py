@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from mcp_types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
@@ -15,16 +15,29 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from zaxy.errors import Forbidden, TooLarge, ZaxyError
 from zaxy.serve.frames import MAX_FRAME, Unreadable, read_frame
+from zaxy.serve.limits import Unanswered
 from zaxy.serve.protocol import REFUSAL
 
 FORBIDDEN, TOO_LARGE = 403, 413
+MAX_PORT = 65535
+_HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[A-Za-z0-9.-]{1,253}))(?::(?P<port>[0-9]{1,5}))?")
+"""A Host header as RFC 9110 has it, as far as a name or address of this machine can be written."""
 
 
 class Gate:
     """An ASGI application around another. It keeps web pages and rebound names away from a server on loopback."""
 
-    def __init__(self, inner: ASGIApp, allowed_origins: Iterable[str] = (), require_origin: bool = False) -> None:
+    def __init__(
+        self,
+        inner: ASGIApp,
+        allowed_origins: Iterable[str] = (),
+        *,
+        require_origin: bool = False,
+        unanswered: Unanswered | None = None,
+    ) -> None:
+        """While there are too many calls in `unanswered`, no more are read."""
         self._inner = inner
+        self._unanswered = unanswered or Unanswered()
         self._allowed = {origin.rstrip("/").lower() for origin in allowed_origins}
         self._require_origin = require_origin
 
@@ -40,8 +53,11 @@ class Gate:
         if scope["method"] != "POST":
             await self._inner(scope, receive, send)
             return
+        await self._unanswered.room()
         body = await _body(receive)
         if body is None:
+            return  # its client has gone before it was whole
+        if len(body) > MAX_FRAME:
             too_large = TooLarge(
                 f"the request has more than {MAX_FRAME:,} bytes",
                 "Send it in several calls.",
@@ -57,7 +73,11 @@ class Gate:
         await self._inner(scope, _replay(body, receive), send)
 
     def _refusal(self, headers: Headers) -> ZaxyError | None:
-        host, origin = headers.get("host", ""), headers.get("origin")
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        for name, given in (("Host", hosts), ("Origin", origins)):
+            if len(given) > 1:
+                return Forbidden(f"the request has {len(given)} {name} headers", f"Send one {name} header.")
+        host, origin = "".join(hosts), origins[0] if origins else None
         if not is_loopback(_host_name(host)):
             return Forbidden(f"the host {host!r:.80} is not this machine", "Call the server by its loopback address.")
         if origin is None:
@@ -82,15 +102,13 @@ def is_loopback(name: str) -> bool:
 
 
 def _host_name(host: str) -> str:
-    """The name in a Host header, without its port; empty if it is malformed."""
-    if any(mark in host for mark in "/\\@?# \t,"):
+    """The name or address in a Host header, without its port; empty if anything in it is malformed."""
+    found = _HOST.fullmatch(host)
+    if found is None or int(found["port"] or 0) > MAX_PORT:
         return ""
-    try:
-        parts = urlsplit(f"//{host}")
-        _ = parts.port
-        return parts.hostname or ""
-    except ValueError:
-        return ""
+    if found["v6"] is None:
+        return str(found["name"])
+    return str(found["v6"]) if ":" in found["v6"] else ""
 
 
 def _is_loopback_origin(origin: str) -> bool:
@@ -108,17 +126,16 @@ def _envelope(headers: Headers) -> Mapping[str, Any] | None:
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """The whole body; None if it is too large."""
+    """The whole body, or as much of it as shows that it is too large; None if it breaks off."""
     body = bytearray()
-    while True:
+    more = True
+    while more and len(body) <= MAX_FRAME:
         message = await receive()
         if message["type"] != "http.request":
-            return bytes(body)
-        body += message.get("body", b"")
-        if len(body) > MAX_FRAME:
             return None
-        if not message.get("more_body", False):
-            return bytes(body)
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    return bytes(body)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Sequence
 from queue import Empty, Full, Queue
 from threading import Lock, Thread
 from typing import NamedTuple
+
+from zaxy.printing import say
 
 MAX_WAITING = 10_000
 QUIET, MAX_WAIT = 0.2, 1.0
@@ -90,4 +91,4 @@ class Lifecycle:
     def _tell(self, problem: str) -> None:
         if not self._warned:
             self._warned = True
-            print(f"zaxy: tool calls are not recorded: {problem}", file=sys.stderr)
+            say(f"zaxy: tool calls are not recorded: {problem}", err=True)

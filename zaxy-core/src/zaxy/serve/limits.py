@@ -1,12 +1,56 @@
-"""How many calls a server takes in a minute."""
+"""How many calls a server takes in a minute, and how many before it has answered others."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import Lock
 
+import anyio
+
 from zaxy.errors import InvalidRequest, Unavailable
+
+MAX_UNANSWERED = 100
+"""Calls that are taken from a client before it is made to wait: each holds its arguments, later its answer."""
+
+
+class Unanswered:
+    """Counts the calls that are not answered yet, in one event loop. Who reads calls waits while there are too many."""
+
+    def __init__(self, max_calls: int = MAX_UNANSWERED) -> None:
+        self._max_calls = max_calls
+        self._changed: anyio.Event | None = None
+        self.count = 0
+
+    def begin(self) -> None:
+        self.count += 1
+
+    def end(self) -> None:
+        self.count = max(self.count - 1, 0)
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        self.begin()
+        try:
+            yield
+        finally:
+            self.end()
+
+    async def room(self) -> None:
+        """Return when one more may be read."""
+        await self._until_fewer_than(self._max_calls)
+
+    async def none_left(self) -> None:
+        await self._until_fewer_than(1)
+
+    async def _until_fewer_than(self, calls: int) -> None:
+        while self.count >= calls:
+            self._changed = self._changed or anyio.Event()
+            await self._changed.wait()
 
 
 class CallLimit:

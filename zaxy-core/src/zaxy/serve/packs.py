@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import orjson
 
 from zaxy.api.models import Candidate, Cursor, Draft, Event, Page, Query, Tool
 from zaxy.errors import InternalError, ZaxyError
+from zaxy.printing import say
 from zaxy.serve.catalog import Catalog
 from zaxy.serve.served_tool import Call, ServedTool
 
@@ -108,7 +108,7 @@ def _without_details(pack: BoundProvider, name: str, error: ZaxyError) -> ZaxyEr
     """What a plugin's own exception says is for its author, on stderr: it may tell paths and secrets."""
     if error.code != "internal_error":
         return error
-    print(f"zaxy: {name}: {error.message}", file=sys.stderr)
+    say(f"zaxy: {name}: {error.message}", err=True)
     return InternalError(f"the tool pack {pack.name} ({pack.row.package}) failed", error.remediation)
 
 

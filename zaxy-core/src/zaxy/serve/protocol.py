@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import anyio
@@ -19,7 +20,9 @@ from zaxy.errors import InvalidRequest, ZaxyError
 from zaxy.owner.handshake import Caller
 from zaxy.serve.application import Application, Reply, Request
 from zaxy.serve.catalog import hints_of, listed_schema
+from zaxy.serve.limits import Unanswered
 from zaxy.serve.served_tool import ServedTool
+from zaxy.serve.turns import Turns
 
 Context = ServerRequestContext[Any, Any]
 
@@ -37,15 +40,16 @@ AT_ONCE = 16
 PROGRESS_EVERY = 0.1
 
 
-def make_server(application: Application) -> Server[Any]:
-    """The server for all connections of an application."""
-    return _Handlers(application).server()
+def make_server(application: Application, unanswered: Unanswered | None = None) -> Server[Any]:
+    """The server for all connections of an application. `unanswered` counts the calls of all of them together."""
+    return _Handlers(application, unanswered or Unanswered()).server()
 
 
 class _Handlers:
-    def __init__(self, application: Application) -> None:
+    def __init__(self, application: Application, unanswered: Unanswered) -> None:
         self._application = application
-        self._turns: anyio.CapacityLimiter | None = None
+        self._unanswered = unanswered
+        self._turns: Turns | None = None
         self._listings: dict[str, types.ListToolsResult] = {}
 
     def server(self) -> Server[Any]:
@@ -81,19 +85,17 @@ class _Handlers:
 
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         if self._turns is None:
-            self._turns = anyio.CapacityLimiter(AT_ONCE)
+            self._turns = Turns(AT_ONCE)
         watched = _Watched(ctx) if ctx.meta and "progress_token" in ctx.meta else None
         request = Request(
             params.name, params.arguments or {}, _admin_token(ctx), _refusal(ctx), watched, _caller(ctx), ctx.request_id
         )
-        async with anyio.create_task_group() as tasks:
-            if watched is not None:
-                tasks.start_soon(watched.tell)
-            # A call that its client cancelled works on in its thread; nobody waits for what it answers.
-            reply = await anyio.to_thread.run_sync(
-                self._application.answer, request, abandon_on_cancel=True, limiter=self._turns
-            )
-            tasks.cancel_scope.cancel()
+        with self._unanswered.one():
+            async with anyio.create_task_group() as tasks:
+                if watched is not None:
+                    tasks.start_soon(watched.tell)
+                reply = await self._turns.run(partial(self._application.answer, request))
+                tasks.cancel_scope.cancel()
         return as_result(reply)
 
 
@@ -165,8 +167,9 @@ def _caller(ctx: Context) -> Caller | None:
 
 
 def _admin_token(ctx: Context) -> str:
+    """From its header; two of them make none that fits."""
     headers = getattr(ctx.request, "headers", None)
-    return str(headers.get(ADMIN_HEADER, "")) if headers is not None else ""
+    return ",".join(headers.getlist(ADMIN_HEADER)) if headers is not None else ""
 
 
 def log_to_stderr() -> None:

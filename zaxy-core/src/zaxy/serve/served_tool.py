@@ -50,7 +50,7 @@ class ServedTool(NamedTuple):
     tool: Tool
     answer: Callable[[Call], Mapping[str, Any]]
     needs_admin: bool = False
-    """In production it is only for those who have the admin token."""
+    """Where an admin token is set, and in production always, it is only for those who have that token."""
 
 
 def tool(

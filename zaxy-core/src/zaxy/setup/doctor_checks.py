@@ -66,6 +66,22 @@ def check_workspace(context: DoctorContext) -> list[Finding]:
     return [Finding("workspace", OK, message)]
 
 
+def check_trust(context: DoctorContext) -> list[Finding]:
+    """Whether this user made the workspace or trusts it, and what of its file is not read."""
+    workspace = context.workspace
+    rows = []
+    if workspace.passed_over:
+        message = f"{workspace.passed_over} belongs to another user, and was passed over"
+        rows.append(Finding("trust", WARNING, message, "To use it all the same, name it with --workspace."))
+    if not workspace.is_own:
+        message = "this memory came from elsewhere: its settings are not read, and its facts are not believed"
+        rows.append(Finding("trust", WARNING, message, context.command("trust")))
+    elif unread := workspace.unread_settings():
+        message = f"{workspace.identity_file} sets what only you may set, and is not obeyed: {', '.join(unread)}"
+        rows.append(Finding("trust", WARNING, message, f"zaxy config set {unread[0]} VALUE"))
+    return rows or [Finding("trust", OK, "this user made the workspace, or trusts it")]
+
+
 def check_disk(context: DoctorContext) -> list[Finding]:
     folder = context.eventloom if context.has_memory else context.workspace.root
     free = shutil.disk_usage(folder).free
@@ -252,6 +268,7 @@ CHECKS = (
     DoctorCheck("python", check_python),
     DoctorCheck("sqlite", check_sqlite),
     DoctorCheck("workspace", check_workspace),
+    DoctorCheck("trust", check_trust),
     DoctorCheck("disk_space", check_disk),
     DoctorCheck("file_modes", check_modes, fix_modes),
     DoctorCheck("user_key", check_key),

@@ -19,6 +19,7 @@ from zaxy.clients.hook_installs import BROKEN, INSTALLED, INVALID, NOT_INSTALLED
 from zaxy.clients.hook_status import hook_status
 from zaxy.clients.installed import Clients, InstalledClient, open_clients, target_of
 from zaxy.errors import ZaxyError
+from zaxy.security.small_files import read_small_file
 from zaxy.setup.doctor import ERROR, FIX, OK, WARNING, DoctorCheck, DoctorContext, Finding
 from zaxy.setup.init_clients import Target, server_of
 from zaxy.setup.running_servers import doubled, running_servers
@@ -159,11 +160,12 @@ def check_hook_errors(context: DoctorContext) -> list[Finding]:
     """What hooks could not record, which the clients never heard of."""
     path = os.path.join(context.eventloom, HOOK_ERRORS)
     try:
-        with open(path, "rb") as file:
-            file.seek(max(os.fstat(file.fileno()).st_size - TAIL, 0))
-            lines = file.read().decode("utf-8", "replace").splitlines()
+        lines = read_small_file(path)[-TAIL:].decode("utf-8", "replace").splitlines()
     except FileNotFoundError:
         return [Finding("hook_errors", OK, "no hook has failed")]
+    except OSError as error:
+        action = f"Move {path} away: a new one is begun when a hook fails."
+        return [Finding("hook_errors", WARNING, f"{path} cannot be read: {error.strerror}", action)]
     since = (datetime.now(UTC) - LATELY).strftime("%Y-%m-%dT%H:%M:%S")
     fresh = [line for line in lines if line[:19] >= since]
     if not fresh:

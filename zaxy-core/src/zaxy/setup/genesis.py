@@ -12,6 +12,7 @@ from zaxy.api.models import Event
 from zaxy.eventloom.admission import OWN_ACTOR
 from zaxy.eventloom.drafts import own_draft
 from zaxy.eventloom.event_log import EventLog
+from zaxy.security.small_files import read_named_file
 from zaxy.workspace import Workspace
 
 GENESIS, DISCOVERED = "session.genesis", "workspace.instructions.discovered"
@@ -76,8 +77,7 @@ def _described(root: str, name: str) -> InstructionFile | None:
         status = os.lstat(path)
         if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE:
             return None
-        with open(path, "rb") as file:
-            data = file.read(MAX_FILE + 1)
+        data = read_named_file(path, MAX_FILE)
     except OSError:
         return None
     return InstructionFile(name, len(data), hashlib.sha256(data).hexdigest())

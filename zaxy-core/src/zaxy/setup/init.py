@@ -54,6 +54,7 @@ from zaxy.workspace import Workspace, named_domain
 KILLED = "a write that was killed had left it"
 QUESTION = "Which workspace is this?"
 NO_CLIENT = "Set up a client: zaxy init --client NAME. 'zaxy ide-config --help' names those that are installed."
+NOT_OWN = "This memory came from elsewhere, and is not believed: look at it, then run zaxy trust."
 
 
 class PlannedFile(NamedTuple):
@@ -129,8 +130,7 @@ class Done:
 def make_plan(workspace: Workspace, options: InitOptions, environ: Mapping[str, str] = os.environ) -> Plan:
     """What init would do. Nothing is written."""
     settings = _setting_changes(workspace, options)
-    wanted = {**workspace.stored_settings(), **{change.env: change.after for change in settings}}
-    stored = {env: value for env, value in wanted.items() if value is not None}
+    stored = workspace.stored_settings().changed({change.env: change.after for change in settings})
     domain = _domain(workspace, options) or f"ws-{_identity_so_far(workspace)[:8]}"
     session = check_session_id(Settings(stored=stored).eventloom_thread or f"{domain}-default")
     with open_clients(stored) as known:
@@ -157,8 +157,12 @@ def make_plan(workspace: Workspace, options: InitOptions, environ: Mapping[str, 
         missing=missing,
         stale_owner=has_left_over(workspace) and not is_held(workspace),
         server=server,
-        next_steps=tuple(step for _, plan in plans for step in plan.steps) if plans else (NO_CLIENT,),
+        next_steps=_next_steps(workspace, [step for _, plan in plans for step in plan.steps] if plans else [NO_CLIENT]),
     )
+
+
+def _next_steps(workspace: Workspace, steps: Sequence[str]) -> tuple[str, ...]:
+    return tuple(steps) if workspace.is_own else (NOT_OWN, *steps)
 
 
 def settled(plan: Plan, environ: Mapping[str, str] = os.environ) -> Plan:
@@ -191,7 +195,7 @@ def _setting_changes(workspace: Workspace, options: InitOptions) -> tuple[Settin
                 wanted["ZAXY_EMBEDDED_ENGINE"] = options.backend
     if options.domain and named_domain(workspace) != _domain(workspace, options):
         wanted["ZAXY_DOMAIN"] = options.domain
-    changes = (SettingChange(env, stored.get(env), value) for env, value in wanted.items())
+    changes = (SettingChange(env, stored.kept(env), value) for env, value in wanted.items())
     return tuple(change for change in changes if change.before != change.after)
 
 

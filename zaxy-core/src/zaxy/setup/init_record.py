@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zaxy.atomic_write import atomic_write
-from zaxy.clients.files import read_file
 from zaxy.errors import Unavailable, ZaxyError
-from zaxy.security.paths import own_folder, unusable_folder
+from zaxy.security.paths import own_folder_within, unusable_folder
+from zaxy.security.small_files import read_small_json
 from zaxy.workspace import Workspace
 
 FILE = os.path.join("runtime", "init.json")
 FORMAT = 1
+MAX_BYTES = 32 << 20
 
 
 class Part(NamedTuple):
@@ -108,9 +109,12 @@ def read_record(workspace: Workspace) -> Record:
     """What is on record; a link or a pipe in its place is refused, since the project may be a stranger's."""
     path = os.path.join(workspace.eventloom, FILE)
     try:
-        content = read_file(Path(path), Path(workspace.eventloom)).content
-        return Record() if content is None else _parsed(json.loads(content))
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        return _parsed(read_small_json(path, MAX_BYTES))
+    except (FileNotFoundError, NotADirectoryError):
+        return Record()
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from None
+    except (ValueError, KeyError, TypeError) as error:
         raise _unreadable(path, f"it is not a record of this version ({error})") from None
 
 
@@ -119,8 +123,7 @@ def write_record(workspace: Workspace, record: Record) -> None:
     path = os.path.join(workspace.eventloom, FILE)
     if record.empty and not os.path.lexists(path):
         return
-    own_folder(workspace.eventloom, create=True)
-    folder = own_folder(os.path.dirname(path), create=True)
+    folder = own_folder_within(workspace.eventloom, os.path.dirname(FILE), create=True)
     try:
         if record.empty:
             os.unlink(path)

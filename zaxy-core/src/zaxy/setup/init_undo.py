@@ -162,7 +162,7 @@ def _drop_folders(change: FileChange) -> None:
 
 
 def _undone_setting(workspace: Workspace, change: SettingChange, dry_run: bool) -> Undone:
-    now = workspace.stored_settings().get(change.env)
+    now = workspace.stored_settings().kept(change.env)
     if now == change.before:
         return Undone(change.env, NOTHING, "it is as it was before")
     if now != change.after:

@@ -66,7 +66,8 @@ def fact_lines(reply: Reply, terminal: Terminal) -> Lines:
         lines += wrapped(plain(fact["content"]), terminal.width, "  ")
         kind = fact.get("entity_type", "").replace("_", " ")
         by = f"by {plain(fact['actor'])}" if fact.get("actor") else ""
-        lines += _source(f"{kind} {by}".strip(), fact.get("valid_from", ""), fact["citation"], terminal)
+        whose = f"{'foreign ' if fact.get('foreign') else ''}{kind} {by}".strip()
+        lines += _source(whose, fact.get("valid_from", ""), fact["citation"], terminal)
         if origin := fact.get("metadata", {}).get("origin_citation"):
             lines.append(terminal.painted(f"    imported from {parse_citation(origin).short}", DIM))
         for before in _replaced_by(reply, fact["citation"]):
@@ -85,7 +86,7 @@ def _replaced_by(reply: Reply, citation: str) -> list[dict[str, Any]]:
 
 def _source(whose: str, time: str, citation: str, terminal: Terminal) -> Lines:
     """Who said it and when, with the citation on the same line where that fits."""
-    source = ", ".join(filter(None, (whose, f"{time[:10]} {time[11:16]} UTC" if time else "")))
+    source = plain(", ".join(filter(None, (whose, f"{time[:10]} {time[11:16]} UTC" if time else ""))))
     line = f"    {source}  {citation}" if source else f"    {citation}"
     if cells(line) <= terminal.width:
         return [terminal.painted(line, DIM)]
@@ -139,7 +140,8 @@ def _related(reply: Reply, terminal: Terminal) -> Lines:
             lines.append(terminal.painted(f"    perhaps replaced by {newer}", DIM))
         if newer := found.get("replaced_by"):
             lines.append(terminal.painted(f"    was so before {newer}", DIM))
-        lines += _source(found.get("event_type", ""), "", found["citation"], terminal)
+        foreign = "foreign " if found.get("foreign") else ""
+        lines += _source(f"{foreign}{found.get('event_type', '')}", "", found["citation"], terminal)
     return lines
 
 
@@ -161,7 +163,7 @@ def _skills(reply: Reply, terminal: Terminal) -> Lines:
     lines = list[str]()
     for skill in found:
         lines += wrapped(
-            f"{plain(skill['skill_id'])} {plain(skill['version'])}, {skill['status']}", terminal.width, "  "
+            f"{plain(skill['skill_id'])} {plain(skill['version'])}, {plain(skill['status'])}", terminal.width, "  "
         )
         for number, step in enumerate(skill["procedure"], 1):
             lines += wrapped(f"{number}. {plain(step)}", terminal.width, "    ", "       ")

@@ -18,7 +18,7 @@ def event_page(record: Mapping[str, Any], width: int, colour: bool) -> str:
     terminal = Terminal(width, colour)
     rows = dict(_rows(record))
     across = max(map(len, rows)) + 2
-    lines = [terminal.painted(f"{record['type']} by {plain(record['actor'])}", BOLD)]
+    lines = [terminal.painted(plain(f"{record['type']} by {record['actor']}"), BOLD)]
     for name, value in rows.items():
         lines += wrapped(plain(value), terminal.width, name.ljust(across), " " * across)
     return "\n".join([*lines, "", *_payload(record.get("payload"), terminal)])

@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TextIO
 from unicodedata import combining, east_asian_width
 
+from zaxy.printing import BOLD, DIM, GREEN, PLAIN, RED, YELLOW
+
 WIDEST, NARROWEST = 100, 40
-BOLD, DIM, RED, GREEN, YELLOW, PLAIN = "\033[1m", "\033[2m", "\033[31m", "\033[32m", "\033[33m", "\033[0m"
+__all__ = ["BOLD", "DIM", "GREEN", "RED", "YELLOW", "Terminal", "cells", "plain", "terminal_of", "wrapped"]
 
 
 class Terminal(NamedTuple):

@@ -65,6 +65,10 @@ class TextIndex:
 
         self._use(session, wipe)
 
+    def try_scrub(self, session: str) -> bool:
+        """Whether no byte of what was wiped is left."""
+        return self._use(session, lambda file: file.try_scrub())
+
     def search(self, query: Query) -> Sequence[Candidate]:
         """The passages that fit, as candidates: one for each event, with its best passage."""
         best: dict[int, Hit] = {}

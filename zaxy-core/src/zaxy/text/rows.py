@@ -11,10 +11,11 @@ from typing import Any
 
 import orjson
 
-from zaxy.api.models import EntityRef, Event, ExtractedEvent
+from zaxy.api.models import EntityRef, Event, ExtractedEvent, Extraction
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.citation import parse_citation
 from zaxy.eventloom.sealed_connection import SealedConnection
+from zaxy.extract.feedback import ABOUT_MEMORY
 from zaxy.extract.names import entity_key
 from zaxy.text import tokens
 from zaxy.text.asides import NewAsides
@@ -71,7 +72,7 @@ class NewRows:
             else:
                 self._add_aside(event, part, passage, entity=entity, said=said)
         if event.type == "memory.reinforced" and event.payload:
-            self._reinforce(event.seq, event.session, event.payload)
+            self._reinforce(event.seq, event.session, event.payload, about=_memory_meant(rows))
 
     def _add_aside(self, event: Event, part: int, passage: Passage, *, entity: str, said: Parts) -> None:
         """What tells nothing stands behind the last passage of its episode, and counts for nothing there."""
@@ -126,16 +127,14 @@ class NewRows:
         self._episode += 1
         return [self._episode, source, 0, 0, time]
 
-    def _reinforce(self, seq: int, session: str, payload: Any) -> None:
+    def _reinforce(self, seq: int, session: str, payload: Any, *, about: str) -> None:
         target = None
         with contextlib.suppress(ZaxyError):
             citation = parse_citation(str(payload.get("citation", "")))
             target = citation.seq if citation.session == session else None
-        kind, name = payload.get("entity_type"), payload.get("entity_name")
-        entity = entity_key(EntityRef(kind, name)) if isinstance(kind, str) and isinstance(name, str) else ""
         importance = payload.get("importance")
         weight = float(importance) if type(importance) in (int, float) and 0 < importance <= 1 else 1.0
-        row = (seq, target, entity, weight)
+        row = (seq, target, about, weight)
         self._reinforced.append((*row, self._seal(row)))
 
     def write(self) -> tuple[int, int]:
@@ -181,3 +180,8 @@ def _json(value: object) -> str:
 
 def _moment(time: str) -> datetime:
     return datetime.fromisoformat(time)
+
+
+def _memory_meant(rows: Extraction) -> str:
+    """The key of the memory that feedback is about, whether it names it or refers to it."""
+    return next((entity_key(edge.target) for edge in rows.edges if edge.relation_type == ABOUT_MEMORY), "")

@@ -36,7 +36,7 @@ def followers(call: Call) -> Mapping[str, Any]:
 @tool(
     "memory_erase",
     "Erase what a cited event says, from the log and from all that followed it.",
-    takes=schema("citation reason", citation=TEXT, reason=TEXT, actor=TEXT),
+    takes=schema("citation reason", citation=TEXT, reason=TEXT, actor=TEXT, with_copies={"type": "boolean"}),
     destructive=True,
 )
 def erase(call: Call) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from zaxy.api.models import Draft, Event
+from zaxy.errors import ZaxyError
 from zaxy.eventloom.citation import short_citation
 from zaxy.retrieve.results import Position, cursor_text, position_of
 from zaxy.serve.results import appended
@@ -138,14 +139,26 @@ def replay(call: Call) -> Mapping[str, Any]:
         rows.append(row)
         used += cost
     next_cursor = cursor_text(Position(more, 0), asked) if more else None
-    return {"results": rows, "tokens_used": used, "truncated": bool(more), "next_cursor": next_cursor}
+    foreign = {} if call.memory.recall.is_own else {"foreign": True}
+    return {"results": rows, "tokens_used": used, "truncated": bool(more), "next_cursor": next_cursor, **foreign}
 
 
 def _events(call: Call, session: str, start: int, housekeeping: bool) -> Iterator[Event]:
     """A few at a time: a page ends by its budget, and payloads may be large."""
-    while found := call.memory.replay(session, start, limit=READ_TOGETHER, include_housekeeping=housekeeping):
+    first = start
+    while found := _read(call, session, start, first=first, include_housekeeping=housekeeping):
         yield from found
         start = found[-1].seq + 1
+
+
+def _read(call: Call, session: str, start: int, *, first: int, include_housekeeping: bool) -> list[Event]:
+    """The next events. Damage behind the first ones ends the page; it is an error for those who go on from there."""
+    try:
+        return call.memory.replay(session, start, limit=READ_TOGETHER, include_housekeeping=include_housekeeping)
+    except ZaxyError:
+        if start == first:
+            raise
+        return []
 
 
 def event_row(event: Event) -> dict[str, Any]:
