@@ -343,7 +343,7 @@ def test_the_command_is_an_absolute_path_that_runs(monkeypatch: pytest.MonkeyPat
     assert os.path.isabs(command[0])
     assert os.access(command[0], os.X_OK)
     monkeypatch.setattr("zaxy.clients.entries._script_folders", lambda: [str(tmp_path)])
-    assert command_line()[1:] == ("-m", "zaxy")
+    assert command_line()[1:] == ("-P", "-m", "zaxy")
     assert os.path.isabs(command_line()[0])
 
 

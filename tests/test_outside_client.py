@@ -17,6 +17,7 @@ import outside_client
 from project import Project
 from zaxy.api.edit import json as json_text
 from zaxy.plugins.scaffold import plugin_files, write_files
+from zaxy.workspace import Workspace, find_workspace
 
 SETTINGS = b"""{
 \t// mine
@@ -268,8 +269,13 @@ def test_init_takes_a_graph_store_from_outside(project: Elsewhere, needs: list[s
     scaffolded(project, "acme-graph", needs)
     reply = project.told("init", "--preset", "minimal", "--backend", "acme-graph", "--yes")
     assert (reply["backend"], reply["ok"], reply["server"]["ok"]) == ("acme-graph", True, True)
-    workspace = project.root / ".eventloom" / "workspace.json"
-    assert json.loads(workspace.read_text())["settings"] == kept
+    workspace = find_workspace(str(project.root))
+    assert kept_here(workspace) == kept
     assert os.path.isdir(project.root / ".eventloom" / "followers" / "projection_backends-acme-graph")
     assert project.told("init", "--undo")["ok"]
-    assert json.loads(workspace.read_text())["settings"] == {}
+    assert kept_here(workspace) == {}
+
+
+def kept_here(workspace: Workspace) -> dict[str, object]:
+    stored = workspace.stored_settings()
+    return {**stored.workspace, **stored.here}

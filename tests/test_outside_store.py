@@ -36,10 +36,7 @@ def shop(tmp_path: Path) -> Shop:
     made.root.mkdir()
     made.home.mkdir()
     outside_store.install(made.home / "site")
-    kept = made.root / ".eventloom"
-    kept.mkdir(mode=0o700)
-    settings = {"ZAXY_EVENT_STORE": outside_store.NAME}
-    (kept / "workspace.json").write_text(json.dumps({"id": "0" * 32, "settings": settings}))
+    find_workspace(str(made.root)).store_setting("ZAXY_EVENT_STORE", outside_store.NAME)
     return made
 
 

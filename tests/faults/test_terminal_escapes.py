@@ -27,7 +27,7 @@ from zaxy.printing import STEERING, visible, visible_but_for_style
 CORE = Path(zaxy.__file__).parent
 EVIL = "\x1b]0;EVIL\x07\x1b[31mEVIL\x1b[2J\x9b31mEVIL\x7f\u202eEVIL\u2066\u2028\r\x08EVIL"
 """Titles, colours that we use ourselves, cleared screens, the eight-bit escape, turned text, carriage returns."""
-SESSION, DATED, FOREIGN = "demo-default", "dated", "foreign"
+SESSION, MALFORMED, FOREIGN = "demo-default", "malformed", "foreign"
 SALT = "ab" * 16
 DIRECTION = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 OUR_STYLE = re.compile("\x1b\\[(?:0|1|2|31|32|33)m(?!EVIL)")
@@ -59,8 +59,10 @@ def steering(text: str) -> list[str]:
     )
 
 
-def planted(folder: Path, session: str, *, thread: str, time: str) -> None:
-    """A log whose chain is right and whose every string is hostile."""
+def planted(folder: Path, session: str, *, thread: str = "", within_format: bool = False) -> None:
+    """A log whose chain is right and whose strings are hostile: all of them, or those that the format leaves free."""
+    evil = "" if within_format else EVIL
+    thread = thread or session
     lines: list[bytes] = []
     prev = None
     for seq, (kind, payload) in enumerate(EVENTS, 1):
@@ -70,12 +72,12 @@ def planted(folder: Path, session: str, *, thread: str, time: str) -> None:
         record = {
             "v": 1,
             "seq": seq,
-            "id": f"evt_{seq}_{EVIL}",
-            "type": kind,
+            "id": f"evt_{seq}_0123abcd{evil}",
+            "type": kind if evil else kind.replace(EVIL, ".thing"),
             "actor": f"ann {EVIL}",
             "thread": thread,
-            "time": time,
-            "sensitivity": f"internal{EVIL}",
+            "time": f"2026-06-15T00:00:00.000000Z{evil}",
+            "sensitivity": f"internal{evil}",
             "payload_digest": digest,
             "prev": prev,
             "caused_by": f"evt_{EVIL}",
@@ -93,12 +95,12 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("evil") / "demo"
     log = root / ".eventloom"
     log.mkdir(parents=True, mode=0o700)
-    planted(log, SESSION, thread=SESSION, time="2026-06-15T00:00:00.000000Z")
-    planted(log, DATED, thread=DATED, time=f"2026-06-15T00:00:0{EVIL}")
-    planted(log, FOREIGN, thread=f"other{EVIL}", time="2026-06-15T00:00:00.000000Z")
+    planted(log, SESSION, within_format=True)
+    planted(log, MALFORMED)
+    planted(log, FOREIGN, thread=f"other{EVIL}")
     damaged = (log / f"{SESSION}.jsonl").read_bytes().replace(b"lamp is red", b"lamp is RED", 1)
     (log / "damaged.jsonl").write_bytes(damaged)
-    kept = {"id": "ab" * 8, "settings": {"ZAXY_HTTP_ALLOWED_ORIGINS": EVIL, EVIL: EVIL}}
+    kept = {"id": "ab" * 16, "settings": {"ZAXY_HTTP_ALLOWED_ORIGINS": EVIL, EVIL: EVIL}}
     (log / "workspace.json").write_text(json.dumps(kept))
     (root.parent / "home").mkdir()
     (root / "bundle.json").write_text(json.dumps({"version": EVIL, "entries": [], EVIL: EVIL, "session_id": EVIL}))
@@ -124,16 +126,17 @@ LINES: dict[str, list[list[str]]] = {
     "demo": [],
     "init": [["--dry-run"]],
     "doctor": [[]],
+    "trust": [[]],
     "append": [["fact.recorded", "--actor", EVIL, "--payload", json.dumps({"text": EVIL})], [EVIL, "--payload", EVIL]],
-    "replay": [[], [DATED], [FOREIGN], ["damaged"], [EVIL], [".eventloom/dated.jsonl"], ["bundle.json"]],
-    "tail": [[], [DATED], [FOREIGN], ["damaged"], [EVIL]],
+    "replay": [[], [MALFORMED], [FOREIGN], ["damaged"], [EVIL], [".eventloom/malformed.jsonl"], ["bundle.json"]],
+    "tail": [[], [MALFORMED], [FOREIGN], ["damaged"], [EVIL]],
     "sessions": [[]],
-    "verify": [[], [DATED], [FOREIGN], ["damaged"]],
+    "verify": [[], [MALFORMED], [FOREIGN], ["damaged"]],
     "repair": [["damaged"], [FOREIGN], []],
     "forget": [[f"{CITED}3", "--hard", "--reason", EVIL, "--actor", EVIL], [EVIL, "--hard"]],
-    "checkout": [["Where is the lamp?"], ["Where is the lamp?", "--why"], [EVIL], ["lamp", "--session-id", DATED]],
-    "query": [["lamp"], ["lamp", "--session-id", DATED], ["lamp", "--session-id", FOREIGN], [EVIL], ["ann EVIL"]],
-    "verbatim": [["lamp"], ["EVIL"], [EVIL], ["lamp", "--session-id", DATED]],
+    "checkout": [["Where is the lamp?"], ["Where is the lamp?", "--why"], [EVIL], ["lamp", "--session-id", MALFORMED]],
+    "query": [["lamp"], ["lamp", "--session-id", MALFORMED], ["lamp", "--session-id", FOREIGN], [EVIL], ["ann EVIL"]],
+    "verbatim": [["lamp"], ["EVIL"], [EVIL], ["lamp", "--session-id", MALFORMED]],
     "invalidate": [[EVIL, "--type", EVIL], ["lamp", "--type", "fact", "--at", EVIL]],
     "show": [[f"{CITED}3"], [f"{CITED}1"], [EVIL]],
     "memory checkout": [["lamp"]],
@@ -143,9 +146,9 @@ LINES: dict[str, list[list[str]]] = {
     "memory skill": [["propose", EVIL, "--name", EVIL, "--step", EVIL], ["apply", EVIL]],
     "serve": [["--transport", EVIL], ["--profile", EVIL, "--transport", "http", "--port", "0"]],
     "ide-config": [[EVIL], ["cursor"]],
-    "followers status": [[], ["--session-id", DATED], ["--all"]],
-    "followers rebuild": [[], ["--session-id", DATED], ["--session-id", FOREIGN]],
-    "followers verify": [[], ["--session-id", DATED]],
+    "followers status": [[], ["--session-id", MALFORMED], ["--all"]],
+    "followers rebuild": [[], ["--session-id", MALFORMED], ["--session-id", FOREIGN]],
+    "followers verify": [[], ["--session-id", MALFORMED]],
     "followers digest": [[], ["--all"]],
     "hook-event": [[EVIL, "--strict"], ["user-prompt", "--client", EVIL]],
     "hooks": [[EVIL]],
@@ -156,7 +159,7 @@ LINES: dict[str, list[list[str]]] = {
     "capture stop": [[]],
     "capture soak": [],
     "codex-capture": [[]],
-    "export": [["--out", "out.json"], ["--session-id", DATED, "--out", "o.json"], ["--out", EVIL_NAME]],
+    "export": [["--out", "out.json"], ["--session-id", MALFORMED, "--out", "o.json"], ["--out", EVIL_NAME]],
     "export-push": [["--sink", EVIL, "--dest", EVIL], ["--sink", "file", "--dest", EVIL_NAME]],
     "export-disclose": [["bundle.json", "--out", "part.json"]],
     "verify-export": [["bundle.json"], ["payload.json"]],
@@ -164,7 +167,7 @@ LINES: dict[str, list[list[str]]] = {
     "import": [["bundle.json"]],
     "export-keygen": [["--out-private", "a", "--out-public", "b", "--algorithm", EVIL]],
     "export-keys show": [["bundle.json"], [EVIL]],
-    "refs list": [[], ["--session-id", DATED]],
+    "refs list": [[], ["--session-id", MALFORMED]],
     "refs update": [["HEAD", f"{CITED}3"], [EVIL, f"{CITED}1"], ["HEAD", EVIL]],
     "refs resolve": [["HEAD"], [f"refs/heads/{EVIL}"]],
     "plugins list": [[]],
@@ -181,7 +184,7 @@ LINES: dict[str, list[list[str]]] = {
     "config unset": [[EVIL]],
 }
 """How each command is called; those without a line print nothing that was recorded, and run for long."""
-SHOWN = ("replay", "tail", "checkout", "query", "verbatim", "show", "memory checkout", "config list", "refs list")
+SHOWN = ("replay", "tail", "checkout", "query", "verbatim", "show", "memory checkout")
 """Those whose first line shows to people what was recorded."""
 PAGES = ("checkout", "show", "doctor", "memory bootstrap", "memory capabilities", "replay", "query", "refs list")
 

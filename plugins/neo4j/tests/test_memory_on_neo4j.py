@@ -13,6 +13,7 @@ import pytest
 from project import Project
 from servers.neo4j_server import Address, Neo4jServer, OldServer, free_port, new_server
 from zaxy.memory import Memory
+from zaxy.workspace import find_workspace
 
 pytestmark = pytest.mark.xdist_group("neo4j")
 SECRET = "hunter2-is-the-password"
@@ -52,8 +53,7 @@ def test_init_chooses_it_and_writes_the_password_nowhere(project: Project, neo4j
     env = {**neo4j_address.settings, "ZAXY_PLUGINS_BUDGET": "30"}
     told = project.told("init", "--backend", "neo4j", "--client", "claude-code", "--client", "cursor", "--yes", **env)
     assert told["backend"] == "neo4j"
-    kept = json.loads((project.root / ".eventloom/workspace.json").read_text())["settings"]
-    assert kept == {"PROJECTION_BACKEND": "neo4j"}
+    assert find_workspace(str(project.root)).stored_settings().here == {"PROJECTION_BACKEND": "neo4j"}
     written = [path for folder in (project.root, project.home) for path in folder.rglob("*") if path.is_file()]
     assert len(written) > 3
     for path in written:

@@ -17,6 +17,7 @@ from zaxy.atomic_write import atomic_write
 from zaxy.errors import ZaxyError
 from zaxy.security.paths import own_folder
 from zaxy.security.session_ids import check_session_id
+from zaxy.security.small_files import read_small_json
 
 if TYPE_CHECKING:
     from zaxy.follow.run import Resolver
@@ -46,8 +47,8 @@ class Scrubber:
 
     def noted(self, session: str) -> dict[str, int]:
         """The followers that must still forget a session, each with the event at whose erasure that was noted."""
-        with suppress(OSError, ValueError), open(self._path(session), encoding="utf-8") as file:
-            noted = json.load(file)
+        with suppress(OSError, ValueError, AttributeError):
+            noted = read_small_json(self._path(session))
             return {name: since for name, since in noted.items() if type(since) is int}
         return {}
 

@@ -111,7 +111,10 @@ def _last_events(log: EventLog, session: str, max_events: int, unreadable: list[
     try:
         last = log.end(session)
         yield from log.events(session, max(1, last - max_events + 1), last)
+        damaged = log.state(session) == "damaged"
     except ZaxyError:  # what the others tell is still worth telling
+        damaged = True
+    if damaged:
         unreadable.append(session)
 
 
@@ -132,16 +135,16 @@ def _time(value: object) -> str:
     """A time as the log writes it, so that times compare as texts; empty for anything else."""
     try:
         moment = datetime.fromisoformat(str(value))
-    except ValueError:
+        return f"{moment.astimezone(UTC).isoformat(timespec='microseconds')[:26]}Z" if moment.tzinfo else ""
+    except (ValueError, OverflowError):
         return ""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ") if moment.tzinfo else ""
 
 
 def _last_time(log: EventLog, session: str) -> str:
     """When a session was written last; one that cannot be read comes first, so that it is spoken of."""
     try:
-        return log.last_event(session).time
+        return UNREADABLE if log.state(session) == "damaged" else log.last_event(session).time
     except NotFound:
-        return ""
+        return UNREADABLE if log.state(session) == "damaged" else ""
     except ZaxyError:
         return UNREADABLE

@@ -83,9 +83,18 @@ def _value_after(text: str, match: re.Match[str]) -> Span | None:
 @cache
 def _hints() -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The words that are ASCII, and the others."""
-    every = {word for language in (*SPACED.values(), *UNSPACED.values()) for word in _words(language[:2])}
-    words = sorted(word for word in every if not any(part in word for part in every if part != word))
-    return tuple(word for word in words if word.isascii()), tuple(word for word in words if not word.isascii())
+    words = {
+        word.replace("_", " ")
+        for one in (*SPACED.values(), *UNSPACED.values())
+        for word in f"{one[0]} {one[1]}".split()
+    }
+    plain = {word for word in words if word.isascii()}
+    return _shortest(plain), _shortest(words - plain)
+
+
+def _shortest(words: set[str]) -> tuple[str, ...]:
+    """Without those of which another one is a part."""
+    return tuple(word for word in sorted(words) if not any(part in word for part in words if part != word))
 
 
 def _words(lists: Iterable[str]) -> list[str]:

@@ -16,6 +16,7 @@ MIN_INNER_CHARS = 36
 """The same for a shape that does not begin with its literal."""
 _START = r"(?:(?<![\w-])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2})|(?<=[0-9]m))"
 _MIXED = r"(?=[\w+/=%-]{0,40}?[0-9])(?=[\w+/=%-]{0,40}?[A-Z])(?=[\w+/=%-]{0,40}?[a-z])"
+_ODD = rf"(?:{_MIXED}|(?=(?:[a-z=_-]{{0,20}}[0-9]){{4}}))"
 _ENDED = r"(?![A-Za-z0-9])"
 _ESCAPES = (b"\\", b"%", b"\x1b")
 """What may stand right before a token though it ends in a letter or digit: `\\n`, `%20`, a colour of a terminal."""
@@ -45,7 +46,12 @@ class Shape(NamedTuple):
 def pattern_of(shape: Shape) -> re.Pattern[str]:
     """Its first group is the secret; without a group, the whole match is."""
     literals = "|".join(re.escape(literal) for literal in sorted(shape.literals, key=len, reverse=True))
-    form = shape.form.replace("<start>", _START).replace("<mix>", _MIXED).replace("<>", f"(?:{literals})")
+    form = (
+        shape.form.replace("<start>", _START)
+        .replace("<mix>", _MIXED)
+        .replace("<odd>", _ODD)
+        .replace("<>", f"(?:{literals})")
+    )
     return re.compile(form + _ENDED, re.ASCII)
 
 

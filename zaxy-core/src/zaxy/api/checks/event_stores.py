@@ -283,14 +283,18 @@ def it_finds_the_event_of_a_key(case: EventStoreCase, bench: Workbench) -> None:
 @check(POINT)
 def refs_come_in_order(case: EventStoreCase, bench: Workbench) -> None:
     """Return all lines of the type memory.ref.updated, oldest first, of that session and no other type."""
-    refs = [Draft(REF, "zaxy", {"name": "HEAD", "text": f"ref {number}"}) for number in range(3)]
     with closing(bench.make(case)) as store:
-        store.append("other", refs[:1])
-        for ref in refs:
-            store.append(SESSION, [note(f"not a ref: {REF}"), ref])
+        store.append("other", [_ref("other", 0)])
+        for number in range(3):
+            store.append(SESSION, [note(f"not a ref: {REF}"), _ref(SESSION, number)])
         found = texts(proven(list(store.refs(SESSION))))
     wanted = ["ref 0", "ref 1", "ref 2"]
     expect(found == wanted, f"the refs are {wanted}, and {found} came")
+
+
+def _ref(session: str, number: int) -> Draft:
+    target = {"session_id": session, "target_seq": 1, "target_hash": "0" * 64}
+    return Draft(REF, "zaxy", {"name": "HEAD", "text": f"ref {number}", **target})
 
 
 @check(POINT)
