@@ -1,6 +1,6 @@
 """Every row of samples in every context: `python -m corpus.shape_matrix` in `tests` prints what was found.
 
-The samples of a row are made up from what its provider documents. A fifth of the rows, chosen by a hash of their names,
+The samples of a row are made up from the forms that their author knew. A fifth of the rows, chosen by a hash of their names,
 stands in a file of its own that only this matrix reads.
 """
 
