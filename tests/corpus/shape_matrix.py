@@ -1,7 +1,7 @@
 """Every row of samples in every context: `python -m corpus.shape_matrix` in `tests` prints what was found.
 
-The samples of a row are made up from the forms that their author knew. A fifth of the rows, chosen by a hash of their names,
-stands in a file of its own that only this matrix reads.
+The samples of a row are made up from the forms that their author knew. A fifth of the rows, chosen by a hash of their
+names, stands in a file of its own that only this matrix reads.
 """
 
 from __future__ import annotations
