@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from zaxy.__main__ import COMMANDS, main
 
-PATIENCE = 60.0
+PATIENCE = 40.0
 """Seconds after which a command hangs, however busy the machine is."""
 HUNG = -9
 
@@ -69,7 +69,7 @@ def _become(words: Sequence[str], folder: Path, *, environ: Mapping[str, str], s
         os.dup2(os.open(feed, os.O_RDONLY), 0)
         os.dup2(out, 1)
         os.dup2(out, 2)
-        sys.stdin, sys.stdout, sys.stderr = (open(fd, mode, encoding="utf-8") for fd, mode in enumerate("rww"))
+        sys.stdin, sys.stdout, sys.stderr = (open(fd, mode, encoding="utf-8") for fd, mode in enumerate("rww"))  # noqa: SIM115
         code = main(list(words))
     except SystemExit as error:
         code = error.code if isinstance(error.code, int) else 1

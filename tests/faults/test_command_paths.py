@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import stat
 from collections.abc import Callable, Iterator
@@ -227,7 +228,7 @@ FOR_OTHERS = {("export-keygen", "--out-public"), ("contracts pin", "--output"), 
 
 def test_every_parameter_that_is_written_to_is_known_here() -> None:
     named = {(command, one["name"]) for command, parameters in COMMANDS.items() for one in parameters}
-    outputs = {(command, name) for command, name in named if name.startswith("--out")} | {("export-push", "--dest")}
+    outputs = {(command, name) for command, name in named if re.match("--out(put|-|$)", name) or name == "--dest"}
     assert outputs - set(WRITTEN) == {("plugins new", "--output")}
 
 
@@ -247,7 +248,9 @@ def test_whatever_stands_where_a_command_writes_nothing_outside_is_touched(
 def test_what_is_not_meant_for_others_is_written_for_its_user_alone(
     watched: Watched, command: str, parameter: str
 ) -> None:
-    outcome = watched.run(*words_of(command, **{parameter: "new.json", "NAME": "kuzu"}))
+    watched.run("export-keygen", "--out-private=a.pem", "--out-public=b.pem")
+    watched.run("export", "--out=signed.json", "--private-key=a.pem", "--public-key=b.pem")
+    outcome = watched.run(*words_of(command, **{parameter: "new.json", "NAME": "kuzu", "BUNDLE": "signed.json"}))
     assert outcome.code == 0, outcome
     mode = stat.S_IMODE((watched.project / "new.json").stat().st_mode)
     assert mode == 0o600 or (command, parameter) in FOR_OTHERS

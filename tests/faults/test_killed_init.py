@@ -38,8 +38,9 @@ def project_with_settings(around: Path) -> Path:
 
 
 def tree(around: Path) -> dict[str, bytes | None]:
-    """All there is but the memory itself and the user's key."""
-    kept = (path for path in sorted(around.rglob("*")) if ".eventloom" not in path.parts and path.name != "key")
+    """All there is but the memory itself, and what the user's own folder keeps of other things, such as the key."""
+    found = (path for path in sorted(around.rglob("*")) if ".eventloom" not in path.parts)
+    kept = (path for path in found if path.parent != around / "state" or path.name.endswith(".partial"))
     return {str(path.relative_to(around)): path.read_bytes() if path.is_file() else None for path in kept}
 
 

@@ -125,6 +125,22 @@ def test_a_scrub_that_is_put_off_costs_no_rebuild(tmp_path: Path, monkeypatch: p
         assert wiped == []
 
 
+@pytest.mark.parametrize(
+    "note", (b"", b"{", b"[]", b"7", b'{"text": "x"}', b'{"text": -1, "no such": 1}', b"\xff", b"[" * 999)
+)
+def test_a_note_that_cannot_be_read_is_in_nobodys_way(tmp_path: Path, note: bytes) -> None:
+    remember(tmp_path)
+    folder = tmp_path / ".eventloom" / "followers" / "unscrubbed"
+    folder.mkdir()
+    (folder / f"{SESSION}.json").write_bytes(note)
+    with Memory.open(tmp_path) as memory:
+        assert memory.query("lamp", SESSION).results
+        assert memory.query("lamp", SESSION).warnings == ()
+        before = memory.follower_digests(SESSION)
+        memory.rebuild_followers(SESSION)
+        assert memory.follower_digests(SESSION) == before
+
+
 # A process that is killed while it forgets
 
 

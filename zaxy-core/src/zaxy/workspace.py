@@ -65,9 +65,10 @@ class Workspace(NamedTuple):
     def take_in(self) -> None:
         """Trust a workspace that came from elsewhere: its file and its log count as this user's own from now on."""
         from zaxy.file_lock import locked
+        from zaxy.security.paths import own_folder
 
         kept = self._read()
-        os.makedirs(self.eventloom, mode=0o700, exist_ok=True)
+        own_folder(self.eventloom, create=True)
         with locked(os.path.join(self.eventloom, LOCK_FILE)):
             named = kept if is_id(kept.get("id")) else {**kept, "id": os.urandom(16).hex()}
             self._write(marked(named), os.replace)
@@ -98,9 +99,11 @@ class Workspace(NamedTuple):
 
     def _change_settings(self, env: str, value: object) -> None:
         from zaxy.file_lock import locked
+        from zaxy.security.paths import own_folder
 
         if value is None and env not in self.stored_settings().workspace:
             return
+        own_folder(self.eventloom, create=True)
         with locked(os.path.join(self.eventloom, LOCK_FILE)):  # of two processes, one would undo what the other did
             kept = self._read()
             settings = {**_object(kept, "settings"), env: value}
@@ -142,9 +145,10 @@ class Workspace(NamedTuple):
         import json
 
         from zaxy.atomic_write import atomic_write
+        from zaxy.security.paths import own_folder
 
+        own_folder(self.eventloom, create=True)
         try:
-            os.makedirs(self.eventloom, mode=0o700, exist_ok=True)
             atomic_write(self.identity_file, (json.dumps(kept, indent=2, sort_keys=True) + "\n").encode(), put=put)
         except FileExistsError:
             pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from zaxy.contracts.diff import BREAKING, ContractChange, compare
 from zaxy.contracts.snapshot import FORMAT, Contract, Items, live_contracts, plugin_contract
 from zaxy.errors import InvalidRequest, NotFound, TooLarge, Unavailable
 from zaxy.plugins.roster import Roster
+from zaxy.security.small_files import read_named_file
 
 PLUGINS = "plugins"
 MAX_FILE = 16 << 20
@@ -29,7 +31,7 @@ def read_contract(path: Path) -> Contract:
     try:
         if path.stat().st_size > MAX_FILE:
             raise TooLarge(f"{path} is larger than 16 MiB", "Pass a contract file, such as a pin.")
-        read = json.loads(path.read_bytes())
+        read = json.loads(read_named_file(str(path), MAX_FILE))
     except OSError as error:
         raise NotFound(f"{path} cannot be read: {error.strerror}", "Check the path.") from None
     except (ValueError, RecursionError) as error:
@@ -44,11 +46,11 @@ def read_contract(path: Path) -> Contract:
 
 def read_contracts(path: Path) -> dict[str, Contract]:
     """The contracts in a file, or in a folder and its `plugins` folder, by name."""
-    if path.is_file():
+    if not os.path.isdir(path):
+        if not os.path.lexists(path):
+            raise NotFound(f"{path} is not there", "Pass a contract file or a folder of them.")
         one = read_contract(path)
         return {str(one["contract"]): one}
-    if not path.is_dir():
-        raise NotFound(f"{path} is not there", "Pass a contract file or a folder of them.")
     found = {file.stem: read_contract(file) for file in sorted(path.glob("*.json"))}
     found |= {f"{PLUGINS}/{file.stem}": read_contract(file) for file in sorted(path.glob(f"{PLUGINS}/*.json"))}
     return found

@@ -15,6 +15,7 @@ from zaxy.errors import Conflict, Forbidden, InvalidRequest, NotFound, TooLarge,
 from zaxy.export.bundle import Signer
 from zaxy.plugins.host import PluginHost
 from zaxy.plugins.roster import load_roster
+from zaxy.security.small_files import open_named_file
 from zaxy.settings import Settings
 
 POINT = "signing_algorithms"
@@ -132,11 +133,12 @@ def read_private(path: str) -> bytes:
 
 @contextmanager
 def opened(path: str) -> Iterator[BinaryIO]:
-    """A file that the caller named, open for reading."""
+    """A file that the caller named, open for reading; a pipe or a device in its place is not waited for."""
     try:
-        file = open(path, "rb")  # noqa: SIM115 - an error in the body is not an error of opening
-    except OSError as error:
-        raise NotFound(f"{path} cannot be read: {error.strerror}", "Check the path.") from None
+        file = open_named_file(path)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise NotFound(f"{path} cannot be read: {reason}", "Check the path.") from None
     with file:
         yield file
 

@@ -47,10 +47,13 @@ class Scrubber:
 
     def noted(self, session: str) -> dict[str, int]:
         """The followers that must still forget a session, each with the event at whose erasure that was noted."""
-        with suppress(OSError, ValueError, AttributeError):
+        try:
             noted = read_small_json(self._path(session))
             return {name: since for name, since in noted.items() if type(since) is int}
-        return {}
+        except OSError:
+            return {}
+        except (ValueError, AttributeError):  # nobody knows what it said: scrubbing all of them does no harm
+            return dict.fromkeys(self._parts, 0)
 
     def expect(self, session: str, end: int) -> None:
         """Note that an event up to `end` will be erased: whatever has begun before must forget it then."""

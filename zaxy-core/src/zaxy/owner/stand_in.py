@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import suppress
 from threading import Event, Thread
 
 from zaxy.owner.owner import private_socket
+from zaxy.printing import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class StandIn:
         try:
             self._serve(self._listener, self._stop, _nobody_waits)
         except BaseException as error:  # the requests that it has are then refused, as they would be without it
-            print(f"zaxy: memory cannot be served without the graph either: {error}", file=sys.stderr)
+            say(f"zaxy: memory cannot be served without the graph either: {error}", err=True)
         finally:
             self._listener.close()
 

@@ -89,10 +89,10 @@ def _hints() -> tuple[tuple[str, ...], tuple[str, ...]]:
         for word in f"{one[0]} {one[1]}".split()
     }
     plain = {word for word in words if word.isascii()}
-    return _shortest(plain), _shortest(words - plain)
+    return _distinct(plain), _distinct(words - plain)
 
 
-def _shortest(words: set[str]) -> tuple[str, ...]:
+def _distinct(words: set[str]) -> tuple[str, ...]:
     """Without those of which another one is a part."""
     return tuple(word for word in sorted(words) if not any(part in word for part in words if part != word))
 

@@ -13,7 +13,7 @@ from errno import EACCES, EFBIG, EINVAL, ELOOP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, BinaryIO
 
 MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 64
@@ -33,6 +33,15 @@ def read_named_file(path: str, max_bytes: int = MAX_BYTES) -> bytes:
     """The bytes of a file that the user named or that another program keeps, which may be a link and anybody's: a
     regular file of at most `max_bytes`."""
     return _read(path, _TO_READ, max_bytes=max_bytes, only_own=False)
+
+
+def open_named_file(path: str) -> BinaryIO:
+    """The same, open for reading, of any size: for what is read in parts."""
+    fd = os.open(path, _TO_READ)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(EINVAL, "it is not a regular file", path)
+    return open(fd, "rb")
 
 
 def read_small_json(path: str, max_bytes: int = MAX_BYTES) -> Any:
