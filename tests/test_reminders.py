@@ -210,3 +210,10 @@ def test_the_end_of_a_log_is_told_alike_however_much_of_it_is_read(shop: Shop, m
         unused = reminders.since_last_use(log)
         found.add((unused.events, unused.reasons))
     assert found == {(3, frozenset(["context_boundary"]))}
+
+
+@pytest.mark.parametrize("payload", ["[]", "7", "null", '"text"', '{"reason":[]}', "{}", "[" * 50_000 + "]" * 50_000])
+def test_a_reminder_on_record_that_says_nothing_sensible_hinders_no_hook(tmp_path: Path, payload: str) -> None:
+    line = f'{{"actor":"zaxy","payload":{payload},"type":"memory.reminder.suggested","v":1}}\n'
+    (tmp_path / "work.jsonl").write_text(line * 2, encoding="utf-8")
+    assert reminders.since_last_use(str(tmp_path / "work.jsonl")).events == 0
