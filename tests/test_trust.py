@@ -27,6 +27,7 @@ def me(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """This user's own folder, in which Zaxy has been run before."""
     folder = tmp_path / "my state"
     monkeypatch.setenv("ZAXY_STATE_DIR", str(folder))
+    monkeypatch.setattr("zaxy.eventloom.seen_heads.SECONDS_BETWEEN", 0.0)
     remembering(tmp_path / "an older project")
     return folder
 
@@ -272,7 +273,6 @@ def remember_more(workspace: Workspace) -> None:
     with Memory(workspace) as memory:
         memory.append("fact.recorded", {"fact": "the crane lifts ten tons"}, session=SESSION)
         memory.query(QUESTION, SESSION)
-        memory.recall.seen.keep(at_once=True)
 
 
 def test_an_older_copy_in_the_place_of_a_log_is_not_believed_until_it_is_trusted(tmp_path: Path) -> None:
@@ -300,6 +300,16 @@ def test_a_log_that_went_another_way_is_not_believed(tmp_path: Path) -> None:
                 memory.append("fact.recorded", {"fact": f"crane {number} lifts nothing"}, session=SESSION)
     reply = checkout(workspace)
     assert is_foreign(reply) and "is another one" in reply["warnings"][0]
+
+
+def test_followers_that_are_rebuilt_accept_the_log_as_it_is(tmp_path: Path) -> None:
+    workspace = remembering(tmp_path / "here")
+    shutil.copytree(workspace.eventloom, tmp_path / "copy", ignore=shutil.ignore_patterns("followers"))
+    remember_more(workspace)
+    put_back(workspace, tmp_path / "copy")
+    with Memory(workspace) as memory:
+        memory.rebuild_followers(SESSION)
+    assert not is_foreign(checkout(workspace))
 
 
 def test_a_log_that_only_grew_is_the_one_that_was_seen(tmp_path: Path) -> None:

@@ -538,7 +538,10 @@ class Memory:
         if unknown:
             known = ", ".join(self.recall.followers)
             raise NotFound(f"there is no follower {unknown[0]!r:.40}", f"There are {known}.")
-        return self.recall.loop.rebuild(session or self.session, names, self.recall.progress)
+        session = session or self.session
+        with self._log.view(session) as log:  # as it is: also if another one was seen here before
+            self.recall.seen.accept(log)
+        return self.recall.loop.rebuild(session, names, self.recall.progress)
 
     def follow_in_background(self) -> None:
         """From now on bring all sessions' followers up to the log as it grows, until `close`; for a server."""

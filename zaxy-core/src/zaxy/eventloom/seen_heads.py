@@ -32,6 +32,8 @@ class SeenHeads:
         self._name = os.path.join("workspaces", f"{workspace_id}.json")
         self._kept: dict[str, Any] | None = None
         self._now: dict[str, tuple[int, str]] = {}
+        self._accepted = False
+        """What the user accepted is kept at once."""
         self._mutex = Lock()
 
     def doubt(self, log: LogView) -> str:
@@ -54,19 +56,20 @@ class SeenHeads:
         if log.head is not None:
             with self._mutex:
                 self._now[log.session] = (log.head.seq, log.head.hash)
+                self._accepted = True
 
-    def keep(self, at_once: bool = False) -> None:
+    def keep(self) -> None:
         """Write down what was seen, unless that was done a moment ago. What cannot be kept is not."""
         with self._mutex:
             new = {name: list(head) for name, head in self._now.items() if list(head) != self._seen(name)}
-        if not new or not (at_once or self._is_due()):
+        if not new or not (self._accepted or self._is_due()):
             return
         try:
             change_state(self._name, lambda state: _take(state, new))
         except (OSError, ZaxyError):
             return
         with self._mutex:
-            self._kept = None
+            self._kept, self._accepted = None, False
 
     def _difference(self, log: LogView) -> str:
         seen = self._seen(log.session)

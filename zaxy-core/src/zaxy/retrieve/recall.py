@@ -132,10 +132,10 @@ class Recall:
                         graph=graph,
                         lanes=self._lanes if reads == ALL_LANES else (),
                         extract=self.extractors.extract,
-                        warnings=(*foreign, *doubts, *self.doubts(session, doubted)),
+                        warnings=(*doubts, *self.doubts(session, doubted)),
                         notices=self.notices,
                         target=target,
-                        foreign=bool(foreign),
+                        foreign=foreign,
                     ),
                     states,
                 )
@@ -166,7 +166,7 @@ class Recall:
         """
 
         def find(snapshot: Snapshot) -> list[int]:
-            if lags := [warning for warning in snapshot.warnings if warning != _damage(session)]:
+            if lags := [warning for warning in snapshot.gaps if warning != _damage(session)]:
                 raise Unavailable(f"not all of {session} can be searched yet: {lags[0]}", "Try again.")
             passages = snapshot.passages(Query(text, session, as_of=AsOf(known_at=snapshot.head)))
             return list(dict.fromkeys([found.seq for found, _ in passages.found]))[:limit]

@@ -63,14 +63,15 @@ class Snapshot:
         warnings: Iterable[str],
         notices: Iterable[str],
         target: int | None = None,
-        foreign: bool = False,
+        foreign: Sequence[str] = (),
     ) -> None:
         """`graph` is None where words alone are asked. `target`: the event that a ref names, if one was given.
 
-        `foreign`: this user neither wrote the log nor trusts it.
+        `foreign`: why this user's own log is another one; empty for a log that this user wrote or trusts.
         """
         self.log = log
-        self.foreign = foreign
+        self.foreign = bool(foreign)
+        self._foreign = tuple(foreign)
         self.session = log.session
         self.texts = texts
         self.graph = graph
@@ -98,6 +99,11 @@ class Snapshot:
     @property
     def warnings(self) -> list[str]:
         """Reasons to doubt what it says."""
+        return [*self._foreign, *self.gaps]
+
+    @property
+    def gaps(self) -> list[str]:
+        """Why it may not say all that the log does."""
         return [*self._warnings, *self._intact.problems]
 
     # When

@@ -47,7 +47,7 @@ def take_in(workspace: Workspace) -> TakenIn:
             with log.view(session) as view:
                 seen.accept(view)
                 events[session] = view.end
-    seen.keep(at_once=True)
+    seen.keep()
     return TakenIn(workspace.eventloom, was_own, events, settings, unread)
 
 
