@@ -16,6 +16,8 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
 
+from zaxy.user_state import state_folder
+
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
 ERAS = (LEGACY, MODERN)
 CLIENT = {"name": "test", "version": "1"}
@@ -35,6 +37,7 @@ ENVELOPE = {
 
 def environment(site: Path | None = None, **env: str) -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("ZAXY_", "EVENTLOOM_", "MCP_"))}
+    kept["ZAXY_STATE_DIR"] = state_folder()  # of the same user as the test
     return {**kept, **({"PYTHONPATH": str(site)} if site else {}), **env}
 
 

@@ -20,6 +20,7 @@ from zaxy.plugins.discovery import announced
 from zaxy.plugins.host import PluginHost
 from zaxy.plugins.roster import InstalledPlugin, load_roster
 from zaxy.settings import Settings
+from zaxy.user_state import state_folder
 
 LANES = "retrieval_lanes"
 SINKS = "export_sinks"
@@ -73,6 +74,7 @@ def zaxy(*words: str, site: Path, folder: Path, **environ: str) -> subprocess.Co
 
 def python(*words: str, site: Path, folder: Path, **environ: str) -> subprocess.CompletedProcess[str]:
     own = {name: value for name, value in os.environ.items() if not name.startswith(("ZAXY_", "EVENTLOOM_", "CLAUDE_"))}
+    own["ZAXY_STATE_DIR"] = state_folder()
     path = [str(site), *filter(None, [os.environ.get("PYTHONPATH")])]
     return subprocess.run(
         [sys.executable, *words],

@@ -34,6 +34,7 @@ from bench.log import PAYLOAD, Row, print_table, shown
 from bench.scale import SESSION, p95, questions, write_log
 from zaxy.memory import Memory
 from zaxy.token_count import count_tokens
+from zaxy.user_state import state_folder
 
 TRIVIAL = Path(__file__).with_name("trivial_server.py")
 INITIALIZE = {
@@ -71,6 +72,7 @@ GROWTH = {30_000: (3_000, 1.5), 1_000_000: (100_000, 1.3)}
 def environment() -> dict[str, str]:
     """Calls are not limited here: the bench makes more of them in a minute than an agent would."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ZAXY_", "EVENTLOOM_", "MCP_"))}
+    kept["ZAXY_STATE_DIR"] = state_folder()
     return {**kept, "ZAXY_MAX_CALLS_PER_MINUTE": "1000000"}
 
 

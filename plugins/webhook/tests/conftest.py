@@ -11,5 +11,5 @@ sys.path.append(str(Path(__file__).parent))  # for scripted_receiver, which the 
 
 @pytest.fixture(autouse=True)
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if name.startswith("ZAXY_")]:
+    for name in [name for name in os.environ if name.startswith("ZAXY_") and name != "ZAXY_STATE_DIR"]:
         monkeypatch.delenv(name)
