@@ -226,7 +226,8 @@ def _steps(reply: Reply) -> Iterable[tuple[str, str]]:
 
 def _feedback(payload: Mapping[str, Any]) -> str:
     name, kind = plain(payload["entity_name"]), payload["entity_type"]
-    options = ("--type", kind, "--feedback", payload["feedback"], "--citation", payload["citation"])
+    cited = ("--citation", payload["citation"]) if payload["citation"] != payload["entity_name"] else ()
+    options = ("--type", kind, "--feedback", payload["feedback"], *cited)
     return command_line("zaxy", "memory", "feedback", name, *options, *_purpose(payload.get("purpose")))
 
 
