@@ -302,6 +302,14 @@ def test_a_log_that_went_another_way_is_not_believed(tmp_path: Path) -> None:
     assert is_foreign(reply) and "is another one" in reply["warnings"][0]
 
 
+def test_a_copy_of_a_workspace_goes_its_own_way(tmp_path: Path) -> None:
+    workspace = remembering(tmp_path / "here")
+    copied = find_workspace(str(shutil.copytree(workspace.root, tmp_path / "copied")))
+    for one in (workspace, copied, copied, workspace):
+        remember_more(one)
+        assert not is_foreign(checkout(one))
+
+
 def test_followers_that_are_rebuilt_accept_the_log_as_it_is(tmp_path: Path) -> None:
     workspace = remembering(tmp_path / "here")
     shutil.copytree(workspace.eventloom, tmp_path / "copy", ignore=shutil.ignore_patterns("followers"))

@@ -38,6 +38,7 @@ from remembered import citations_in
 from zaxy.api.models import Draft, Event
 from zaxy.errors import ZaxyError
 from zaxy.memory import Memory
+from zaxy.user_state import state_folder
 
 pytestmark = [pytest.mark.skipif(os.name != "posix", reason="files that are open are replaced"), pytest.mark.slow]
 
@@ -292,6 +293,8 @@ def rounds_of(kind: str, tmp_path: Path, workspaces: Path) -> Iterator[tuple[str
         name = f"{SEED} {kind} {number}"
         here = tmp_path / "here"
         shutil.copytree(workspaces / "clean", here)
+        # The log of the last round, at the same place, was another one, and would be missed.
+        shutil.rmtree(Path(state_folder(), "workspaces"), ignore_errors=True)
         yield name, Random(name), here
         for made in tmp_path.iterdir():
             if made.name in ("here", "edited"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from hashlib import blake2b
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from zaxy.eventloom.view import LogView
+    from zaxy.workspace import Workspace
 
 MAX_SESSIONS = 500
 """Of the sessions of a workspace, those that were read last."""
@@ -28,8 +30,10 @@ SECONDS_BETWEEN = 60.0
 class SeenHeads:
     """The last heads of a workspace's sessions, as they were seen when the process began, and as they are now."""
 
-    def __init__(self, workspace_id: str) -> None:
-        self._name = os.path.join("workspaces", f"{workspace_id}.json")
+    def __init__(self, workspace: Workspace) -> None:
+        """By id and place: a copy of a workspace goes its own way, and one that was begun again has another id."""
+        place = f"{workspace.identity()} {os.path.realpath(workspace.eventloom)}"
+        self._name = os.path.join("workspaces", f"{blake2b(os.fsencode(place), digest_size=16).hexdigest()}.json")
         self._kept: dict[str, Any] | None = None
         self._now: dict[str, tuple[int, str]] = {}
         self._accepted = False

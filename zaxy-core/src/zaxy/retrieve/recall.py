@@ -194,7 +194,7 @@ class Recall:
 
     @cached_property
     def seen(self) -> SeenHeads:
-        return SeenHeads(self.workspace.identity())
+        return SeenHeads(self.workspace)
 
     def doubts(self, session: str, states: Iterable[FollowerState]) -> list[str]:
         """Why an answer may not be trusted: followers that are not up to the log, and a log that is damaged."""

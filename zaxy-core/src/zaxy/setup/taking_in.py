@@ -40,7 +40,7 @@ def take_in(workspace: Workspace) -> TakenIn:
         _drop_followers(workspace.eventloom)
     unread = workspace.unread_settings()
     settings = {env: value for env, value in workspace.stored_settings().workspace.items() if env not in unread}
-    seen = SeenHeads(workspace.identity())
+    seen = SeenHeads(workspace)
     events = {}
     with closing(open_event_log(workspace)) as log:
         for session in log.sessions():
