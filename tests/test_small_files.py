@@ -166,7 +166,6 @@ READ_OTHERWISE = {
     "security/git_index.py": "the beginning of a file of another program",
     "security/shape_table.py": "within the package",
     "serve/stdio.py": "the null device",
-    "settings.py": "a secret in a file that a person named",
     "setup/left_overs.py": "a lock, by descriptor",
     "setup/running_servers.py": "what the system says of processes",
     "terminal/demo.py": "a folder of its own that was just made",

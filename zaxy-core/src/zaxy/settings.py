@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from zaxy.errors import InvalidRequest, ZaxyError
+from zaxy.security.small_files import read_named_file
 from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -433,8 +434,7 @@ def _not_empty(setting: Setting, given: str) -> object:
 
 def _read_secret(setting: Setting, path: str) -> str:
     try:
-        with open(path, encoding="utf-8") as file:
-            return file.read().rstrip("\r\n")
+        return read_named_file(path).decode("utf-8").rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise InvalidRequest(
