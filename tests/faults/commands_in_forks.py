@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from zaxy.__main__ import COMMANDS, main
 
-PATIENCE = 40.0
+PATIENCE = 240.0
 """Seconds after which a command hangs, however busy the machine is."""
 HUNG = -9
 

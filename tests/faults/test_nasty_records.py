@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from faults.commands_in_forks import run as run_in_fork
 from faults.nasty_records import GONE, ODD, Good, Nasty, event_types, good, log_of, nasty_records, odd_payloads
 from faults.sample_logs import SESSION, note, planted
-from zaxy.__main__ import main
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.grammar import MALFORMED, is_time
 from zaxy.eventloom.loom import Eventloom
@@ -162,12 +160,11 @@ def surfaces(memory: Memory) -> dict[str, Callable[[], str]]:
 
 
 def run(*words: str) -> str:
-    out = io.StringIO()
-    with redirect_stdout(out), redirect_stderr(out):
-        main(list(words))
-    assert "Traceback" not in out.getvalue(), out.getvalue()
-    assert "internal_error" not in out.getvalue(), out.getvalue()
-    return out.getvalue()
+    """In a fork: a command leaves it to the end of its process to close its files."""
+    path = words[words.index("--eventloom-path") + 1]
+    done = run_in_fork(words, Path(path).parent, environ={})
+    assert done.fine, done.text
+    return done.text
 
 
 def exported(path: str) -> str:

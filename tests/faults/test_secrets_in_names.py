@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -39,8 +39,9 @@ def work(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def memory(work: Path) -> Memory:
-    return Memory(find_workspace(str(work)))
+def memory(work: Path) -> Iterator[Memory]:
+    with Memory(find_workspace(str(work))) as opened:
+        yield opened
 
 
 def by_append(memory: Memory, type_: str = "note.taken", session: str = SESSION, **names: str) -> None:

@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 from pathlib import Path
-from select import select
+from select import POLLOUT, poll
 from typing import Any
 
 import anyio
@@ -62,8 +62,9 @@ class Unread:
 
     def write(self, data: bytes, patience: float = 60.0) -> bytes:
         """What the server did not take; it has stopped if it takes nothing for that long."""
-        left = data
-        while left and select([], [self._in], [], patience)[1]:
+        left, ready = data, poll()  # select takes no descriptor above 1023
+        ready.register(self._in, POLLOUT)
+        while left and ready.poll(patience * 1000):
             left = left[os.write(self._in, left[:4096]) :]
         return left
 
