@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from zaxy.errors import Forbidden
+from zaxy.errors import Forbidden, NotFound
 from zaxy.memory import Memory
 from zaxy.setup.init import InitOptions, make_plan
 from zaxy.setup.taking_in import take_in
@@ -185,6 +185,12 @@ def test_what_is_trusted_is_believed_with_the_settings_that_a_workspace_may_have
     reply = checkout(workspace)
     assert reply["quality"]["answerability"] == "answer_from_memory"
     assert not reply["notices"]
+
+
+def test_where_there_is_no_memory_there_is_nothing_to_trust(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="there is no log"):
+        take_in(find_workspace(str(tmp_path / "empty")))
+    assert not (tmp_path / "empty").exists()
 
 
 def test_what_the_user_had_set_for_a_workspace_stays_when_it_is_trusted(tmp_path: Path) -> None:

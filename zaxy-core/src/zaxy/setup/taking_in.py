@@ -31,6 +31,7 @@ class TakenIn(NamedTuple):
 
 def take_in(workspace: Workspace) -> TakenIn:
     """Trust a workspace: its settings as far as a workspace may have any, and its log as it is now."""
+    own_folder(workspace.eventloom, create=False)
     was_own = workspace.is_own
     before = workspace.stored_settings().here
     workspace.take_in()
