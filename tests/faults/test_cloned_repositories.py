@@ -70,7 +70,7 @@ def run_commands() -> None:
 
 
 def most_memory() -> int:
-    """The most bytes that this process held, where the system tells; `getrusage` counts the parent's before the exec."""
+    """The most bytes that this process held, if the system says; `getrusage` counts the parent before the exec too."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:
