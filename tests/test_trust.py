@@ -270,23 +270,24 @@ def test_a_log_of_another_user_in_a_folder_above_is_passed_over_unless_it_is_nam
 # Another log in the place of the one that was seen
 
 
-def put_back(workspace: Workspace, copy: Path) -> None:
-    shutil.rmtree(workspace.eventloom)
-    shutil.copytree(copy, workspace.eventloom)
-
-
 def remember_more(workspace: Workspace) -> None:
     with Memory(workspace) as memory:
         memory.append("fact.recorded", {"fact": "the crane lifts ten tons"}, session=SESSION)
         memory.query(QUESTION, SESSION)
 
 
-def test_an_older_copy_in_the_place_of_a_log_is_not_believed_until_it_is_trusted(tmp_path: Path) -> None:
-    workspace = remembering(tmp_path / "here")
-    shutil.copytree(workspace.eventloom, tmp_path / "copy", ignore=shutil.ignore_patterns("followers"))
+def with_an_older_copy_in_its_place(folder: Path) -> Workspace:
+    workspace = remembering(folder / "here")
+    copy = shutil.copytree(workspace.eventloom, folder / "copy", ignore=shutil.ignore_patterns("followers"))
     remember_more(workspace)
     assert not is_foreign(checkout(workspace))
-    put_back(workspace, tmp_path / "copy")
+    shutil.rmtree(workspace.eventloom)
+    shutil.copytree(copy, workspace.eventloom)
+    return workspace
+
+
+def test_an_older_copy_in_the_place_of_a_log_is_not_believed_until_it_is_trusted(tmp_path: Path) -> None:
+    workspace = with_an_older_copy_in_its_place(tmp_path)
     reply = checkout(workspace)
     assert is_foreign(reply) and "was seen here" in reply["warnings"][0]
     assert reply["quality"]["answerability"] != "answer_from_memory"
@@ -295,10 +296,7 @@ def test_an_older_copy_in_the_place_of_a_log_is_not_believed_until_it_is_trusted
 
 
 def test_a_log_that_went_another_way_is_not_believed(tmp_path: Path) -> None:
-    workspace = remembering(tmp_path / "here")
-    shutil.copytree(workspace.eventloom, tmp_path / "copy", ignore=shutil.ignore_patterns("followers"))
-    remember_more(workspace)
-    put_back(workspace, tmp_path / "copy")
+    workspace = with_an_older_copy_in_its_place(tmp_path)
     with pytest.MonkeyPatch.context() as other:
         other.setenv("ZAXY_STATE_DIR", str(tmp_path / "the state of another"))
         with Memory(workspace) as memory:
@@ -317,13 +315,18 @@ def test_a_copy_of_a_workspace_goes_its_own_way(tmp_path: Path) -> None:
 
 
 def test_followers_that_are_rebuilt_accept_the_log_as_it_is(tmp_path: Path) -> None:
-    workspace = remembering(tmp_path / "here")
-    shutil.copytree(workspace.eventloom, tmp_path / "copy", ignore=shutil.ignore_patterns("followers"))
-    remember_more(workspace)
-    put_back(workspace, tmp_path / "copy")
+    workspace = with_an_older_copy_in_its_place(tmp_path)
     with Memory(workspace) as memory:
         memory.rebuild_followers(SESSION)
     assert not is_foreign(checkout(workspace))
+
+
+def test_what_another_process_wrote_and_saw_meanwhile_is_no_reason_to_doubt(tmp_path: Path) -> None:
+    workspace = remembering(tmp_path / "here")
+    with Memory(workspace) as memory, memory.recall.store.view(SESSION) as earlier:
+        remember_more(workspace)
+        assert memory.recall.seen.doubt(earlier)
+        assert memory.recall.foreign(earlier) == []
 
 
 def test_a_log_that_only_grew_is_the_one_that_was_seen(tmp_path: Path) -> None:

@@ -182,6 +182,9 @@ class Recall:
             return [NOT_OWN]
         frozen = any(state.frozen for state in states)
         difference = "" if frozen else self.seen.doubt(log)
+        if difference:  # another process may have written since this view was opened, and noted what it saw
+            with self.store.view(log.session) as newer:
+                difference = self.seen.doubt(newer)
         return [f"this is not the log of {log.session} that was last read here: {difference}. {TO_TRUST}"] * bool(
             difference
         )
