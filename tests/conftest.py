@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,39 @@ from servers.neo4j_server import neo4j_address as neo4j_address
 
 Zaxy = Callable[..., subprocess.CompletedProcess[str]]
 OURS = ("ZAXY_", "EVENTLOOM_", "MCP_", "NEO4J_", "PROJECTION_", "CLAUDE_PROJECT_DIR")
+
+
+def missing_package(name: str) -> str:
+    """Why a test cannot run here that needs `codex`, a package of this tree; empty if it is installed."""
+    there = find_spec(f"zaxy_{name.replace('-', '_')}") is not None
+    return "" if there else f"needs zaxy-{name}, which is not installed"
+
+
+class NeedsPackage(pytest.Module):
+    """A module of tests that imports a package of this tree which is not installed."""
+
+    reason = ""
+
+    def collect(self) -> list[pytest.Item | pytest.Collector]:
+        pytest.skip(self.reason, allow_module_level=True)
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+    """Tell a package that is not installed, as where the core is alone, from an import that is wrong."""
+    named = re.findall(r"^(?:from|import) zaxy_(\w+)", module_path.read_text(encoding="utf-8"), re.MULTILINE)
+    reason = next(filter(None, (missing_package(name.replace("_", "-")) for name in named)), "")
+    if not reason:
+        return None
+    module: NeedsPackage = NeedsPackage.from_parent(parent, path=module_path)
+    module.reason = reason
+    return module
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for mark in item.iter_markers("needs_package"):
+        for name in mark.args:
+            if reason := missing_package(name):
+                pytest.skip(reason)
 
 
 @pytest.fixture(scope="session", autouse=True)

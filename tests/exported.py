@@ -17,11 +17,11 @@ from zaxy.api.models import Event
 from zaxy.eventloom.admission import SENSITIVITIES, checked_entry
 from zaxy.eventloom.loom import Eventloom
 from zaxy.eventloom.record import make_line
-from zaxy.export.bundle import Signer, Written
-from zaxy.export.selector import EVERYTHING, Selector
 from zaxy.extract.rules import extract
 from zaxy.memory import Memory
 from zaxy.workspace import find_workspace
+from zaxy_export.bundle import Signer, Written
+from zaxy_export.selector import EVERYTHING, Selector
 
 SESSION = "exported"
 START = datetime(2026, 6, 1, tzinfo=UTC)

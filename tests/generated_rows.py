@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from zaxy.api import AsOf, Closing, Edge, Entity, EntityRef, ExtractedEvent, Extraction, ProjectionBackend
-from zaxy.api.checks.followers import moment, sample_event
+from zaxy_testkit.checks.followers import moment, sample_event
 
 TYPES, NAMES, RELATIONS = (
     ("actor", "task", "fact"),

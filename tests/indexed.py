@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from zaxy.api.checks.followers import cursor_after, sample_event
-from zaxy.api.models import AsOf, Batch, Event, ExtractedEvent, Query
+from zaxy.api.models import AsOf, Batch, Event, Query
 from zaxy.api.provider import ProviderContext
-from zaxy.extract.rules import extract
+from zaxy.follow.extraction import Extractors
 from zaxy.text.blocks import BlockSizes
 from zaxy.text.index import TextIndex
+from zaxy_testkit.checks.followers import cursor_after, sample_event
 
 SESSION = "read"
 
@@ -42,8 +42,7 @@ class Index:
         return self.take("transcript.turn", "Ada", role="user", content=content, **more)
 
     def apply(self, *events: Event) -> None:
-        extracted = tuple(ExtractedEvent(event, extract(event)) for event in events)
-        self.texts.apply(Batch(SESSION, extracted), cursor_after(events[-1]))
+        self.texts.apply(Batch(SESSION, Extractors().extract(events)), cursor_after(events[-1]))
 
     def found(self, question: str, as_of: AsOf | None = None) -> list[int]:
         return [item.seq for item in self.texts.search(Query(question, SESSION, 100, as_of or AsOf()))]

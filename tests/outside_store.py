@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import installed
-from zaxy.plugins.templates import event_stores
+from zaxy_testkit.templates import event_stores
 
 NAME = "acme-log"
 PLUGIN = """

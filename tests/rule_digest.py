@@ -46,6 +46,8 @@ def digests() -> dict[str, Digest]:
 
 def digest_of(events: list[Event]) -> Digest:
     rows = [asdict(rules.extract(event)) for event in events]
+    for closing in [closing for of_event in rows for closing in of_event["closings"]]:
+        assert closing.pop("extractor") == "", "a closing of the built-in rules ends any row"
     return Digest(_digest([asdict(event) for event in events]), _digest(rows))
 
 

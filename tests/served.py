@@ -196,6 +196,11 @@ class Listening:
         assert status == 200, answer
         return content(json.loads(answer))
 
+    def resident(self) -> int:
+        """KiB of memory that the server has; only Linux says so."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(next(line for line in status.splitlines() if line.startswith("VmRSS:")).split()[1])
+
     def end(self) -> float:
         began = time.monotonic()
         self.process.send_signal(signal.SIGTERM)

@@ -16,9 +16,11 @@ import pytest
 
 from broken_plugins import CALM_QUESTION, KINDS, MARKS, PACKAGES, Package, imported, install, install_all, write
 from zaxy.api import Parcel, Query, ZaxyError
+from zaxy.api.catalog import OWN_LANES
 from zaxy.plugins.discovery import announced
 from zaxy.plugins.host import PluginHost
 from zaxy.plugins.roster import InstalledPlugin, load_roster
+from zaxy.retrieve.profiles import Profile
 from zaxy.settings import Settings
 from zaxy.user_state import state_folder
 
@@ -51,9 +53,10 @@ def site(tmp_path: Path, marks: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 
 def host_over(*sites: Path, **environ: str) -> PluginHost:
-    """A host that knows the plugins in these folders and no others, with settings from nowhere but here."""
+    """A host that knows zaxy-export and the plugins in these folders, with settings from nowhere but here."""
     settings = Settings(environ=environ)
-    roster = load_roster(settings, announced([str(folder) for folder in sites]))
+    ours = [one for one in announced() if one.package == "zaxy-export"]
+    roster = load_roster(settings, [*ours, *announced([str(folder) for folder in sites])])
     return PluginHost(roster, settings, sites[0].parent / ".eventloom", "workspace-under-test")
 
 
@@ -208,6 +211,79 @@ def test_a_process_ends_although_a_plugin_still_hangs(tmp_path: Path) -> None:
     assert (ran.returncode, ran.stdout) == (0, "the program's own line\n"), ran.stderr
 
 
+@pytest.mark.parametrize("taken", OWN_LANES)
+def test_a_lane_cannot_have_the_name_of_a_built_in_one_even_if_it_is_preferred(site: Path, taken: str) -> None:
+    write(Package("posing", provider=taken), site)
+    row = row_of(host_over(site, ZAXY_PLUGINS_PREFER=f"{LANES}:{taken}=acme-posing"), "posing")
+    assert (row.state, row.stage) == ("failed", "name")
+    assert f"its lane '{taken}' has the name of a part of the core's own scores" in row.error
+
+
+def test_the_names_that_no_lane_can_have_are_those_of_the_parts_of_a_score() -> None:
+    assert set(OWN_LANES) == set(Profile._fields) - {"near_copy"}
+
+
+SLOW = Package("hangs-at-import", at_import="import threading\nthreading.Event().wait()")
+
+
+@pytest.fixture
+def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ZAXY_STATE_DIR", str(tmp_path / "state"))
+    return tmp_path / "state"
+
+
+def asked(site: Path, own_state: Path, name: str = "hangs-at-import", budget: str = "0.3") -> ZaxyError:
+    """What a process says that asks for a lane, and is another one each time."""
+    with pytest.raises(ZaxyError) as failure:
+        host_over(site, ZAXY_PLUGINS_BUDGET=budget).get(LANES, name)
+    return failure.value
+
+
+def test_a_plugin_that_hangs_at_import_is_waited_for_once_by_all_processes(
+    site: Path, marks: Path, own_state: Path
+) -> None:
+    write(SLOW, site)
+    assert "did not come back within 0.3 s" in asked(site, own_state).message
+    for mark in marks.iterdir():
+        mark.unlink()
+    again = asked(site, own_state)
+    assert "it is left out until it changes" in again.message
+    assert "zaxy plugins check hangs-at-import" in again.remediation
+    assert imported(marks) == [], "nobody tried it"
+
+
+def test_a_plugin_that_hung_is_tried_again_once_it_has_changed(tmp_path: Path, zaxy: Any) -> None:
+    write(SLOW, tmp_path / "site")
+    where = {"site": tmp_path / "site", "ZAXY_STATE_DIR": str(tmp_path / "state"), "ZAXY_PLUGINS_BUDGET": "2"}
+    zaxy("append", "note.taken", "--payload", '{"text": "Lunch is at noon."}', **where)
+    assert "did not come back" in zaxy("query", "lunch", **where).stderr
+    plugin = tmp_path / "site" / "acme_hangs_at_import" / "plugin.py"
+    plugin.write_text(plugin.read_text().replace("threading.Event().wait()", "pass"))
+    assert "hangs-at-import" not in zaxy("query", "lunch", **where).stderr
+    assert "left out" not in zaxy("plugins", "list", **where).stdout
+
+
+def test_a_plugin_that_hung_is_tried_again_by_who_gives_it_more_time(site: Path, own_state: Path) -> None:
+    write(SLOW, site)
+    asked(site, own_state)
+    assert "did not come back within 0.4 s" in asked(site, own_state, budget="0.4").message
+
+
+def test_a_plugin_that_hung_is_listed_as_failed_and_tried_again_by_a_check(tmp_path: Path, zaxy: Any) -> None:
+    write(SLOW, tmp_path / "site")
+    where = {"site": tmp_path / "site", "ZAXY_STATE_DIR": str(tmp_path / "state"), "ZAXY_PLUGINS_BUDGET": "0.3"}
+    zaxy("append", "note.taken", "--payload", '{"text": "Lunch is at noon."}', **where)
+    first, second = (json.loads(zaxy("query", "lunch", "--json", **where).stdout) for _ in range(2))
+    assert "did not come back within 0.3 s" in " ".join(first["notices"])
+    assert "it is left out until it changes" in " ".join(second["notices"])
+    assert first["results"] == second["results"] and first["results"] and not second["warnings"]
+    listed = zaxy("plugins", "list", **where).stdout
+    assert "hangs-at-import (acme-hangs-at-import): failed at import" in listed
+    assert "try it again: zaxy plugins check hangs-at-import" in listed
+    checked = zaxy("plugins", "check", "hangs-at-import", **where).stdout
+    assert "did not come back within 0.3 s" in checked and "left out" not in checked
+
+
 def test_sys_exit_in_a_call_is_an_error_of_the_plugin_and_the_process_lives(site: Path) -> None:
     install("calls sys.exit", site)
     host = host_over(site)
@@ -269,7 +345,8 @@ def test_a_malformed_manifest_fails_the_plugin_without_importing_it(site: Path, 
     failed = host.load("malformed-manifest")
     assert (failed.state, failed.stage) == ("failed", "manifest")
     assert "zaxy-plugin.json is not JSON" in failed.error
-    assert "pip install --upgrade acme-malformed-manifest" in failed.hint
+    assert "Upgrade it from where it came from, or remove it: " in failed.hint
+    assert "uninstall" in failed.hint and "acme-malformed-manifest" in failed.hint
     assert imported(marks) == []
 
 
@@ -297,18 +374,26 @@ def test_a_future_api_is_refused_with_both_numbers_and_the_command_that_fixes_it
     refused = host.load("future-api")
     assert (refused.state, refused.stage) == ("incompatible", "api")
     assert "needs plugin API 9.0" in refused.error
-    assert "accepts 0.1 to 0.3" in refused.error
-    assert "pip install --upgrade zaxy-core" in refused.hint
+    assert "accepts 0.1 to 0.4" in refused.error
+    assert f"Upgrade the core: update {Path(__file__).parents[1] / 'zaxy-core'}" in refused.hint
     host.all(LANES)
     assert imported(marks) == []
 
 
 def test_a_name_of_the_cores_own_stays_the_cores(site: Path, marks: Path) -> None:
+    write(Package("words", provider="verbatim", point=LANES), site)
+    host = host_over(site)
+    assert "'verbatim' has the name of a part of the core's own" in row_of(host, "words").error
+    assert host.get(LANES, "verbatim").is_own
+    assert imported(marks) == []
+
+
+def test_a_name_of_a_package_of_ours_stays_its_own(site: Path, marks: Path) -> None:
     install("a name that is already taken", site)
     host = host_over(site)
     failed = row_of(host, "name-taken")
     assert (failed.state, failed.stage) == ("failed", "name")
-    assert "'file' is also provided by zaxy-core" in failed.error
+    assert "'file' is also provided by zaxy-export" in failed.error
     assert "export_sinks:file=acme-name-taken" in failed.hint
     receipt = host.get(SINKS, "file").call("deliver", parcel_in(site), str(site / "out.json"), "")
     assert receipt.destination == str(site / "out.json")
@@ -316,7 +401,7 @@ def test_a_name_of_the_cores_own_stays_the_cores(site: Path, marks: Path) -> Non
     assert imported(marks) == []
 
 
-def test_a_preferred_plugin_takes_a_name_of_the_cores_own(site: Path) -> None:
+def test_a_preferred_plugin_takes_a_name_of_ours(site: Path) -> None:
     install("a name that is already taken", site)
     host = host_over(site, ZAXY_PLUGINS_PREFER="export_sinks:file=acme-name-taken")
     assert row_of(host, "name-taken").state == "ready"
@@ -333,7 +418,7 @@ def test_all_nine_together_leave_the_sound_providers_working(site: Path) -> None
     lanes = {lane.name: lane for lane in host.all(LANES) if lane.row.package.startswith("acme-")}
     assert lanes.keys() == {"sound", "raises-in-call", "hangs", "exits-in-call", "prints", "prints-bytes"}
     assert lanes["sound"].call("search", QUERY) == []
-    assert [sink.row.package for sink in host.all(SINKS) if sink.name == "file"] == ["zaxy-core"]
+    assert [sink.row.package for sink in host.all(SINKS) if sink.name == "file"] == ["zaxy-export"]
     for dropped in ("fails-to-import", "raises-in-hook", "exits-at-import", "lying-manifest"):
         assert any(f"{dropped} (acme-{dropped})" in notice for notice in host.notices)
 
@@ -465,7 +550,7 @@ def test_a_plugin_cannot_take_the_name_of_the_core(site: Path) -> None:
     host = host_over(site)
     assert row_of(host, "acme-core").state == "failed"
     assert row_of(host, "zaxy-core").state == "ready"
-    assert host.get(SINKS, "file").row.package == "zaxy-core"
+    assert host.get(LANES, "verbatim").row.package == "zaxy-core"
 
 
 # The provider that the user chose
@@ -490,7 +575,7 @@ def test_a_chosen_provider_that_is_missing_points_to_the_plugins_that_are_out_of
         host_over(site).get(LANES, name)
 
 
-def test_a_preferred_plugin_that_fails_is_not_replaced_by_the_cores_own_provider(site: Path) -> None:
+def test_a_preferred_plugin_that_fails_is_not_replaced_by_our_provider(site: Path) -> None:
     write(Package("files", provider="file", point=SINKS, at_import="raise RuntimeError('no files today')"), site)
     host = host_over(site, ZAXY_PLUGINS_PREFER="export_sinks:file=acme-files")
     for _ in range(2):

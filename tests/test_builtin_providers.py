@@ -7,31 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from zaxy.api.checks import Case, Check, Workbench, checks_of
-from zaxy.api.checks.event_stores import EventStoreCase
-from zaxy.api.checks.export_sinks import ExportSinkCase
-from zaxy.api.checks.projection_backends import ProjectionBackendCase
-from zaxy.api.checks.retrieval_lanes import RetrievalLaneCase
-from zaxy.api.checks.signing_algorithms import SigningAlgorithmCase
 from zaxy.eventloom.store import JsonlStore
-from zaxy.export.ed25519 import Ed25519
-from zaxy.export.file_sink import FileSink
 from zaxy.graph.sqlite_graph import SqliteGraph
 from zaxy.text.index import TextIndex
-
-
-def file_sink(scratch: Path) -> ExportSinkCase:
-    arrived = scratch / "arrived.json"
-    return ExportSinkCase(
-        FileSink,
-        destination=str(arrived),
-        forbidden=str(scratch / "no such folder" / "bundle.json"),
-        received=lambda: arrived.read_bytes() if arrived.exists() else None,
-    )
-
-
-def ed25519(scratch: Path) -> SigningAlgorithmCase:
-    return SigningAlgorithmCase(Ed25519)
+from zaxy_testkit.checks import Case, Check, Workbench, checks_of
+from zaxy_testkit.checks.event_stores import EventStoreCase
+from zaxy_testkit.checks.projection_backends import ProjectionBackendCase
+from zaxy_testkit.checks.retrieval_lanes import RetrievalLaneCase
 
 
 def jsonl_store(scratch: Path) -> EventStoreCase:
@@ -48,10 +30,8 @@ def text_index(scratch: Path) -> RetrievalLaneCase:
 
 BUILT_IN: list[tuple[str, Callable[[Path], Case]]] = [
     ("event_stores", jsonl_store),
-    ("export_sinks", file_sink),
     ("projection_backends", sqlite_graph),
     ("retrieval_lanes", text_index),
-    ("signing_algorithms", ed25519),
 ]
 
 

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from zaxy.api import ServerEntry, ZaxyError
-from zaxy.api.checks.ide_config_writers import MOVED, REMOTE, SERVER, ClientCase
 from zaxy.api.edit import json as json_text, toml as toml_text
 from zaxy.clients.claude_desktop import ClaudeDesktop
 from zaxy.clients.cursor import CursorClient
@@ -28,6 +27,7 @@ from zaxy.workspace import Workspace
 from zaxy_claude_code.client import ClaudeCode
 from zaxy_codex.client import Codex
 from zaxy_testkit import ClientSuite
+from zaxy_testkit.checks.ide_config_writers import MOVED, REMOTE, SERVER, ClientCase
 
 SERVERS_JSON = """\
 // kept by hand

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from reference import export_sinks
 from zaxy.api.catalog import POINTS
-from zaxy.api.checks import Check, CheckFailed, Workbench, checks_of
+from zaxy_testkit.checks import Check, CheckFailed, Workbench, checks_of
+from zaxy_testkit.checks.overheard import listening
 
 CHECKS = [pytest.param(known, id=f"{point}-{known.name}") for point in POINTS for known in checks_of(point)]
 
@@ -31,6 +35,19 @@ def test_the_check_fails_on_a_provider_that_breaks_the_promise(known: Check, tmp
     with pytest.raises(CheckFailed) as failure:
         known.run(module.case(wrong, tmp_path), Workbench(tmp_path))
     assert len(str(failure.value)) > 20, "the message must say what was expected and what came instead"
+
+
+@pytest.mark.parametrize("leaking", export_sinks.LEAKS, ids=lambda sink: sink.__name__)
+def test_a_token_is_found_wherever_a_sink_lets_it_out(leaking: type, tmp_path: Path) -> None:
+    known = next(each for each in checks_of("export_sinks") if each.name == "its_token_is_seen_by_the_receiver_alone")
+    with pytest.raises(CheckFailed, match="also in"):
+        known.run(export_sinks.case(leaking, tmp_path), Workbench(tmp_path))
+
+
+def test_what_a_child_process_prints_is_heard_too() -> None:
+    with listening() as heard:
+        subprocess.run([sys.executable, "-c", "print('from a child')"], check=True)
+    assert heard.stdout == "from a child\n"
 
 
 @pytest.mark.parametrize("known", CHECKS)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from reference.dictionary_backend import DictionaryBackend
-from zaxy.api.checks import Check, Workbench, checks_of
-from zaxy.api.checks.projection_backends import POINT, ProjectionBackendCase
+from zaxy_testkit.checks import Check, Workbench, checks_of
+from zaxy_testkit.checks.projection_backends import POINT, ProjectionBackendCase
 
 CHECKS = [pytest.param(known, id=known.name) for known in checks_of(POINT)]
 

@@ -35,9 +35,9 @@ from faults.crashes import child_command, child_environment, in_child
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.admission import SENSITIVITIES, checked_entry
 from zaxy.eventloom.loom import Eventloom
-from zaxy.export import projection
-from zaxy.export.selector import EVERYTHING, MAX_QUERY_LIMIT, Selector
 from zaxy.memory import Memory
+from zaxy_export import projection
+from zaxy_export.selector import EVERYTHING, MAX_QUERY_LIMIT, Selector
 
 FIELDS = {
     *("schema_version", "grain", "kind", "citation", "seq"),

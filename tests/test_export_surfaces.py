@@ -23,12 +23,12 @@ from exported import SESSION, entries_of, entry_lines, varied_log, write_log
 from served import ERAS, LEGACY, Server
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.admission import checked_entry
-from zaxy.export.delivery import new_file
-from zaxy.export.selector import Selector
-from zaxy.export.signing import KeyFiles, generate
-from zaxy.export.verification import verify_export, verify_memory_export_subset
 from zaxy.memory import Memory
-from zaxy.serve.tools.export import MAX_REPLY
+from zaxy_export.delivery import new_file
+from zaxy_export.selector import Selector
+from zaxy_export.signing import KeyFiles, generate
+from zaxy_export.tools import MAX_REPLY
+from zaxy_export.verification import verify_export, verify_memory_export_subset
 
 SELECTORS: tuple[dict[str, Any], ...] = (
     {},
@@ -455,7 +455,7 @@ def test_without_cryptography_unsigned_exports_work_and_signed_ones_say_what_to_
     ):
         done = zaxy(*words, site=site)
         assert done.returncode == 1, words
-        assert "zaxy-core[export]" in done.stderr, words
+        assert "export[signing]" in done.stderr, words
     assert sorted(path.name for path in small.iterdir()) == [".eventloom", "b.json", "signed.json"]
 
 

@@ -24,15 +24,15 @@ from export_vectors import KEY, SEED
 from exported import SESSION, bundle_bytes, varied_log
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.canonical import NotCanonical, encode
-from zaxy.export import bundle as writing, reference_verifier as reference
-from zaxy.export.bundle import Signer, write_bundle
-from zaxy.export.disclosure import disclose
-from zaxy.export.entries import MAX_ENTRY_DEPTH
-from zaxy.export.merkle import GrowingTree, Tree, leaf_hash, root_by_proof
-from zaxy.export.reading import parse
-from zaxy.export.selector import EVERYTHING, Selector
-from zaxy.export.verification import BUNDLE, SUBSET, Verified, parts_of_file, verify
 from zaxy.memory import Memory
+from zaxy_export import bundle as writing, reference_verifier as reference
+from zaxy_export.bundle import Signer, write_bundle
+from zaxy_export.disclosure import disclose
+from zaxy_export.entries import MAX_ENTRY_DEPTH
+from zaxy_export.merkle import GrowingTree, Tree, leaf_hash, root_by_proof
+from zaxy_export.reading import parse
+from zaxy_export.selector import EVERYTHING, Selector
+from zaxy_export.verification import BUNDLE, SUBSET, Verified, parts_of_file, verify
 
 VECTORS = json.loads(export_vectors.FILE.read_bytes())
 JAVASCRIPT = Path(__file__).with_name("export_verifier.mjs")

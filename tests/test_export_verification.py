@@ -23,15 +23,16 @@ from exported import bundle_bytes
 from faults.crashes import in_child
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.canonical import encode
-from zaxy.export import reading, signing, verification
-from zaxy.export.bundle import SIGNED_FIELDS, Signer, write_bundle
-from zaxy.export.disclosure import disclose
-from zaxy.export.entries import MAX_ENTRY_DEPTH
-from zaxy.export.importing import import_bundle
-from zaxy.export.merkle import max_steps, root_by_proof
-from zaxy.export.reading import BundleItem, read_parts
-from zaxy.export.selector import EVERYTHING, Selector
-from zaxy.export.verification import (
+from zaxy.memory import Memory
+from zaxy_export import reading, signing, verification
+from zaxy_export.bundle import SIGNED_FIELDS, Signer, write_bundle
+from zaxy_export.disclosure import disclose
+from zaxy_export.entries import MAX_ENTRY_DEPTH
+from zaxy_export.importing import import_bundle
+from zaxy_export.merkle import max_steps, root_by_proof
+from zaxy_export.reading import BundleItem, read_parts
+from zaxy_export.selector import EVERYTHING, Selector
+from zaxy_export.verification import (
     BUNDLE,
     ENVELOPE,
     SUBSET,
@@ -42,7 +43,6 @@ from zaxy.export.verification import (
     verify_export,
     verify_memory_export_subset,
 )
-from zaxy.memory import Memory
 
 BITS = 5000
 SIGNER = Signer(KEY.name, bytes.fromhex(KEY.public_key), lambda message: bytes.fromhex(KEY.sign(message)))
@@ -56,8 +56,8 @@ Json = dict[str, Any]
 def _algorithms_that_stay_open() -> Iterator[None]:
     """The real ones; finding them anew for each of thousands of signatures would be most of the time."""
     patch = pytest.MonkeyPatch()
-    with signing._algorithms() as host:
-        patch.setattr(signing, "_algorithms", lambda: nullcontext(host))
+    with signing.signing_algorithms() as algorithms:
+        patch.setattr(signing, "signing_algorithms", lambda: nullcontext(algorithms))
         yield
         patch.undo()
 
@@ -418,13 +418,14 @@ def test_an_unknown_algorithm_names_those_that_are_installed() -> None:
 
 
 def test_an_algorithm_whose_package_is_not_installed_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    with signing._algorithms() as host:
+    with signing.signing_algorithms() as algorithms:
+        host = algorithms._host
         rows = tuple(row for row in host.roster.rows if row.name != "mldsa")
         monkeypatch.setattr(host, "roster", host.roster._replace(rows=rows))
         monkeypatch.setattr(host, "_bound", {})
         with pytest.raises(ZaxyError, match=r"installed: ed25519\)") as caught:
             proven(text_of(bundle_of(MANY, algorithm="ml-dsa-65")))
-    assert "pip install zaxy-mldsa" in caught.value.remediation
+    assert "pip install" in caught.value.remediation and "plugins/mldsa" in caught.value.remediation
 
 
 # Proofs
@@ -749,9 +750,9 @@ def test_a_bundle_is_proven_before_the_first_of_its_events_is_written(tmp_path: 
     memory = Memory.open(tmp_path)
     try:
         with pytest.raises(ZaxyError, match="entry 1199"):
-            import_bundle(memory.recall.store, parts_of_file(BytesIO(changed)), session="theirs")
+            import_bundle(memory, parts_of_file(BytesIO(changed)), session="theirs")
         assert memory.sessions() == []
-        assert import_bundle(memory.recall.store, parts_of_file(BytesIO(data)), session="theirs").new == 1200
+        assert import_bundle(memory, parts_of_file(BytesIO(data)), session="theirs").new == 1200
         assert proven(bundle_bytes(memory, EVERYTHING, "theirs", SIGNER)).session_id == "theirs"
     finally:
         memory.close()

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from zaxy.api.checks.extractors import TIME
 from zaxy.api.models import Closing, Edge, Entity, EntityRef, Event, Extraction
 from zaxy.eventloom.admission import OWN_ACTOR, admit
 from zaxy.eventloom.loom import Eventloom
@@ -26,6 +25,7 @@ from zaxy.extract.rules import ENTITY_TYPES, RELATION_TYPES, RULES, VERSION, ext
 from zaxy.extract.texts import entity_name, readable_text
 from zaxy.extract.times import utc_text
 from zaxy.observe import hook_events
+from zaxy_testkit.checks.extractors import TIME
 
 PAGE = (Path(__file__).parents[1] / "docs" / "events.md").read_text(encoding="utf-8")
 NOW = "2026-06-15T00:00:00.000000Z"

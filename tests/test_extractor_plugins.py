@@ -4,41 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from itertools import count
 from pathlib import Path
-from textwrap import indent
 
 import pytest
 
-import installed
+from outside_extractors import install_extractor
 from zaxy.api.models import AsOf
 from zaxy.eventloom.citation import parse_citation
 from zaxy.extract import rules
 from zaxy.memory import Memory
 
 SESSION = "work"
-_numbers = count()
-
-PLUGIN = """
-from zaxy.api import Provider, hookimpl
-
-@hookimpl
-def zaxy_extractors():
-    return [Provider({name!r}, "{package}.made:Made", "Made for tests.")]
-"""
-MADE = """
-import threading
-from zaxy.api import Closing, Edge, Entity, EntityRef, Extraction
-
-class Made:
-    version = {version}
-
-    def __init__(self, context):
-        pass
-
-    def extract(self, event):
-{body}
-"""
 GOOD = "return Extraction((Entity(f'ticket {event.seq}', 'ticket', 'T'),))"
 
 
@@ -48,14 +24,7 @@ def extractor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., 
     monkeypatch.syspath_prepend(str(site))
 
     def make(body: str, version: str = "'1'") -> str:
-        name = f"made{next(_numbers)}"
-        modules = {
-            "plugin.py": PLUGIN.format(name=name, package=name),
-            "made.py": MADE.format(body=indent(body, " " * 8), version=version),
-        }
-        manifest = installed.manifest_of(name, provides=[{"point": "extractors", "name": name}])
-        installed.install(site, name, modules, manifest, f"[zaxy.plugins]\n{name} = {name}.plugin\n")
-        return name
+        return install_extractor(site, body, version)
 
     return make
 
@@ -74,7 +43,7 @@ def test_an_extractor_adds_rows_and_its_version_is_kept(tmp_path: Path, extracto
     with Memory.open(tmp_path / "here") as memory:
         assert remembered(memory) == {"decision", "actor", "ticket"}
         cursor = memory.recall.texts.cursor(SESSION)
-        assert cursor and cursor.fed_by.startswith(f"built-in@{rules.VERSION} {name}@1|")
+        assert cursor and cursor.fed_by.startswith(f"built-in@{rules.VERSION} {name}@1/2|")
         assert memory.query("decision", SESSION).notices == ()
 
 
@@ -85,8 +54,9 @@ LIES = {
     "returns rows in a list": "return [Entity('a', 'ticket', 'T')]",
     "entities are none": "return Extraction(None, None)",
     "entities in a list": "return Extraction([Entity('a', 'ticket', 'T')])",
-    "closes": "return Extraction(closings=(Closing(event.time, seq=1),))",
+    "closes a built-in row": "r = EntityRef('decision', 'a')\nreturn Extraction(closings=(Closing(event.time, r),))",
     "closes badly": "return Extraction(closings=None)",
+    "closes at no time": "return Extraction(closings=(Closing('', seq=1),))",
     "writes a built-in type": "return Extraction((Entity('decision 1', 'decision', 'changed'),))",
     "writes a built-in relation": "r = EntityRef('ticket', 'a')\nreturn Extraction((), (Edge(r, r, 'made_decision'),))",
     "too many rows": "return Extraction(tuple(Entity(f'a {n}', 'ticket', 'T') for n in range(2000)))",

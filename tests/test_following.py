@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from engines import needs_kuzu
 from zaxy.api.models import AsOf, Batch, Cursor, Query
 from zaxy.errors import Unavailable, ZaxyError
 from zaxy.eventloom.drafts import AdmittedDraft, admit_draft
@@ -310,6 +311,31 @@ def test_what_was_superseded_or_invalidated_by_erased_events_stays_ended_and_is_
         memory.forget(third.citation, "private")
         assert not text_under(tmp_path, "quixzbarq") and not text_under(tmp_path, "plugh")
         assert memory.recall.store.verify(SESSION).ok
+
+
+@pytest.mark.parametrize("engine", ["sqlite", pytest.param("kuzu", marks=needs_kuzu)])
+@pytest.mark.parametrize("times", [("", "2090-01-01"), ("2026-01-02", "2026-01-01"), ("", "2090-01-01", "2091-01-01")])
+def test_what_an_invalidation_ended_stays_ended_when_the_event_that_it_refers_to_is_erased(
+    tmp_path: Path, engine: str, times: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also what begins in the future, and so was not what the invalidation refers to."""
+    monkeypatch.setenv("PROJECTION_BACKEND", engine)
+    with Memory.open(tmp_path) as memory:
+        said = [
+            {"decision": "the port is open", "rationale": f"reason {n}", **({"occurred_at": at} if at else {})}
+            for n, at in enumerate(times)
+        ]
+        events = [memory.append("decision.made", payload, actor="ada", session=SESSION) for payload in said]
+        ender = memory.invalidate("the port is open", "decision", session=SESSION)
+        moments = {"now": {}, "later": {"temporal_filter": "2095-01-01T00:00:00Z"}}
+        assert [facts(memory, **moment) for moment in moments.values()] == [[], []]
+        for event in (events[0], ender):
+            memory.forget(event.citation, "private")
+            assert [facts(memory, **moment) for moment in moments.values()] == [[], []]
+            memory.rebuild_followers(SESSION)
+            assert [facts(memory, **moment) for moment in moments.values()] == [[], []]
+        memory.append("decision.made", {"decision": "the port is open"}, actor="ada", session=SESSION)
+        assert facts(memory) == ["the port is open"]
 
 
 def test_an_erasure_is_complete_after_an_upgrade_and_without_patience(

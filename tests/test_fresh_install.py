@@ -48,7 +48,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def decoys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index that offers other, newer packages under our names."""
     folder = tmp_path_factory.mktemp("decoys")
-    plugins = ("claude_code", "codex", "hermes", "kuzu", "mldsa", "neo4j", "webhook")
+    plugins = ("claude_code", "codex", "export", "hermes", "kuzu", "mldsa", "neo4j", "testkit", "webhook")
     for name in ("zaxy_core", *(f"zaxy_{plugin}" for plugin in plugins)):
         info = f"{name}-99.0.dist-info"
         with zipfile.ZipFile(folder / f"{name}-99.0-py3-none-any.whl", "w") as wheel:
@@ -90,6 +90,15 @@ def test_the_whole_has_the_command_itself_since_pipx_makes_no_others(
 
 
 @install
+def test_the_author_kit_comes_without_pytest(
+    installed: subprocess.CompletedProcess[str], checkout: Path, tmp_path: Path
+) -> None:
+    run(checkout / ".venv/bin/zaxy", "plugins", "new", "acme-notes", "--point", "capture_adapters", cwd=tmp_path)
+    assert (tmp_path / "acme-notes" / "pyproject.toml").is_file()
+    assert not list(checkout.glob(".venv/lib/*/site-packages/pytest*"))
+
+
+@install
 def test_every_zaxy_package_came_from_the_tree(
     installed: subprocess.CompletedProcess[str], checkout: Path, decoys: Path
 ) -> None:
@@ -99,7 +108,8 @@ def test_every_zaxy_package_came_from_the_tree(
     ours = {}
     for info in checkout.glob(".venv/lib/*/site-packages/zaxy*.dist-info"):
         ours[info.name.split("-")[0]] = json.loads((info / "direct_url.json").read_text())["url"]
-    members = {"zaxy_memory", "zaxy_core"} | {f"zaxy_{p.name.replace('-', '_')}" for p in (TREE / "plugins").iterdir()}
+    plugins = [project.parent.name for project in TREE.glob("plugins/*/pyproject.toml")]
+    members = {"zaxy_memory", "zaxy_core"} | {f"zaxy_{name.replace('-', '_')}" for name in plugins}
     assert set(ours) == members
     assert all(url.startswith(checkout.as_uri()) for url in ours.values()), ours
     assert not list(checkout.glob(".venv/lib/*/site-packages/zaxy*-99.0.dist-info"))
@@ -123,14 +133,15 @@ def test_a_wheel_built_for_publishing_names_version_ranges(
 
 @pytest.fixture(scope="module")
 def author(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment outside the tree with the built zaxy-core wheel, as a plugin author would have it."""
+    """An environment outside the tree with the built wheels of core and kit, as a plugin author would have it."""
     folder = tmp_path_factory.mktemp("author")
     run(sys.executable, "-m", "venv", "venv", cwd=folder)
     pip = folder / "venv/bin/pip"
     run(pip, "install", *QUICKLY, "hatchling", "editables", cwd=folder)
-    run(pip, "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", folder, checkout / "zaxy-core", cwd=folder)
+    sources = (checkout / "zaxy-core", checkout / "plugins/testkit")
+    run(pip, "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", folder, *sources, cwd=folder)
     (wheel,) = folder.glob("zaxy_core-*.whl")
-    run(pip, "install", *QUICKLY, f"{wheel}[testkit]", cwd=folder)
+    run(pip, "install", *QUICKLY, f"{wheel}[testkit]", cwd=folder, PIP_FIND_LINKS=str(folder))
     return folder
 
 

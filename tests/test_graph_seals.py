@@ -11,11 +11,11 @@ import pytest
 
 from generated_rows import random_events
 from zaxy.api import AsOf, EntityRef
-from zaxy.api.checks import Workbench
-from zaxy.api.checks.followers import follow
-from zaxy.api.checks.projection_backends import ProjectionBackendCase
 from zaxy.graph.sqlite_graph import SqliteGraph
 from zaxy.memory import Memory
+from zaxy_testkit.checks import Workbench
+from zaxy_testkit.checks.followers import follow
+from zaxy_testkit.checks.projection_backends import ProjectionBackendCase
 
 CASE = ProjectionBackendCase(SqliteGraph)
 COUNT = 40

@@ -13,13 +13,13 @@ import pytest
 from generated_rows import random_events
 from indexed import SESSION, Index
 from zaxy.api import AsOf, Cursor, EntityRef, ExtractedEvent, Extraction
-from zaxy.api.checks import Workbench
-from zaxy.api.checks.followers import follow
-from zaxy.api.checks.projection_backends import ProjectionBackendCase
 from zaxy.graph import identities
 from zaxy.graph.sqlite_graph import SqliteGraph
 from zaxy.memory import Memory
 from zaxy.text import store
+from zaxy_testkit.checks import Workbench
+from zaxy_testkit.checks.followers import follow
+from zaxy_testkit.checks.projection_backends import ProjectionBackendCase
 
 TYPES = ("actor", "task", "fact")
 NAMES = ("ada", "bob", "café", "dora", "émile")

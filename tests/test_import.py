@@ -25,14 +25,15 @@ from zaxy.api.models import AsOf, Draft, EntityRef, Event
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.admission import MAX_PAYLOAD, checked_entry
 from zaxy.eventloom.drafts import own_draft
-from zaxy.export.bundle import Signer
-from zaxy.export.importing import BATCH_EVENTS, Imported
-from zaxy.export.selector import EVERYTHING, Selector
-from zaxy.export.signing import KeyFiles, generate, signer_of
 from zaxy.extract.housekeeping import is_housekeeping
+from zaxy.importing import BATCH_EVENTS
 from zaxy.memory import Memory
 from zaxy.observe.capture import Capture
 from zaxy.workspace import find_workspace
+from zaxy_export.bundle import Signer
+from zaxy_export.importing import Imported
+from zaxy_export.selector import EVERYTHING, Selector
+from zaxy_export.signing import KeyFiles, generate, signer_of
 
 THERE, HERE = "there", "here"
 """The session that is exported, and the one that takes it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from pathlib import Path
 
@@ -14,12 +15,12 @@ TREE = Path(__file__).parents[1]
 CORE = TREE / "zaxy-core" / "src" / "zaxy"
 ORDER = """
     __init__ errors printing file_lock atomic_write tuples security user_state settings trust workspace token_count
-    __main__ api plugins eventloom extract follow text graph
-    retrieve assemble export observe memory clients owner setup terminal
-    serve contracts commands
+    command_table api rights plugins eventloom extract follow text graph
+    retrieve assemble observe importing direct_reads memory access clients owner setup terminal
+    serve contracts commands __main__
 """.split()
-KIT = TREE / "zaxy-core" / "src" / "zaxy_testkit"
-TEMPLATES = CORE / "plugins" / "templates"
+KIT = TREE / "plugins" / "testkit" / "src" / "zaxy_testkit"
+TEMPLATES = KIT / "templates"
 
 
 def part_of(module: str) -> str:
@@ -32,7 +33,7 @@ def core_modules() -> list[Path]:
     return sorted(CORE.rglob("*.py"))
 
 
-PUBLIC_NAMES = (CORE / "__init__.py", CORE / "api" / "__init__.py")
+PUBLIC_NAMES = (CORE / "__init__.py", CORE / "api" / "__init__.py", CORE / "api" / "access.py")
 """They name what is public for type checkers, and load each only when it is asked for."""
 
 
@@ -58,7 +59,11 @@ def test_every_folder_of_the_core_has_its_place_in_the_order() -> None:
     assert present <= set(ORDER)
 
 
-@pytest.mark.parametrize("folder", sorted((TREE / "plugins").iterdir()), ids=lambda folder: folder.name)
+@pytest.mark.parametrize(
+    "folder",
+    sorted({project.parent for project in TREE.glob("plugins/*/pyproject.toml")} - {KIT.parents[1]}),
+    ids=lambda folder: folder.name,
+)
 def test_a_plugin_imports_nothing_of_zaxy_but_its_api(folder: Path) -> None:
     for path in folder.rglob("src/**/*.py"):
         assert foreign_imports(path.read_text()) == [], path
@@ -72,26 +77,30 @@ def test_the_page_on_the_architecture_lists_the_tree_as_it_is_and_in_this_order(
     assert all((CORE / f"{name}{ending}").exists() for name, ending in rows)
 
 
-# The test kit and the templates
+# The author kit and the templates
 
 
 @pytest.mark.parametrize("path", sorted(TEMPLATES.glob("*.py")), ids=lambda path: path.stem)
-def test_a_template_imports_nothing_of_zaxy_but_its_api_and_what_it_tests(path: Path) -> None:
-    foreign = foreign_imports(path.read_text())
-    tested = f"zaxy.plugins.templates.{path.stem.removeprefix('case_')}"
-    assert set(foreign) <= {tested}
+def test_a_template_imports_nothing_of_zaxy_but_its_api(path: Path) -> None:
+    assert foreign_imports(path.read_text()) == []
 
 
-def test_the_kit_imports_only_what_finds_and_checks_plugins() -> None:
-    names = {name for path in KIT.glob("*.py") for name in imported_modules(path.read_text())}
-    used = {part_of(name) for name in names if name.split(".")[0] == "zaxy"}
-    assert used == {"api", "contracts", "plugins", "settings"}
+def test_the_kit_imports_only_what_finds_checks_and_describes_plugins() -> None:
+    names = {name for path in KIT.rglob("*.py") for name in foreign_imports(path.read_text())}
+    assert {part_of(name) for name in names} == {"__init__", "atomic_write", "contracts", "plugins", "settings"}
 
 
-def test_the_only_cycle_is_that_of_the_templates_tests_and_the_kit() -> None:
-    """Known until the kit, which imports the core, is a package of its own with the templates."""
-    of_kit = [path for path in core_modules() if "zaxy_testkit" in imported_modules(path.read_text())]
-    assert of_kit == sorted(TEMPLATES.glob("case_*.py"))
+def test_the_core_imports_no_package_of_the_tree() -> None:
+    """It finds them by their entry points, and the kit through `plugins/kit.py`: so there is no cycle.
+
+    `plugins/bundles.py` names the types of zaxy-export, for type checkers alone.
+    """
+    packages = {path.name for path in (TREE / "plugins").glob("*/src/*")}
+    for path in core_modules():
+        if path == CORE / "plugins" / "bundles.py":
+            assert "TYPE_CHECKING:\n    from zaxy_export import" in path.read_text()
+            continue
+        assert not {name.split(".")[0] for name in imported_modules(path.read_text())} & packages, path
 
 
 def test_commands_and_skins_do_not_import_each_other() -> None:
@@ -100,3 +109,27 @@ def test_commands_and_skins_do_not_import_each_other() -> None:
         shared = {f"zaxy.commands.{name}" for name in ("events", "hot", "hot_help", "options", "typer_options")}
         others = {name for name in names if name.startswith("zaxy.commands.")} - shared
         assert not others, f"{path.name} imports {others}"
+
+
+# What is built in uses what packages may use
+
+BUILT_IN_CLIENTS = sorted(
+    provided["target"].partition(":")[0].rpartition(".")[2]
+    for provided in json.loads((CORE / "plugins" / "zaxy-plugin.json").read_text(encoding="utf-8"))["provides"]
+    if provided["point"] == "ide_config_writers"
+)
+NOT_FOR_PACKAGES = {
+    "for_commands": "it is what commands ask of the owner of a graph, and no client may",
+}
+"""Tools of the core that need more than packages are given, and why."""
+
+
+@pytest.mark.parametrize("name", BUILT_IN_CLIENTS)
+def test_a_built_in_client_imports_nothing_of_zaxy_but_its_api(name: str) -> None:
+    assert foreign_imports((CORE / "clients" / f"{name}.py").read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", sorted((CORE / "serve" / "tools").glob("*.py")), ids=lambda path: path.stem)
+def test_a_built_in_tool_imports_nothing_of_zaxy_but_its_api(path: Path) -> None:
+    foreign = foreign_imports(path.read_text(encoding="utf-8"))
+    assert bool(foreign) == (path.stem in NOT_FOR_PACKAGES), foreign

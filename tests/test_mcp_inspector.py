@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import pytest
 
 import npm_programs
+from all_tools import all_tools
 from served import environment, listening
-from zaxy.serve.catalog import own_tools
 
 INSPECTOR = "@modelcontextprotocol/inspector/clients/cli/build/index.js"
 AT_ONCE = 3
@@ -90,11 +90,11 @@ def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def test_it_lists_every_tool_and_finds_no_schema_that_clients_refuse(target: Target) -> None:
     code, printed, told = target.inspect("--method", "tools/list", "--strict")
     assert code == 0, told
-    assert [tool["name"] for tool in printed["result"]["tools"]] == [served.tool.name for served in own_tools()]
+    assert [tool["name"] for tool in printed["result"]["tools"]] == [served.tool.name for served in all_tools()]
 
 
 def test_it_calls_every_tool(target: Target) -> None:
-    assert set(CALLS) == {served.tool.name for served in own_tools()}
+    assert set(CALLS) == {served.tool.name for served in all_tools()}
     first, last = ("memory_append", "memory_ingest"), "memory_invalidate"
     answers = {tool: target.call(tool, CALLS[tool]) for tool in first}
     others = [tool for tool in CALLS if tool not in (*first, last)]

@@ -21,16 +21,16 @@ from installed import install, manifest_of
 from served import ERAS, LEGACY, Server
 from zaxy import __version__
 from zaxy.api import Draft
+from zaxy.api.tools import PROFILES
 from zaxy.memory import Memory
-from zaxy.plugins.templates import tool_packs
 from zaxy.serve.application import Application, Request
-from zaxy.serve.catalog import Catalog, own_tools
+from zaxy.serve.catalog import FIRST, Catalog, own_tools
 from zaxy.serve.connection import serve_streams
 from zaxy.serve.limits import CallLimit
 from zaxy.serve.protocol import make_server
-from zaxy.serve.served_tool import PROFILES
 from zaxy.token_count import count_tokens
 from zaxy.workspace import find_workspace
+from zaxy_testkit.templates import tool_packs
 
 CORE = [
     *("memory_bootstrap", "memory_checkout", "memory_append", "memory_query", "memory_verbatim", "memory_feedback"),
@@ -530,7 +530,7 @@ def test_one_application_serves_several_clients_over_other_streams(tmp_path: Pat
 PACK = """
 import os, subprocess, time
 from zaxy.api import Tool
-from zaxy.plugins.templates import tool_packs
+from zaxy_testkit.templates import tool_packs
 
 class Pack(tool_packs.Pack):
     def tools(self):
@@ -561,7 +561,9 @@ def zaxy_tool_packs():
 def with_pack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     assert tool_packs.ACTOR == "acme-notes"
     site = tmp_path_factory.mktemp("site")
-    manifest = manifest_of("acme-notes", provides=[{"point": "tool_packs", "name": "acme"}])
+    manifest = manifest_of(
+        "acme-notes", api={"min": "0.4", "max": "0.4"}, provides=[{"point": "tool_packs", "name": "acme"}]
+    )
     modules = {"plugin.py": PLUGIN, "pack.py": PACK}
     install(site, "acme-notes", modules, manifest, "[zaxy.plugins]\nacme-notes = acme_notes.plugin\n")
     options = ("--profile", "full")
@@ -571,10 +573,86 @@ def with_pack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def test_a_packs_tools_are_listed_and_work_on_the_same_memory(with_pack: Server) -> None:
     names = [tool["name"] for tool in with_pack.request("tools/list", {})["result"]["tools"]]
-    assert names[-2:] == ["acme_note", "acme_recent"]
+    behind = names[len(FIRST) :]
+    assert names[: len(FIRST)] == list(FIRST)
+    assert behind == sorted(behind), "those that a model need not meet first come by name, those of packs too"
+    assert {"acme_note", "acme_recent", "memory_export"} <= set(behind)
     assert with_pack.call("acme_note", session_id="notes", text="Milk is out.")["seq"] == 1
     assert with_pack.call("acme_recent", session_id="notes", limit=5)["results"][0]["text"] == "Milk is out."
     assert with_pack.call("memory_query", query="milk", session_id="notes")["results"]
+
+
+OLD_PACK = """
+from zaxy.api import AsOf, Draft, Query, Tool
+
+class Pack:
+    def __init__(self, context):
+        pass
+
+    def tools(self):
+        return [Tool("acme_old", "Note, read and ask.", {"type": "object", "properties": {}})]
+
+    def call(self, tool, arguments, memory, progress):
+        event = memory.append("notes", Draft("fact.recorded", "acme", {"text": "Milk is out."}))
+        page = memory.read("notes", None, 10)
+        found = memory.query(Query("milk", "notes", 5, AsOf()))
+        return {"seq": event.seq, "events": len(page.events), "found": [one.seq for one in found]}
+"""
+
+
+def test_a_pack_of_an_older_api_gets_the_three_methods_that_it_knows(tmp_path: Path) -> None:
+    manifest = manifest_of("acme-notes", provides=[{"point": "tool_packs", "name": "acme"}])
+    modules = {"plugin.py": PLUGIN, "pack.py": OLD_PACK}
+    entry = "[zaxy.plugins]\nacme-notes = acme_notes.plugin\n"
+    install(tmp_path / "site", "acme-notes", modules, manifest, entry)
+    (tmp_path / "demo").mkdir()
+    with Server(tmp_path / "demo", site=tmp_path / "site") as server:
+        assert server.call("acme_old") == {"seq": 1, "events": 1, "found": [1]}
+
+
+TOKEN_PACK = """
+import time
+from zaxy.api import Tool
+
+class Pack:
+    def __init__(self, context):
+        pass
+
+    def tools(self):
+        schema = {"type": "object", "properties": {"word": {"type": "string"}}, "additionalProperties": False}
+        return [Tool("acme_admin", "For admins.", schema, admin=True), Tool("acme_slow", "Slow.", schema, seconds=60)]
+
+    def call(self, tool, arguments, memory, progress):
+        if tool == "acme_slow":
+            time.sleep(1.5)
+        return {"arguments": dict(arguments), "session": memory.session}
+"""
+
+
+def test_a_packs_tool_for_admins_needs_their_token_and_never_sees_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provided = {"point": "tool_packs", "name": "acme", "target": "acme_admins.pack:Pack", "summary": "A pack."}
+    manifest = manifest_of("acme-admins", api={"min": "0.4", "max": "0.4"}, provides=[provided])
+    entry = "[zaxy.plugins]\nacme-admins = acme_admins\n"
+    install(tmp_path / "site", "acme-admins", {"pack.py": TOKEN_PACK}, manifest, entry)
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    monkeypatch.setenv("ZAXY_PLUGINS_BUDGET", "1")
+    open_to_all = Application(find_workspace(str(tmp_path / "a")), "full")
+    assert open_to_all.unlisted_arguments("acme_admin") == ("admin_token",)
+    assert open_to_all.answer(Request("acme_admin", {"word": "x"})).content["arguments"] == {"word": "x"}
+    slow = open_to_all.answer(Request("acme_slow", {"word": "y"}))
+    assert slow.content.get("arguments") == {"word": "y"}, "it has longer than the budget"
+    monkeypatch.setenv("MCP_ADMIN_TOKEN", "hunter2hunter2")
+    guarded = Application(find_workspace(str(tmp_path / "b")), "full")
+    assert guarded.unlisted_arguments("acme_admin") == ()
+    for wrong in ({}, {"admin_token": "wrong"}):
+        refused = guarded.answer(Request("acme_admin", {"word": "x", **wrong}))
+        assert refused.content["error"]["code"] == "forbidden"
+    admitted = guarded.answer(Request("acme_admin", {"word": "x", "admin_token": "hunter2hunter2"}))
+    assert admitted.content["arguments"] == {"word": "x"}
+    for application in (open_to_all, guarded):
+        application.close(within=60)
 
 
 def test_a_packs_arguments_are_held_against_its_schema(with_pack: Server) -> None:
@@ -599,6 +677,29 @@ def test_a_pack_that_breaks_tells_no_details_to_the_client(with_pack: Server) ->
         assert "acme" in error["message"]
         assert "hunter2" not in json.dumps(error)
     assert "hunter2" in with_pack.stderr
+
+
+ADMIN_PACK = """
+from zaxy.api.tools import TEXT, Call, FunctionPack, schema, tool
+
+@tool("acme_wipe", "Wipe.", takes=schema("", admin_token=TEXT), destructive=True, admin=True, profiles=("core",))
+def wipe(call: Call):
+    call.progress(1, 2)
+    return {"session": call.session or call.memory.session, "own": call.own}
+
+class Pack(FunctionPack):
+    functions = (wipe,)
+"""
+
+
+def test_a_pack_of_functions_may_keep_a_tool_to_those_who_have_the_admin_token(tmp_path: Path) -> None:
+    api = {"min": "0.4", "max": "0.4"}
+    manifest = manifest_of("acme-notes", api=api, provides=[{"point": "tool_packs", "name": "acme"}])
+    modules = {"plugin.py": PLUGIN, "pack.py": ADMIN_PACK}
+    install(tmp_path / "site", "acme-notes", modules, manifest, "[zaxy.plugins]\nacme-notes = acme_notes.plugin\n")
+    with Server(tmp_path / "demo", site=tmp_path / "site", MCP_ADMIN_TOKEN="sesame") as server:
+        assert server.call("acme_wipe")["error"]["code"] == "forbidden"
+        assert server.call("acme_wipe", admin_token="sesame") == {"session": "demo-default", "own": {}}
 
 
 def test_a_pack_that_hangs_is_given_up_after_its_budget(with_pack: Server) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from export_vectors import ids, tree_proof, tree_root
-from zaxy.export.merkle import SUBTREE_LEAVES, GrowingTree, Step, Tree, leaf_hash, node_hash, root_by_proof
+from zaxy_export.merkle import SUBTREE_LEAVES, GrowingTree, Step, Tree, leaf_hash, node_hash, root_by_proof
 
 COUNTS = [*range(71), 127, 128, 129, 255, 1000, 1023, 1024, 1025, 2047, 2048, 2049, 3333, 5000]
 SIDES = {"left": "right", "right": "left"}

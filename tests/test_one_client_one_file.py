@@ -20,10 +20,9 @@ NAMES = {
 HOMES = {"claude-desktop": "claude_desktop", "cursor": "cursor", "gemini": "gemini", "vscode": "vscode"}
 """The clients that are built in, and their modules in `zaxy/clients`; the others have packages."""
 ALLOWED = {
-    "zaxy/plugins/builtin.py": "where the built-in clients are registered",
     "zaxy/plugins/zaxy-plugin.json": "where the built-in clients are registered",
-    "zaxy/plugins/published.json": "the packages that we publish",
-    "zaxy/__main__.py": "the word codex-capture",
+    "zaxy/plugins/packages.json": "the packages of this tree",
+    "zaxy/command_table.py": "the word codex-capture",
     "zaxy/commands/capture.py": "the word codex-capture",
     "zaxy/setup/genesis.py": "names of instruction files",
     "zaxy/extract/workspaces.py": "names of instruction files",

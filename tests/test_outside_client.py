@@ -16,8 +16,8 @@ import installed
 import outside_client
 from project import Project
 from zaxy.api.edit import json as json_text
-from zaxy.plugins.scaffold import plugin_files, write_files
 from zaxy.workspace import Workspace, find_workspace
+from zaxy_testkit.scaffold import plugin_files, write_files
 
 SETTINGS = b"""{
 \t// mine
@@ -256,7 +256,7 @@ def scaffolded(project: Elsewhere, name: str, needs: list[str]) -> None:
     info = source / f"{package}-0.1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1.0\n")
-    (info / "entry_points.txt").write_text(f"[zaxy.plugins]\n{name} = {package}.plugin\n")
+    (info / "entry_points.txt").write_text(f"[zaxy.plugins]\n{name} = {package}\n")
     project.site = source
 
 

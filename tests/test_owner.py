@@ -653,6 +653,7 @@ def test_a_command_of_another_version_than_the_owner_says_so(start: Start, folde
 TOOLS_FOR_COMMANDS = [
     ("memory_followers", {"action": "rebuild", "session_id": "demo-default"}),
     ("memory_erase", {"citation": "eventloom://demo-default/events/1#0123456789ab", "reason": "asked"}),
+    ("memory_graph", {"read": "current", "session_id": "demo-default", "given": {"entity_types": ["fact"]}}),
 ]
 
 

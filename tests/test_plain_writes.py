@@ -21,6 +21,7 @@ OTHERWISE = {
     "zaxy/serve/stdio.py": "nothing, in the place of a stream that is closed",
     "zaxy/observe/watcher.py": "nothing, in the place of a stream that is closed",
     "zaxy/observe/watcher_process.py": "what a process that is started says while it starts, opened by the log's disk",
+    "zaxy_testkit/checks/overheard.py": "a stream of this process, which leads into a temporary file",
     "zaxy_kuzu/owner.py": "a lock that says who holds it, and so cannot be replaced",
     "zaxy_kuzu/graph.py": "an empty mark that a database is being opened, in nobody's place",
     "zaxy_kuzu/engine.py": "moving a broken database aside",

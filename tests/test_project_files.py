@@ -23,6 +23,7 @@ FORMS = sorted(file for file in TREE.glob(".github/ISSUE_TEMPLATE/*.yml") if fil
 PROJECTS = [TREE / "pyproject.toml", TREE / "zaxy-core/pyproject.toml", *sorted(TREE.glob("plugins/*/pyproject.toml"))]
 COMMANDS = {
     ".ci/run": (TREE / ".ci/run").read_text(encoding="utf-8"),
+    ".ci/run-real": (TREE / ".ci/run-real").read_text(encoding="utf-8"),
     "ci.yml": "\n".join(step.get("run", "") for step in STEPS),
     **{page.name: page.read_text(encoding="utf-8") for page in sorted(TREE.glob(".github/*.md"))},
 }
@@ -58,6 +59,17 @@ def test_the_workflow_runs_what_must_pass_before_a_change_lands() -> None:
     assert os.access(TREE / ".ci/run", os.X_OK) or os.name == "nt"
 
 
+def test_every_heavy_part_runs_tests_that_are_there_and_is_described() -> None:
+    script = COMMANDS[".ci/run-real"]
+    names = re.findall(r"^  ([\w-]+)\) \w+ ", script, re.MULTILINE)
+    assert names and f"one of: {', '.join(names)}" in script
+    for name in names:
+        assert f"`{name}`" in COMMANDS["CONTRIBUTING.md"] or f"`.ci/run-real {name}`" in COMMANDS["CONTRIBUTING.md"]
+    for file, chosen in re.findall(r"(tests/\S+\.py) -k (\w+)", script):
+        assert re.search(rf"def test_\w*{chosen}", (TREE / file).read_text(encoding="utf-8"))
+    assert os.access(TREE / ".ci/run-real", os.X_OK) or os.name == "nt"
+
+
 def test_the_workflow_runs_the_tests_on_three_systems_and_every_python() -> None:
     matrix = WORKFLOW["jobs"]["tests"]["strategy"]["matrix"]
     systems = {(system.partition("-")[0], python) for system in matrix["os"] for python in matrix["python"]}
@@ -89,7 +101,7 @@ def test_pre_commit_and_hatch_use_the_same_ruff() -> None:
 
 def test_the_test_kit_and_our_own_tests_use_the_same_pytest() -> None:
     own = [text for text in HATCH["envs"]["test"]["dependencies"] if re.match(r"pytest\b(?!-)", text)]
-    assert own == project_in(TREE / "zaxy-core/pyproject.toml")["optional-dependencies"]["testkit"]
+    assert own == project_in(TREE / "plugins/testkit/pyproject.toml")["optional-dependencies"]["pytest"]
 
 
 @pytest.mark.parametrize("file", PROJECTS, ids=lambda file: file.parent.name)

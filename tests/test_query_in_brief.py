@@ -12,9 +12,9 @@ import pytest
 
 from remembered import SESSION, decision, fact, turn
 from zaxy.api.models import Draft
+from zaxy.api.tools import Call
 from zaxy.memory import Memory
 from zaxy.serve.catalog import Catalog, own_tools
-from zaxy.serve.served_tool import Call
 from zaxy.token_count import count_tokens
 
 HISTORIES = sorted((Path(__file__).parent / "bench" / "answers" / "histories" / "tune").glob("*.json"))

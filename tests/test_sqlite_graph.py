@@ -31,11 +31,11 @@ from zaxy.api import (
     GraphStats,
     ZaxyError,
 )
-from zaxy.api.checks import Workbench
-from zaxy.api.checks.followers import cursor_after, follow, history, sample_event
-from zaxy.api.checks.projection_backends import ProjectionBackendCase, sample
 from zaxy.eventloom import disposable_database
 from zaxy.graph.sqlite_graph import SqliteGraph
+from zaxy_testkit.checks import Workbench
+from zaxy_testkit.checks.followers import cursor_after, follow, history, sample_event
+from zaxy_testkit.checks.projection_backends import ProjectionBackendCase, sample
 
 CASE = ProjectionBackendCase(SqliteGraph)
 SECRET = "quixzbarq"
@@ -57,9 +57,9 @@ def in_another_process(code: str, state: Path, *arguments: str) -> subprocess.Po
     opening = """
         import sys, time
         from pathlib import Path
-        from zaxy.api.checks import Workbench
-        from zaxy.api.checks.followers import *
-        from zaxy.api.checks.projection_backends import ProjectionBackendCase
+        from zaxy_testkit.checks import Workbench
+        from zaxy_testkit.checks.followers import *
+        from zaxy_testkit.checks.projection_backends import ProjectionBackendCase
         from zaxy.graph.sqlite_graph import SqliteGraph
         state = Path(sys.argv[1])
         graph = Workbench(state.parent).make(ProjectionBackendCase(SqliteGraph), state.name)

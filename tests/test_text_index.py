@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from indexed import SESSION, Index
-from zaxy.api.checks.followers import sample_event
 from zaxy.api.models import AsOf, Query
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.sealed_connection import SealedConnection
 from zaxy.extract.rules import extract
 from zaxy.text import tokens
 from zaxy.text.passages import MAX_CHARS, passages
+from zaxy_testkit.checks.followers import sample_event
 
 
 @pytest.fixture

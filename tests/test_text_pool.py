@@ -10,13 +10,13 @@ from random import Random
 import pytest
 
 from indexed import SESSION, Index
-from zaxy.api.checks.followers import sample_event
 from zaxy.api.models import AsOf, Query
 from zaxy.extract.times import utc_text
 from zaxy.text.blocks import BLOCK, LISTED, BlockSizes
 from zaxy.text.bm25 import weight
 from zaxy.text.candidates import CANDIDATES, POOL
 from zaxy.text.store import Lookup, TextStore
+from zaxy_testkit.checks.followers import sample_event
 
 VOCABULARY = [f"{first}{second}o" for first in "bdfgklmnprst" for second in ("ar", "el", "in", "ov", "um")]
 PASSAGES = 2 * BLOCK + 300

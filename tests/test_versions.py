@@ -28,9 +28,9 @@ from zaxy.api import (
     open_version,
     seen,
 )
-from zaxy.api.checks import Workbench
-from zaxy.api.checks.followers import follow, moment, sample_event
-from zaxy.api.checks.projection_backends import ProjectionBackendCase
+from zaxy_testkit.checks import Workbench
+from zaxy_testkit.checks.followers import follow, moment, sample_event
+from zaxy_testkit.checks.projection_backends import ProjectionBackendCase
 
 ADA = EntityRef("person", "ada")
 

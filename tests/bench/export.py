@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -19,15 +19,15 @@ import orjson
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from bench.log import SESSION, Row, alternate, fill, print_table, shown
 from zaxy.eventloom.bulk import encode_quickly
-from zaxy.eventloom.event_log import EventLog
-from zaxy.eventloom.opening import files_log
-from zaxy.export.bundle import Signer, write_bundle
-from zaxy.export.disclosure import disclose
-from zaxy.export.entries import MAX_ENTRY_DEPTH
-from zaxy.export.projection import project
-from zaxy.export.selector import EVERYTHING, Selector
-from zaxy.export.signing import KeyFiles, generate, signer_of
-from zaxy.export.verification import parts_of_file, verify
+from zaxy.memory import Memory
+from zaxy.workspace import find_workspace
+from zaxy_export.bundle import Signer, write_bundle
+from zaxy_export.disclosure import disclose
+from zaxy_export.entries import MAX_ENTRY_DEPTH
+from zaxy_export.projection import project
+from zaxy_export.selector import EVERYTHING, Selector
+from zaxy_export.signing import KeyFiles, generate, signer_of
+from zaxy_export.verification import parts_of_file, verify
 
 
 class Sizes(NamedTuple):
@@ -49,21 +49,21 @@ class Nowhere(BytesIO):
         return len(data)
 
 
-def entries_of(log: EventLog, selector: Selector = EVERYTHING) -> Iterator[bytes]:
-    return project(log, SESSION, selector=selector.checked())
+def entries_of(memory: Memory, selector: Selector = EVERYTHING) -> Iterator[bytes]:
+    return project(memory, SESSION, selector=selector.checked())
 
 
 def exporting(folder: Path, sizes: Sizes, signer: Signer) -> Iterator[Row]:
     path = fill(folder / "log", sizes.events)
     written: list[int] = []
-    with closing(files_log(path)) as log:
+    with Memory(find_workspace(None, path)) as memory:
 
         def prove() -> None:
-            if not log.verify(SESSION).ok:
+            if not memory.verify(SESSION).ok:
                 raise RuntimeError("the log does not verify")
 
         def export(by: Signer | None, selector: Selector = EVERYTHING) -> None:
-            written.append(write_bundle(entries_of(log, selector), SESSION, by, Nowhere()).entries)
+            written.append(write_bundle(entries_of(memory, selector), SESSION, by, Nowhere()).entries)
 
         proving, unsigned, events = alternate(
             sizes.rounds, prove, lambda: export(None), lambda: export(None, Selector(grains=("event",)))
@@ -85,8 +85,8 @@ def exporting(folder: Path, sizes: Sizes, signer: Signer) -> Iterator[Row]:
 def verifying(folder: Path, sizes: Sizes, signer: Signer) -> Iterator[Row]:
     """A bundle of so many entries; the baseline holds its entries' lines in memory."""
     path = fill(folder / "log", sizes.entries // 2)
-    with closing(files_log(path)) as log, TemporaryFile() as bundle:
-        entries = list(entries_of(log))
+    with Memory(find_workspace(None, path)) as memory, TemporaryFile() as bundle:
+        entries = list(entries_of(memory))
         written = write_bundle(iter(entries), SESSION, signer, bundle)
         if written.entries != sizes.entries:
             raise RuntimeError(f"the bundle has {written.entries} entries")

@@ -3,6 +3,8 @@
 Runs are interleaved and medians compared, so that a busy machine slows all of them alike. Bytecode is cached, as it is
 after an ordinary installation. Commands that read or write memory have each a workspace of their own, with a small log
 and followers that are up to it: none pays for what another one wrote.
+
+What plugins add is measured against the same command without them: with fifty more, each of which brings a command.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ if os.name != "posix":
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from installed import install_plugin
 from zaxy import Draft, Memory
+from zaxy.api.catalog import API_CURRENT, version_text
 
 PLUGINS = 50
 EVENTS = 300
@@ -38,6 +41,26 @@ class Measured(NamedTuple):
     @property
     def limit(self) -> float | None:
         return self.target and 2 * self.target
+
+
+class Growth(NamedTuple):
+    """A command with all the plugins, against the same one without them."""
+
+    words: str
+    target: float
+
+    @property
+    def name(self) -> str:
+        return f"zaxy {self.words} ({PLUGINS} more)"
+
+    @property
+    def without(self) -> str:
+        return f"zaxy {self.words} (none more)"
+
+    @property
+    def limit(self) -> float:
+        """Twice as much may be added."""
+        return 2 * self.target - 1
 
 
 def _python(source: str) -> list[str]:
@@ -77,13 +100,40 @@ COMMANDS = [
 ]
 
 
+GROWTH = [
+    Growth("--help", 1.6),
+    Growth("plugins list", 1.6),
+    Growth("plugins show core", 1.2),
+    Growth("plugins check core", 1.2),
+    Growth("plugins check", 1.6),  # it imports every one of them
+]
+COMMAND = """
+class Go:
+    def __init__(self, context):
+        self.context = context
+
+    def run(self, call):
+        return 0
+"""
+
+
+def install_with_command(site: Path, name: str) -> None:
+    """A plugin that provides a sink and a command, as an installer leaves it."""
+    package = name.replace("-", "_")
+    command = {"point": "commands", "words": f"{name} go", "target": f"{package}.go:Go", "summary": "Goes."}
+    sink = {"point": "export_sinks", "name": name}
+    version = version_text(API_CURRENT)
+    install_plugin(site, name, provides=[sink, command], api={"min": version, "max": version})
+    (site / package / "go.py").write_text(COMMAND, encoding="utf-8")
+
+
 def measure(rounds: int) -> dict[str, float]:
     """Median CPU milliseconds of each row."""
     spent: dict[str, list[float]] = {}
     with TemporaryDirectory() as folder:
         site = Path(folder) / "site"
         for number in range(PLUGINS):
-            install_plugin(site, f"plugin-{number}")
+            install_with_command(site, f"plugin-{number}")
         environ = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
         environ |= {"PYTHONPATH": str(site), "PYTHONPYCACHEPREFIX": str(Path(folder) / "cache")}
         environ |= {"ZAXY_STATE_DIR": str(Path(folder) / "state")}
@@ -92,10 +142,17 @@ def measure(rounds: int) -> dict[str, float]:
             if row.workspace:
                 _fill(Path(folder) / row.workspace)
         for turn in range(rounds + 1):
-            for row in (BASELINE, *IMPORTS, *COMMANDS):
-                cost = _cpu(row.arguments, os.path.join(folder, row.workspace), environ)
-                if turn:  # the first round fills the cache
-                    spent.setdefault(row.name, []).append(cost)
+            costs = {
+                row.name: _cpu(row.arguments, os.path.join(folder, row.workspace), environ)
+                for row in (BASELINE, *IMPORTS, *COMMANDS)
+            }
+            for growth in GROWTH:
+                words = _zaxy(*growth.words.split())
+                costs[growth.name] = _cpu(words, folder, environ)
+                costs[growth.without] = _cpu(words, folder, {**environ, "PYTHONPATH": ""})
+            if turn:  # the first round fills the cache
+                for name, cost in costs.items():
+                    spent.setdefault(name, []).append(cost)
     return {name: statistics.median(costs) for name, costs in spent.items()}
 
 
@@ -134,6 +191,13 @@ def table(medians: dict[str, float]) -> tuple[str, list[str]]:
         lines.append(f"{row.name:40} {medians[row.name]:8.1f} {ratio:7.2f} {bounds}")
         if row.limit and ratio > row.limit:
             broken.append(row.name)
+    lines.append(f"\n{'against the same without them':40} {'CPU ms':>8} {'ratio':>7} {'target':>7} {'limit':>7}")
+    for growth in GROWTH:
+        ratio = medians[growth.name] / medians[growth.without]
+        bounds = f"{growth.target:7.1f} {growth.limit:7.1f}"
+        lines.append(f"{growth.name:40} {medians[growth.name]:8.1f} {ratio:7.2f} {bounds}")
+        if ratio > growth.limit:
+            broken.append(growth.name)
     return "\n".join(lines), broken
 
 

@@ -14,8 +14,8 @@ import zaxy
 from zaxy import Memory
 
 PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
-PUBLIC = [name for name in vars(Memory) if not name.startswith("_")]
-METHODS = [name for name in PUBLIC if name != "session"]
+PUBLIC = [name for name in dir(Memory) if not name.startswith("_") and not inspect.isclass(getattr(Memory, name))]
+METHODS = [name for name in PUBLIC if name not in ("session", "is_foreign")]
 EXAMPLE = re.compile(r"^```python\n(.*?)^```\n(?:\n```\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 
 

@@ -30,6 +30,7 @@ VARYING = (
     (r"\\\.\d{6}Z", r"\\.\\d{6}Z"),
     (r"\d{4}\\-\d\d\\-\d\d\\ \d\d:\d\d\\ UTC", r"\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC"),
     (r"/home/ann/\\\.local/bin/zaxy", r"/\\S+/zaxy"),  # where the command is installed
+    (r"pip\\ install\\ (?=\\-e)", r"(?:\\S+ )*pip install (?:--python \\S+ )?"),  # what installed the command
     (r"\d+\\\.\d\\ seconds", r"\\d+\\.\\d seconds"),
     (r"(?<=\\ \\ )\d{4}\\-\d\d\\-\d\d(?=\\ \\ )", r"\\d{4}-\\d\\d-\\d\\d"),  # the day in a row of a query
 )

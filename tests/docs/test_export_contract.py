@@ -12,24 +12,25 @@ from typing import Any
 import pytest
 
 from export_vectors import FEW, KEY, bundle_of, canonical, id_of, leaf_hash, signed_message, tree_proof, tree_root
-from zaxy.contracts.snapshot import live_contracts
+from zaxy.contracts.packages import plugin_contract
 from zaxy.eventloom.admission import SENSITIVITIES
-from zaxy.export import reading, reference_verifier
-from zaxy.export.bundle import NONCE_SIZE, NOT_SIGNED, SIGNED, SIGNED_FIELDS, UNSIGNED
-from zaxy.export.entries import MAX_ENTRY_DEPTH, SCHEMA, SOURCES
-from zaxy.export.merkle import max_steps
-from zaxy.export.selector import DEFAULT_QUERY_LIMIT, ENTRY_AXES, GRAINS, MAX_QUERY_LIMIT, Selector
-from zaxy.export.signing import DEFAULT_ALGORITHM
+from zaxy.plugins.manifest import read_manifest
 from zaxy.plugins.roster import load_roster
-from zaxy.serve.tools.export import MAX_REPLY
-from zaxy.settings import SETTINGS, Settings
+from zaxy.settings import Settings
+from zaxy_export import reading, reference_verifier
+from zaxy_export.bundle import NONCE_SIZE, NOT_SIGNED, SIGNED, SIGNED_FIELDS, UNSIGNED
+from zaxy_export.entries import MAX_ENTRY_DEPTH, SCHEMA, SOURCES
+from zaxy_export.merkle import max_steps
+from zaxy_export.selector import DEFAULT_QUERY_LIMIT, ENTRY_AXES, GRAINS, MAX_QUERY_LIMIT, Selector
+from zaxy_export.signing import DEFAULT_ALGORITHM
+from zaxy_export.tools import MAX_REPLY
 
 TREE = Path(__file__).parents[2]
 PAGE = (TREE / "docs" / "export-contract.md").read_text(encoding="utf-8")
 SECURITY = (TREE / "docs" / "experimental" / "portable-export-security.md").read_text(encoding="utf-8")
 VECTORS = json.loads((TREE / "contracts" / "vectors" / "export-v1.json").read_bytes())
-CONTRACTS = live_contracts()
-FORMATS = CONTRACTS["export-formats"]["items"]
+MANIFEST = read_manifest("zaxy_export", "zaxy-export")
+FORMATS = plugin_contract(MANIFEST, "zaxy-export")["items"]
 
 
 def section(title: str) -> str:
@@ -113,12 +114,12 @@ def test_the_tables_of_shapes_have_the_fields_that_are_written() -> None:
     assert (told["version"], told["schema_version"], told["signed"]) == (UNSIGNED, SCHEMA, False)
 
 
-def test_the_algorithms_are_those_of_the_core_and_of_our_package() -> None:
+def test_the_algorithms_are_those_of_our_packages() -> None:
     rows_ = load_roster(Settings({})).rows
     installed = {
         provided.name
         for row in rows_
-        if row.manifest and row.name in ("core", "mldsa")
+        if row.manifest and row.name in ("export", "mldsa")
         for provided in row.manifest.provides
         if provided.point == "signing_algorithms"
     }
@@ -195,7 +196,7 @@ def test_the_table_of_vectors_has_what_the_file_has() -> None:
 
 
 def options(command: str) -> set[str]:
-    parameters: list[dict[str, Any]] = CONTRACTS["cli"]["items"][f"command {command}"]["parameters"]
+    parameters: list[dict[str, Any]] = FORMATS[f"command {command}"]["parameters"]
     return {parameter["name"] for parameter in parameters if parameter["name"].startswith("--")}
 
 
@@ -208,7 +209,7 @@ def test_the_page_has_every_option_of_export_and_no_other() -> None:
 
 
 def test_every_command_about_export_is_on_the_page() -> None:
-    known = {item.removeprefix("command ") for item in CONTRACTS["cli"]["items"]}
+    known = {item.removeprefix("command ") for item in FORMATS if item.startswith("command ")}
     about = {command for command in known if "export" in command or command == "import"}
     for command in about:
         assert re.search(rf"zaxy {command}\b", PAGE), command
@@ -217,7 +218,7 @@ def test_every_command_about_export_is_on_the_page() -> None:
 
 
 def test_the_arguments_of_the_tool_are_the_axes_and_those_on_the_page() -> None:
-    parameters = {p["name"] for p in CONTRACTS["mcp-tools"]["items"]["tool memory_export"]["parameters"]}
+    parameters = {p["name"] for p in FORMATS["tool memory_export"]["parameters"]}
     told = section("Pulling").partition("**MCP.**")[2]
     listed = set(re.findall(r"^- `(\w+)`:", told, re.MULTILINE))
     assert listed == {"sign", "disclose", "admin_token"}
@@ -226,7 +227,7 @@ def test_the_arguments_of_the_tool_are_the_axes_and_those_on_the_page() -> None:
 
 
 def test_every_setting_about_signing_is_on_the_page_and_no_other() -> None:
-    known = {setting.env for setting in SETTINGS if "EXPORT" in setting.env}
+    known = {setting.env for setting in MANIFEST.settings}
     assert set(re.findall(r"`(MCP_EXPORT_\w+)`", PAGE)) == known
 
 

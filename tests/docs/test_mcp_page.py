@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from zaxy.serve.catalog import FIRST, Catalog, own_tools
-from zaxy.serve.served_tool import ServedTool
+from all_tools import all_tools
+from zaxy.api.tools import ToolFunction
+from zaxy.serve.catalog import FIRST, Catalog
 
 PAGE = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8")
-TOOLS = own_tools()
+TOOLS = list(all_tools())
 
 
-def signature(served: ServedTool) -> str:
+def signature(served: ToolFunction) -> str:
     schema = served.tool.input_schema
     properties, required = schema["properties"], schema.get("required", ())
     named = [name if name in required else f"{name}?" for name in properties]  # type: ignore[operator, attr-defined]
@@ -26,7 +27,7 @@ def test_the_page_has_a_section_for_each_tool_in_the_order_of_the_listing() -> N
 
 
 @pytest.mark.parametrize("served", TOOLS, ids=lambda served: served.tool.name)
-def test_a_tools_section_shows_its_exact_signature_and_says_something(served: ServedTool) -> None:
+def test_a_tools_section_shows_its_exact_signature_and_says_something(served: ToolFunction) -> None:
     section = re.search(rf"^### {served.tool.name}\n\n`(.+)`\n\n(\S.+)", PAGE, re.MULTILINE)
     assert section
     assert section[1] == signature(served)

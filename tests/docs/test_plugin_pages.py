@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import inspect
 import json
@@ -13,15 +14,16 @@ from types import FunctionType
 import pytest
 
 import zaxy.api
-from zaxy.__main__ import COMMANDS
 from zaxy.api import points
 from zaxy.api.catalog import HOOK_FIELDS, POINTS, Point
-from zaxy.api.checks import checks_of
-from zaxy.plugins.check import TRIALS
-from zaxy.plugins.manifest import FIELDS, REQUIRED, parse_manifest
+from zaxy.command_table import COMMANDS
+from zaxy.plugins.manifest import parse_manifest
+from zaxy.plugins.manifest_fields import FIELDS, REQUIRED
 from zaxy.plugins.roster import STATES
-from zaxy.plugins.scaffold import TEMPLATE_OF
+from zaxy_testkit.checks import checks_of
+from zaxy_testkit.scaffold import plugin_files
 from zaxy_testkit.suites import SUITES, PluginSuite
+from zaxy_testkit.trial import TRIALS
 
 TREE = Path(__file__).parents[2]
 CORE_SOURCES = TREE / "zaxy-core" / "src" / "zaxy"
@@ -37,10 +39,11 @@ SECTIONS = [
     "Checks",
 ]
 ALSO_SHOWN: dict[str, tuple[type, ...]] = {
+    "doctor_checks": (points.HealthFix,),
     "event_stores": (points.StoredLog,),
     "ide_config_writers": (points.ClientHooks,),
     "retrieval_lanes": (points.Follower,),
-    "tool_packs": (points.MemoryAccess,),
+    "tool_packs": (points.ResourcePack, points.PromptPack),
 }
 """Protocols that a point's page shows besides its own."""
 
@@ -182,26 +185,40 @@ def test_a_points_page_lists_exactly_the_checks_of_its_suite_and_what_they_need(
     needs = [(name, (re.findall(r"Needs\s+`(\w+)`", told) or [""])[0]) for name, told in listed]
     assert needs == [(known.name, known.needs) for known in checks_of(point.name)]
     assert f"`zaxy_testkit.{SUITES[point.name].__name__}`" in text
-    assert f"`zaxy.api.checks.{point.name}.{point.protocol}Case`" in text
+    assert f"`zaxy_testkit.{point.protocol}Case`" in text
 
 
 @each_point
 def test_the_example_on_a_points_page_is_code_that_is_tested(point: Point) -> None:
-    """Most of it is what `zaxy plugins new` writes; of signing the built-in algorithm makes a better one."""
+    """Most of it is what `zaxy plugins new` writes; of signing our own algorithm makes a better one."""
     example = section(page(point), "A minimal example")
     command = re.search(rf"`zaxy plugins new ([a-z-]+) --point {point.name}`", example)
     assert command, "the page says how to get the whole"
-    module = f"{command[1].replace('-', '_')}.{TEMPLATE_OF[point.name].module}"
-    templates = CORE_SOURCES / "plugins" / "templates"
+    templates = TREE / "plugins" / "testkit" / "src" / "zaxy_testkit" / "templates"
     tested = [
         (templates / f"{point.name}.py").read_text(encoding="utf-8"),
-        (templates / f"case_{point.name}.py").read_text().replace(f"zaxy.plugins.templates.{point.name}", module),
-        (CORE_SOURCES / "export" / "ed25519.py").read_text(encoding="utf-8"),
+        plugin_files(command[1], point.name)["tests/test_conformance.py"],
+        (TREE / "plugins" / "export" / "src" / "zaxy_export" / "ed25519.py").read_text(encoding="utf-8"),
     ]
     shown = blocks(example, "python")
     assert shown
     for block in shown:
         assert any(block in source for source in tested), block
+
+
+# The page about memory
+
+
+def test_the_page_about_memory_shows_every_method_as_the_code_has_it() -> None:
+    text = (TREE / "docs" / "plugins" / "memory.md").read_text(encoding="utf-8")
+    shown = on_one_line(" ".join(blocks(text, "python")))
+    source = (CORE_SOURCES / "api" / "access.py").read_text(encoding="utf-8")
+    (protocol,) = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)]
+    methods = [node for node in protocol.body if isinstance(node, ast.FunctionDef)]
+    assert len(methods) == shown.count("def ")
+    for method in methods:
+        lines = source.splitlines()[method.lineno - 1 : method.body[0].lineno - 1]
+        assert on_one_line(" ".join(lines)).strip() in shown
 
 
 # The page about plugins, and the one about the test kit
@@ -213,7 +230,14 @@ def test_the_table_of_points_has_each_point_with_its_built_in_providers_and_its_
     for point in POINTS.values():
         names = [f"`{provided['name']}`" for provided in builtin if provided["point"] == point.name]
         link = f"[{point.name}]({point.name}.md)"
-        expected.append([link, point.summary, ", ".join(names) or "none", f"`{TRIALS[point.name][0]}`"])
+        expected.append(
+            [
+                link,
+                point.summary,
+                ", ".join(names) or "none",
+                f"`{TRIALS[point.name][0]}`" if point.name in TRIALS else "nothing",
+            ]
+        )
     assert table(plugins_page(), "point") == expected
 
 
@@ -230,8 +254,9 @@ def test_the_example_of_a_manifest_shows_every_field() -> None:
     (example,) = blocks(section(plugins_page(), "The manifest"), "json")
     manifest = json.loads(example)
     shown = {"": set(manifest), "api": set(manifest["api"])}
-    lists = ("provides", "settings", "clients")
+    lists = ("provides", "settings", "clients", "purposes", "event_types")
     shown |= {f"{key}[]": {field for item in manifest[key] for field in item} for key in lists}
+    shown["provides[].lane"] = {field for item in manifest["provides"] for field in item.get("lane", ())}
     shown["clients[].options[]"] = {
         field for client in manifest["clients"] for row in client["options"] for field in row
     }
@@ -278,7 +303,8 @@ def test_a_command_on_a_page_is_one_that_there_is(path: Path) -> None:
         r"^(?:\$ )?(?:\w+=\S+ )*(?:\S+/)?zaxy ([a-z]+ [a-z]+)", "\n".join(blocks(text)), re.MULTILINE
     )
     in_prose = re.findall(r"`zaxy ([a-z]+ [a-z]+)[^`]*`", without_fences(text))
-    assert {*in_blocks, *in_prose} <= {command.words for command in COMMANDS}
+    of_packages = {words for words in (*in_blocks, *in_prose) if words.startswith("acme ")}
+    assert {*in_blocks, *in_prose} - of_packages <= {"plugins new", *(command.words for command in COMMANDS)}
 
 
 def test_the_tutorial_uses_the_commands_that_an_author_needs() -> None:

@@ -8,16 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from zaxy.__main__ import COMMANDS
+from zaxy.command_table import COMMANDS
 from zaxy.contracts.diff import compare
-from zaxy.contracts.snapshot import Item, Items, live_contracts
+from zaxy.contracts.packages import plugin_contract
+from zaxy.contracts.snapshot import Item, Items, kit_items, live_contracts
 from zaxy.errors import CODES, ZaxyError
+from zaxy.plugins.manifest import COMMANDS_POINT, read_manifest
 from zaxy.settings import SETTINGS
 
 TREE = Path(__file__).parents[2]
 DOCS = TREE / "docs"
-CLI: Items = live_contracts()["cli"]["items"]
-WORDS = [command.words for command in COMMANDS]
+EXPORT = read_manifest("zaxy_export", "zaxy-export")
+CLI: Items = live_contracts()["cli"]["items"] | kit_items() | plugin_contract(EXPORT, "zaxy-export")["items"]
+OF_PACKAGES = ["plugins new", *(provided.words for provided in EXPORT.provides if provided.point == COMMANDS_POINT)]
+WORDS = [*(command.words for command in COMMANDS), *OF_PACKAGES]
 
 
 def page(name: str) -> str:
@@ -51,7 +55,8 @@ def documented_parameters(words: str) -> list[str]:
 
 def test_every_command_has_a_section_and_every_section_a_command() -> None:
     headings = re.findall(r"^## zaxy (.+)$", page("commands.md"), re.MULTILINE)
-    assert headings == WORDS
+    assert [words for words in headings if words not in OF_PACKAGES] == [command.words for command in COMMANDS]
+    assert sorted(headings) == sorted(WORDS)
 
 
 @pytest.mark.parametrize("words", WORDS)
@@ -132,6 +137,9 @@ def added(name: str, beside: str = "model Known", **described: object) -> Callab
 
 
 OTHER = {**FIELD, "name": "other"}
+ARGUMENT = {"name": "query", "required": True, "schema": {"type": "string", "maxLength": 900}}
+SHORTER = {"name": "query", "required": True, "schema": {"type": "string", "maxLength": 90}}
+REWORDED = {"name": "reason", "required": False, "schema": {"type": "string", "description": "Why"}}
 METHOD = {"name": "go", "parameters": [], "returns": "None"}
 CHANGES: dict[str, Callable[[str], Pair]] = {
     "an item is removed": lambda side: ({"model Known": item_of(side)}, {}),
@@ -159,6 +167,16 @@ CHANGES: dict[str, Callable[[str], Pair]] = {
     "an event type gives one more entity type or relation": changed(
         entities=(["task"], ["task", "actor"]), relations=([], ["has_task"])
     ),
+    "a payload no longer has a field": changed(payload=(["text", "title"], ["text"])),
+    "a payload has one more field": changed(payload=(["text"], ["text", "title"])),
+    "an argument takes less, or something else": changed(parameters=([ARGUMENT], [SHORTER])),
+    "an argument takes more, or is described in other words": changed(
+        parameters=([SHORTER, REWORDED], [ARGUMENT, {**REWORDED, "schema": {"type": "string", "description": "How"}}])
+    ),
+    "arguments of Python by place: one is moved, taken out or put in between": changed(
+        places=(["query", "session"], ["query", "limit", "session"])
+    ),
+    "arguments of Python by place: one comes after the others": changed(places=(["query"], ["query", "session"])),
     "stability is lowered": changed(stability=("stable", "beta")),
     "stability is raised": changed(stability=("beta", "stable")),
     "`summary` or `since` changes": changed(summary=("Old.", "New."), since=("0.1", "0.2")),

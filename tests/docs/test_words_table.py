@@ -11,7 +11,9 @@ import pytest
 
 from zaxy import Memory
 from zaxy.assemble import records
+from zaxy.contracts.packages import plugin_contract
 from zaxy.contracts.snapshot import live_contracts
+from zaxy.plugins.manifest import read_manifest
 
 PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
 EVERY_COMMAND_HAS = ("--workspace", "--eventloom-path", "--json")
@@ -36,6 +38,9 @@ ABILITIES = [Ability(*cells) for cells in rows("## The same words on every surfa
 DIFFERENT = rows("### Words that differ")
 ONLY = {(place, word) for place, word, _ in rows("### Words of one surface")}
 CONTRACTS = live_contracts()
+OF_EXPORT = plugin_contract(read_manifest("zaxy_export", "zaxy-export"), "zaxy-export")["items"]
+COMMANDS = {**CONTRACTS["cli"]["items"], **OF_EXPORT}
+TOOLS = {name: of for name, of in {**CONTRACTS["mcp-tools"]["items"], **OF_EXPORT}.items() if name.startswith("tool ")}
 
 
 def method_words(name: str) -> list[str]:
@@ -49,12 +54,12 @@ def method_words(name: str) -> list[str]:
 
 
 def command_words(name: str) -> list[str]:
-    parameters: list[dict[str, Any]] = CONTRACTS["cli"]["items"][f"command {name}"]["parameters"]
+    parameters: list[dict[str, Any]] = COMMANDS[f"command {name}"]["parameters"]
     return [one["name"] for one in parameters if one["name"] not in EVERY_COMMAND_HAS]
 
 
 def tool_words(name: str) -> list[str]:
-    return [one["name"] for one in CONTRACTS["mcp-tools"]["items"][f"tool {name}"]["parameters"]]
+    return [one["name"] for one in TOOLS[f"tool {name}"]["parameters"]]
 
 
 def named(cell: str) -> tuple[str, list[str]]:
@@ -76,15 +81,15 @@ def test_a_row_has_the_words_of_the_code_and_no_others(ability: Ability) -> None
             assert words == words_of(name)
 
 
-def test_every_tool_of_the_core_has_its_row() -> None:
-    tools = {name.removeprefix("tool ") for name in CONTRACTS["mcp-tools"]["items"]}
+def test_every_tool_has_its_row() -> None:
+    tools = {name.removeprefix("tool ") for name in TOOLS}
     assert {named(ability.mcp)[0] for ability in ABILITIES if ability.mcp != "-"} == tools
 
 
 def test_every_method_has_its_row_or_is_python_alone() -> None:
     listed = {named(ability.python)[0] for ability in ABILITIES if ability.python != "-"}
     alone = set(re.findall(r"`(\w+)`", PAGE.split("\nPython alone has ", 1)[1].split(".\n", 1)[0]))
-    methods = {name for name in vars(Memory) if not name.startswith("_")}
+    methods = {name for name in dir(Memory) if not name.startswith("_")}
     assert listed | alone == methods and not listed & alone
 
 

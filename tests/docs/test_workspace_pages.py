@@ -12,7 +12,7 @@ from zaxy.setup.genesis import (
     MAX_FILE,
     MAX_FILES,
     RULE_FOLDERS,
-    Identity,
+    WorkspaceFacts,
     missing_records,
     record,
 )
@@ -41,7 +41,7 @@ def test_the_fields_of_both_events_are_the_ones_that_are_written(tmp_path: Path)
     log = files_log(workspace.eventloom)
     try:
         missing = missing_records(log, "s", workspace.root)
-        events = record(log, "s", workspace=workspace, missing=missing, identity=Identity("demo", "sqlite"))
+        events = record(log, "s", workspace=workspace, missing=missing, identity=WorkspaceFacts("demo", "sqlite"))
     finally:
         log.close()
     written = {event.type: event.payload for event in events}

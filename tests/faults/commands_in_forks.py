@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from zaxy.__main__ import COMMANDS, main
+from zaxy.__main__ import main
+from zaxy.command_table import COMMANDS
 
 PATIENCE = 240.0
 """Seconds after which a command hangs, however busy the machine is."""

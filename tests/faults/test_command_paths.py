@@ -22,10 +22,12 @@ pytestmark = [
     pytest.mark.timeout(280),
 ]
 
-CONTRACT = Path(__file__).parents[2] / "contracts" / "cli.json"
+CONTRACTS = Path(__file__).parents[2] / "contracts"
 COMMANDS: dict[str, list[dict[str, Any]]] = {
     name.removeprefix("command "): item["parameters"]
-    for name, item in json.loads(CONTRACT.read_text(encoding="utf-8"))["items"].items()
+    for contract in ("cli", "plugins/export", "plugins/testkit")
+    for name, item in json.loads((CONTRACTS / f"{contract}.json").read_text(encoding="utf-8"))["items"].items()
+    if name.startswith("command ")
 }
 IDS = ("--session-id", "--session", "SESSION", "SOURCE")
 """Parameters that name a session, or may."""
@@ -239,7 +241,7 @@ def test_whatever_stands_where_a_command_writes_nothing_outside_is_touched(
 ) -> None:
     place = watched.project / "target"
     disguise(place, watched.around / "outside")
-    outcome = watched.run(*words_of(command, **{parameter: "target", "NAME": "kuzu"}))
+    outcome = watched.run(*words_of(command, **{parameter: "target", "WHAT": "kuzu"}))
     if outcome.code == 0 and place.is_file() and (command, parameter) not in FOR_OTHERS:
         assert stat.S_IMODE(place.lstat().st_mode) == 0o600
 
@@ -250,7 +252,7 @@ def test_what_is_not_meant_for_others_is_written_for_its_user_alone(
 ) -> None:
     watched.run("export-keygen", "--out-private=a.pem", "--out-public=b.pem")
     watched.run("export", "--out=signed.json", "--private-key=a.pem", "--public-key=b.pem")
-    outcome = watched.run(*words_of(command, **{parameter: "new.json", "NAME": "kuzu", "BUNDLE": "signed.json"}))
+    outcome = watched.run(*words_of(command, **{parameter: "new.json", "WHAT": "kuzu", "BUNDLE": "signed.json"}))
     assert outcome.code == 0, outcome
     mode = stat.S_IMODE((watched.project / "new.json").stat().st_mode)
     assert mode == 0o600 or (command, parameter) in FOR_OTHERS

@@ -13,8 +13,8 @@ import pytest
 from engines import needs_kuzu
 from zaxy.api.models import AsOf, EntityRef, Event
 from zaxy.errors import ZaxyError
-from zaxy.export.selector import Selector
 from zaxy.memory import Memory
+from zaxy_export.selector import Selector
 
 SESSION = "work"
 WORD = "quixzbarq"

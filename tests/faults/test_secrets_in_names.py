@@ -17,10 +17,10 @@ from exported import bundle_bytes
 from zaxy import Memory
 from zaxy.api.models import Draft
 from zaxy.errors import ZaxyError
-from zaxy.export.selector import EVERYTHING
 from zaxy.observe.capture import Capture
 from zaxy.security.redaction import redact_text
 from zaxy.workspace import find_workspace
+from zaxy_export.selector import EVERYTHING
 
 SESSION = "work-default"
 TOKENS = [row.samples[0] for row in rows("seen") if "«" not in row.samples[0]][::12]

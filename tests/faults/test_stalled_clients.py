@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from statistics import median
 from threading import Thread
 from typing import Any
 
@@ -22,6 +21,7 @@ from zaxy.serve.http_connections import KEPT_DESCRIPTORS
 CALLS = int(os.environ.get("ZAXY_STORM_CALLS", "1000"))
 """In the whole storm, which takes some minutes, there are 20,000."""
 STALLS, ABANDONED = 400, CALLS * 3 // 40
+QUIET_CLIENTS = 25
 QUIET = {"MCP_LIFECYCLE_CAPTURE_ENABLED": "0"}
 HEAD = b"POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
 BEGINNINGS = {
@@ -54,12 +54,6 @@ def open_session(server: Listening) -> str:
 def ping(server: Listening, session: str) -> int:
     of_session = {"mcp-session-id": session, "mcp-protocol-version": LEGACY}
     return server.send({"jsonrpc": "2.0", "id": 2, "method": "ping"}, of_session)[0]
-
-
-def resident(server: Listening) -> int:
-    """KiB of memory that the server has."""
-    status = Path(f"/proc/{server.process.pid}/status").read_text()
-    return int(next(line for line in status.splitlines() if line.startswith("VmRSS:")).split()[1])
 
 
 def descriptors(server: Listening) -> int:
@@ -218,22 +212,34 @@ def test_the_number_of_connections_leaves_descriptors_for_memory(tmp_path: Path)
 
 @linux
 def test_a_storm_of_calls_stalls_and_abandoned_sessions_costs_a_new_client_little(tmp_path: Path) -> None:
-    """How long a client waits is compared with what it waits where nobody else is there."""
+    """How long a client waits is compared with what it waits where nobody else is there, in the same minutes: the
+    machine may be busy with something else. The longest wait of thousands has nothing to be compared with."""
     bounds = {"ZAXY_MAX_CALLS_PER_MINUTE": "1000000", "ZAXY_HTTP_MAX_SESSIONS": str(ABANDONED // 4)}
     with Listening(tmp_path / "demo", **bounds, **QUIET) as server, ExitStack() as clients:
         _call_again_and_again(server, 100)
-        quiet = median(_time_of_new_client(server) for _ in range(9))
+        quiet = [_time_of_new_client(server) for _ in range(QUIET_CLIENTS)]
         for _ in range(STALLS):
             clients.enter_context(stalled(server))
         waits = _storm(server)
-        memory, files = resident(server), descriptors(server)
-        waits += [wait for _ in range(3) for wait in _storm(server)]
-        print(f"quiet {quiet:.4f} s, then median {median(waits):.4f}, of {len(waits)} the longest {max(waits):.4f}")
-        print(f"{memory} KiB, then {resident(server)}; {files} descriptors, then {descriptors(server)}")
-        assert median(waits) <= 20 * quiet, (waits, quiet)
+        memory, files = server.resident(), descriptors(server)
+        for _ in range(3):
+            quiet += [_time_of_new_client(server) for _ in range(QUIET_CLIENTS)]
+            waits += _storm(server)
+        print(f"seconds that {len(quiet)} clients waited in quiet, and {len(waits)} in the storm:")
+        for part in (0.5, 0.95, 0.99, 1.0):
+            alone, stormy = within(quiet, part), within(waits, part)
+            print(f"{part:4.0%} within {alone:.4f} and {stormy:.4f}, {stormy / alone:.1f} times")
+        print(f"{memory} KiB, then {server.resident()}; {files} descriptors, then {descriptors(server)}")
+        assert within(waits, 0.5) <= 20 * within(quiet, 0.5)
+        assert within(waits, 0.95) <= 20 * within(quiet, 0.95)
         assert descriptors(server) <= files + 10
-        assert resident(server) <= 1.3 * memory, (memory, resident(server))
+        assert server.resident() <= 1.3 * memory, (memory, server.resident())
         assert sum(map(len, server.told)) < 5_000
+
+
+def within(waits: list[float], part: float) -> float:
+    """How long that part of the clients waited, or less."""
+    return sorted(waits)[min(int(part * len(waits)), len(waits) - 1)]
 
 
 def _storm(server: Listening) -> list[float]:

@@ -20,8 +20,9 @@ from hypothesis import given, strategies as st
 
 import zaxy
 from served import environment
-from zaxy.__main__ import COMMANDS
+from zaxy.command_table import COMMANDS
 from zaxy.eventloom.canonical import encode
+from zaxy.plugins.commands import package_commands
 from zaxy.printing import STEERING, visible, visible_but_for_style
 
 CORE = Path(zaxy.__file__).parent
@@ -182,6 +183,7 @@ LINES: dict[str, list[list[str]]] = {
     "config list": [[]],
     "config set": [[EVIL, "1"], ["ZAXY_PLUGINS_BUDGET", EVIL], ["ZAXY_DOMAIN", EVIL]],
     "config unset": [[EVIL]],
+    "completion": [["bash"], ["--words", EVIL], [EVIL]],
 }
 """How each command is called; those without a line print nothing that was recorded, and run for long."""
 SHOWN = ("replay", "tail", "checkout", "query", "verbatim", "show", "memory checkout")
@@ -198,7 +200,8 @@ def command_line(root: Path, words: str, *given: str) -> list[str]:
 
 
 def test_every_command_is_among_those_that_are_tried() -> None:
-    assert set(LINES) == {command.words for command in COMMANDS}
+    brought = {command.words for command in package_commands() if command.package in ("zaxy-export", "zaxy-testkit")}
+    assert set(LINES) == {command.words for command in COMMANDS} | brought
 
 
 @pytest.mark.parametrize("words", [words for words in LINES if LINES[words]])
@@ -217,7 +220,7 @@ def test_no_command_prints_what_steers_a_terminal(root: Path, words: str) -> Non
             out, err = done.stdout.decode(), done.stderr.decode()
             assert (steering(out), steering(err)) == ([], []), (given_words, as_json, out[-2000:], err[-2000:])
             assert as_json or number or words not in SHOWN or "EVIL" in out, (out, err)
-            if as_json and out.strip() and words not in ("tail", "serve", "hook-event"):
+            if as_json and out.strip() and words not in ("tail", "serve", "hook-event", "completion"):
                 json.loads(out)
 
 

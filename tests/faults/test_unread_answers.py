@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from select import POLLOUT, poll
 from typing import Any
@@ -14,8 +16,8 @@ from typing import Any
 import anyio
 import pytest
 
-from served import CLIENT, ENVELOPE, ERAS, LEGACY, arguments, environment
-from zaxy.serve.gate import Gate
+from served import CLIENT, ENVELOPE, ERAS, INITIALIZE, JSON, LEGACY, MODERN, Listening, arguments, environment
+from zaxy.serve.http_bodies import McpBodies
 from zaxy.serve.limits import MAX_UNANSWERED, Unanswered
 from zaxy.serve.turns import Turns
 
@@ -142,7 +144,7 @@ def test_over_http_no_body_is_read_while_too_many_calls_wait() -> None:
 
     async def post() -> None:
         scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": [(b"host", b"localhost")]}
-        await Gate(inner, unanswered=unanswered)(scope, receive, send)
+        await McpBodies(inner, unanswered)(scope, receive, send)
 
     async def ask_while_others_wait() -> None:
         unanswered.begin()
@@ -155,6 +157,75 @@ def test_over_http_no_body_is_read_while_too_many_calls_wait() -> None:
         assert seen == ["read", "answered"]
 
     anyio.run(ask_while_others_wait)
+
+
+class Pipelining:
+    """A client over HTTP that sends one call after the other on a connection, and reads only when it is told to."""
+
+    def __init__(self, server: Listening) -> None:
+        self._connection = socket.socket()
+        self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 16384)
+        self._connection.connect(("127.0.0.1", server.port))
+        self._left = b""
+        self.sent = 0
+
+    def send(self, call: bytes) -> bool:
+        """Whether the server takes any of it now."""
+        self._connection.setblocking(False)
+        self._left = self._left or call
+        try:
+            self._left = self._left[self._connection.send(self._left) :]
+        except BlockingIOError:
+            return False
+        self.sent += not self._left
+        return True
+
+    def answers(self) -> int:
+        """How many answers come to all that was sent, and no others behind them."""
+        self._connection.settimeout(60)
+        rest = threading.Thread(target=self._connection.sendall, args=(self._left,))
+        rest.start()
+        self.sent += bool(self._left)
+        found, data, status = 0, b"", b"HTTP/1.1 200 "
+        while found < self.sent and (more := self._connection.recv(1 << 16)):
+            data += more
+            found += data.count(status)
+            data = data[-len(status) + 1 :]
+        rest.join(60)
+        return found
+
+
+def _posted(padding: int) -> bytes:
+    params = {"name": "memory_query", "arguments": {"query": "x", "session_id": "y" * padding}, "_meta": ENVELOPE}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+    named = {"mcp-protocol-version": MODERN, "mcp-method": "tools/call", "mcp-name": "memory_query", **JSON}
+    lines = ["POST /mcp HTTP/1.1", "host: localhost", f"content-length: {len(body)}"]
+    return "\r\n".join([*lines, *(f"{name}: {value}" for name, value in named.items()), "", ""]).encode() + body
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="only Linux tells how large a process is")
+@pytest.mark.parametrize("padding", [200, 200_000])
+def test_over_http_a_client_that_does_not_read_is_not_read_on_and_the_server_stays_small(
+    tmp_path: Path, padding: int
+) -> None:
+    quiet = {"MCP_LIFECYCLE_CAPTURE_ENABLED": "0", "ZAXY_HTTP_REQUEST_SECONDS": "600"}
+    with Listening(tmp_path / "demo", ZAXY_MAX_CALLS_PER_MINUTE="1000000", **quiet) as server:
+        for number in range(20):
+            assert server.modern("memory_query", {"query": f"what is {number}?"})["results"] == []
+        before, call = server.resident(), _posted(padding)
+        clients = [Pipelining(server) for _ in range(8)]
+        enough = 8 * MAX_UNANSWERED * (1 if padding > 1000 else 10)
+        last = time.monotonic()
+        while sum(client.sent for client in clients) < enough and time.monotonic() - last < 4:
+            if sum(client.send(call) for client in clients):
+                last = time.monotonic()
+        print(f"{sum(client.sent for client in clients)} calls sent: {before} KiB, then {server.resident()}")
+        assert server.resident() <= 1.5 * before
+        assert server.send(INITIALIZE)[0] == 200
+        with ThreadPoolExecutor(len(clients)) as readers:  # at once: one that waits for seconds is closed
+            answers = list(readers.map(Pipelining.answers, clients))
+        assert answers == [client.sent for client in clients]
 
 
 def test_calls_that_are_cancelled_make_room_for_others(tmp_path: Path) -> None:

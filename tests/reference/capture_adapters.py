@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from zaxy.api import Observation, ProviderContext, Reading, Source
-from zaxy.api.checks.capture_adapters import CaptureAdapterCase
-from zaxy.plugins.templates.capture_adapters import Adapter
+from zaxy_testkit.checks.capture_adapters import CaptureAdapterCase
+from zaxy_testkit.templates.capture_adapters import Adapter
 
 RIGHT = Adapter
 
@@ -160,7 +160,24 @@ class Uncounting(Adapter):
         return replace(super().read(source, mark, limit), skipped={})
 
 
+class Tidying(Adapter):
+    """Ends the client's last line, which the client has not done yet."""
+
+    def read(self, source: Source, mark: str, limit: int) -> Reading:
+        with source.path.open("ab") as file:
+            file.write(b"\n")
+        return super().read(source, mark, limit)
+
+
+class Chatty(Adapter):
+    def read(self, source: Source, mark: str, limit: int) -> Reading:
+        print(f"reading {source.id}")
+        return super().read(source, mark, limit)
+
+
 WRONG = {
+    "it_leaves_the_clients_files_as_they_are": Tidying,
+    "it_prints_nothing": Chatty,
     "a_record_of_an_unknown_kind_is_counted_and_passed_over": Uncounting,
     "it_has_the_methods_of_its_protocol": WithoutRead,
     "it_finds_nothing_before_the_client_has_written": Expectant,

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from zaxy.api import Cursor, Draft, ProviderContext, prove_line
-from zaxy.api.checks.event_stores import EventStoreCase
-from zaxy.plugins.templates.event_stores import SCHEMA, Store, StoreLog
+from zaxy_testkit.checks.event_stores import EventStoreCase
+from zaxy_testkit.templates.event_stores import SCHEMA, Store, StoreLog
 
 RIGHT = Store
 

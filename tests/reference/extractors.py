@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from zaxy.api import Closing, EntityRef, Event, Extraction, ProviderContext
-from zaxy.api.checks.extractors import ExtractorCase
-from zaxy.plugins.templates.extractors import Extractor
+from zaxy_testkit.checks.extractors import ExtractorCase
+from zaxy_testkit.templates.extractors import Extractor
 
 RIGHT = Extractor
 
@@ -79,7 +79,7 @@ class Overconfident(Extractor):
 class Closer(Extractor):
     def extract(self, event: Event) -> Extraction:
         rows = super().extract(event)
-        closings = tuple(Closing(event.time, EntityRef("ticket", e.name)) for e in rows.entities)
+        closings = tuple(Closing("", EntityRef("ticket", e.name)) for e in rows.entities)
         return replace(rows, closings=closings)
 
 
@@ -110,7 +110,7 @@ WRONG = {
     "another_instance_on_another_day_gives_the_same_rows": Dated,
     "its_entities_are_well_formed": NumberedProperties,
     "its_edges_are_well_formed": Overconfident,
-    "it_closes_nothing": Closer,
+    "its_closings_are_well_formed": Closer,
     "an_event_it_does_not_know_gives_no_rows": Talkative,
     "an_erased_event_is_no_error": Trusting,
     "it_leaves_the_payload_as_it_is": Consuming,

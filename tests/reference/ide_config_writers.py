@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from zaxy.api import ClientSigns, HookCommand, JsonHooks, NotFound, ServerEntry, ZaxyError
-from zaxy.api.checks.ide_config_writers import ClientCase
-from zaxy.plugins.templates.case_ide_config_writers import EXISTING, HOOKS
-from zaxy.plugins.templates.ide_config_writers import AcmeClient
+from zaxy_testkit.checks.ide_config_writers import ClientCase
+from zaxy_testkit.templates.case_ide_config_writers import EXISTING, HOOKS
+from zaxy_testkit.templates.ide_config_writers import AcmeClient
 
 RIGHT = AcmeClient
 

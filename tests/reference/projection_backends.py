@@ -21,8 +21,8 @@ from zaxy.api import (
     ProviderContext,
     Version,
 )
-from zaxy.api.checks.projection_backends import ProjectionBackendCase
-from zaxy.plugins.templates.projection_backends import COLUMNS, Backend, node
+from zaxy_testkit.checks.projection_backends import ProjectionBackendCase
+from zaxy_testkit.templates.projection_backends import COLUMNS, Backend, folded, given, node
 
 RIGHT = Backend
 
@@ -191,6 +191,11 @@ class ClosesEntitiesOnly(Backend):
             super()._close(event, closing)
 
 
+class ClosesForAnybody(Backend):
+    def _close(self, event: Event, closing: Closing) -> None:
+        super()._close(event, replace(closing, extractor=""))
+
+
 class ClosesEdgesToo(Backend):
     def _close(self, event: Event, closing: Closing) -> None:
         super()._close(event, closing)
@@ -264,6 +269,31 @@ class Alphabetical(Backend):
         return sorted(rows, key=lambda row: row.entity.name)
 
 
+class InTheOrderOfUtf16(Backend):
+    def current(self, session: str, entity_types: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
+        rows = super().current(session, entity_types, as_of, limit)
+        return sorted(rows, key=lambda row: folded(row.entity.name).encode("utf-16-be"))
+
+
+class EdgesAsWritten(Backend):
+    def neighbours(self, session: str, start: Any, **asked: Any) -> Sequence[EdgeRow]:
+        written = [given for (given,) in self._db.execute("SELECT given FROM rows WHERE kind = 'edge' ORDER BY id")]
+        return sorted(super().neighbours(session, start, **asked), key=lambda row: written.index(given(row.edge)))
+
+
+class DigestOfEntities(Backend):
+    def digest(self, session: str) -> str:
+        rows = self._db.execute("SELECT given, content FROM rows WHERE kind = 'entity' AND session = ?", (session,))
+        return repr(sorted(rows))
+
+
+class ReadingEveryPayload(Backend):
+    def apply(self, batch: Batch, cursor: Cursor) -> None:
+        for extracted in batch.events:
+            len(extracted.event.payload)  # type: ignore[arg-type]
+        super().apply(batch, cursor)
+
+
 class CutsFirst(Backend):
     def current(self, session: str, entity_types: Sequence[str], as_of: AsOf, limit: int) -> Sequence[EntityRow]:
         return super().current(session, entity_types, as_of, 1000)[-limit:]
@@ -325,6 +355,7 @@ WRONG = {
     "it_remembers_the_cursor_after_reopening": HalfTheCursor,
     "applying_a_batch_again_changes_nothing": TakesAgain,
     "a_batch_that_fails_leaves_nothing_behind": EventByEvent,
+    "an_erased_event_is_no_error": ReadingEveryPayload,
     "the_digest_does_not_depend_on_batch_sizes": CountsBatches,
     "the_digest_changes_with_the_content": DigestOfTheCursor,
     "a_wiped_session_is_forgotten": HidesTheWiped,
@@ -345,6 +376,7 @@ WRONG = {
     "a_closing_of_an_entity_closes_its_open_rows": ClosesEventsOnly,
     "a_closing_of_an_entity_leaves_its_edges": ClosesEdgesToo,
     "a_closing_of_an_event_closes_the_rows_it_opened": ClosesEntitiesOnly,
+    "an_extractor_ends_no_rows_but_its_own": ClosesForAnybody,
     "a_closing_spares_what_its_own_event_opens": ClosesLast,
     "a_closing_dated_before_a_row_closes_it_too": ClosesNoLaterRow,
     "a_closed_entity_opens_again_when_it_comes_again": OpensOnce,
@@ -356,6 +388,9 @@ WRONG = {
     "a_closing_ends_what_is_still_to_come": ClosesOneVersion,
     "a_row_that_merges_keeps_what_it_does_not_mention": NeverMerges,
     "rows_come_newest_first_then_by_type_then_by_name": Alphabetical,
+    "names_beyond_ascii_come_by_their_code_points": InTheOrderOfUtf16,
+    "edges_of_one_event_come_by_relation_then_by_their_ends": EdgesAsWritten,
+    "the_digest_changes_with_an_edge": DigestOfEntities,
     "a_limit_keeps_the_first_rows": CutsFirst,
     "rows_of_events_are_those_that_the_events_opened": RowsOpenNow,
     "current_rows_are_of_the_types_asked_for": FoldsTypes,

@@ -8,15 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from zaxy.api import Batch, Candidate, Cursor, ProviderContext, Query
-from zaxy.api.checks.retrieval_lanes import RetrievalLaneCase
-from zaxy.plugins.templates.retrieval_lanes import Lane
+from zaxy.api import AsOf, Batch, Candidate, Cursor, ProviderContext, Query
+from zaxy_testkit.checks.retrieval_lanes import RetrievalLaneCase
+from zaxy_testkit.templates.retrieval_lanes import Lane, _words
 
 RIGHT = Lane
 
 
 def case(make: Callable[..., Any], scratch: Path) -> RetrievalLaneCase:
-    return RetrievalLaneCase(make, capabilities=frozenset({"follower"}))
+    scale = "probability" if make is WithScoresBelowZero else ""
+    return RetrievalLaneCase(make, capabilities=frozenset({"follower"}), scale=scale)
 
 
 class WithoutSearch:
@@ -45,6 +46,47 @@ class Unlimited(Lane):
 class WorstFirst(Lane):
     def search(self, query: Query) -> list[Candidate]:
         return super().search(query)[::-1]
+
+
+class WithScoresBelowZero(Lane):
+    """A scale of differences, such as logarithms of probabilities have it."""
+
+    def search(self, query: Query) -> list[Candidate]:
+        return [replace(candidate, score=candidate.score - 5) for candidate in super().search(query)]
+
+
+class CountingWords(Lane):
+    """Takes every word for as good as any other."""
+
+    def search(self, query: Query) -> list[Candidate]:
+        asked, texts = _words(query.text), self._load(query.session).texts
+        shared = {int(seq): len(asked & _words(text)) for seq, text in texts.items()}
+        best = sorted((seq for seq in shared if shared[seq]), key=lambda seq: (-shared[seq], -seq))
+        return [Candidate(seq, shared[seq]) for seq in best[: query.limit]]
+
+
+class Inventing(Lane):
+    def search(self, query: Query) -> list[Candidate]:
+        return [replace(candidate, seq=candidate.seq + 100) for candidate in super().search(query)]
+
+
+class KnowingTheFuture(Lane):
+    def search(self, query: Query) -> list[Candidate]:
+        return super().search(replace(query, as_of=AsOf()))
+
+
+class ComparingAllWithAll(Lane):
+    def search(self, query: Query) -> list[Candidate]:
+        texts = [set(text.split()) for text in self._load(query.session).texts.values()]
+        sum(len(one & other) for one in texts for other in texts)
+        return super().search(query)
+
+
+class TakingEveryPayloadForText(Lane):
+    def apply(self, batch: Batch, cursor: Cursor) -> None:
+        for extracted in batch.events:
+            len(extracted.event.payload)  # type: ignore[arg-type]
+        super().apply(batch, cursor)
 
 
 class Bored(Lane):
@@ -176,9 +218,14 @@ WRONG = {
     "it_finds_what_the_question_is_about": Silent,
     "it_gives_no_more_than_was_asked_for": Unlimited,
     "its_candidates_come_best_first": WorstFirst,
+    "its_scores_are_on_its_scale": WithScoresBelowZero,
+    "what_fits_best_comes_first": CountingWords,
+    "its_candidates_are_events_of_the_session": Inventing,
+    "it_proposes_nothing_that_was_not_known_then": KnowingTheFuture,
     "the_same_question_gets_the_same_answer": Bored,
     "it_keeps_to_the_session_that_was_asked": OneForAllSessions,
     "odd_questions_are_answered_or_refused": PatternOfTheQuestion,
+    "a_question_costs_no_more_than_some_passes_over_the_events": ComparingAllWithAll,
     "it_writes_nothing_when_it_is_asked": Learning,
     "it_answers_as_before_when_it_is_reopened": AnsweringFromThisLifeOnly,
     "a_wiped_session_is_not_found": Cached,
@@ -186,6 +233,7 @@ WRONG = {
     "it_remembers_the_cursor_after_reopening": HalfACursor,
     "applying_a_batch_again_changes_nothing": TakingEverything,
     "a_batch_that_fails_leaves_nothing_behind": EventByEvent,
+    "an_erased_event_is_no_error": TakingEveryPayloadForText,
     "the_digest_does_not_depend_on_batch_sizes": CountingBatches,
     "the_digest_changes_with_the_content": DigestOfPlaces,
     "a_wiped_session_is_forgotten": KeepingABackup,

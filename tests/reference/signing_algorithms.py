@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from zaxy.api import InvalidRequest, KeyPair, NotFound, ProviderContext, ZaxyError
-from zaxy.api.checks.signing_algorithms import SigningAlgorithmCase
-from zaxy.plugins.templates.signing_algorithms import SIZE, Algorithm
+from zaxy_testkit.checks.signing_algorithms import SigningAlgorithmCase
+from zaxy_testkit.templates.signing_algorithms import SIZE, Algorithm
 
 RIGHT = Algorithm
 

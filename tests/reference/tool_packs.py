@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from zaxy.api import Draft, MemoryAccess, ProviderContext, Tool
-from zaxy.api.checks.tool_packs import ToolPackCase
-from zaxy.plugins.templates.tool_packs import ACTOR, Pack
+from zaxy.api import MemoryAccess, Prompt, PromptMessage, ProviderContext, Resource, ResourceContent, Tool
+from zaxy_testkit.checks.tool_packs import ToolPackCase
+from zaxy_testkit.templates.tool_packs import ACTOR, Pack
 
 RIGHT = Pack
 Progress = Callable[[float, str], None]
@@ -20,6 +20,9 @@ def case(make: Callable[..., Any], scratch: Path) -> ToolPackCase:
             "acme_note": {"session_id": "agent-1", "text": "The cake is in the fridge."},
             "acme_recent": {"session_id": "agent-1", "limit": 5},
         },
+        capabilities=frozenset({"resources", "prompts"}),
+        paths=("recent", "sessions/agent-1"),
+        prompts={"acme_review": {}},
     )
 
 
@@ -83,8 +86,43 @@ class KeepsARecord(Pack):
         self, tool: str, arguments: Mapping[str, object], memory: MemoryAccess, progress: Progress
     ) -> Mapping[str, object]:
         answer = super().call(tool, arguments, memory, progress)
-        memory.append(str(arguments["session_id"]), Draft("tool.call.completed", ACTOR, {"tool": tool}))
+        memory.append("note.taken", {"text": tool}, actor=ACTOR, session=str(arguments["session_id"]))
         return answer
+
+
+class ReadsNothing(Pack):
+    read = None  # type: ignore[assignment]
+
+
+class WithAScheme(Pack):
+    def resources(self) -> Sequence[Resource]:
+        return [replace(one, path=f"acme://{one.path}") for one in super().resources()]
+
+
+class Writing(Pack):
+    def read(self, path: str, memory: MemoryAccess) -> Sequence[ResourceContent]:
+        memory.append("note.read", {"path": path}, actor=ACTOR)
+        return super().read(path, memory)
+
+
+class Forgiving(Pack):
+    def read(self, path: str, memory: MemoryAccess) -> Sequence[ResourceContent]:
+        return super().read("recent", memory)
+
+
+class PromptsNothing(Pack):
+    def prompt(self, name: str) -> Sequence[PromptMessage]:  # type: ignore[override]
+        return ()
+
+
+class WithASpace(Pack):
+    def prompts(self) -> Sequence[Prompt]:
+        return [replace(one, name="acme review") for one in super().prompts()]
+
+
+class OfTheSystem(Pack):
+    def prompt(self, name: str, arguments: Mapping[str, str], memory: MemoryAccess) -> Sequence[PromptMessage]:
+        return [replace(one, role="system") for one in super().prompt(name, arguments, memory)]
 
 
 WRONG = {
@@ -101,4 +139,11 @@ WRONG = {
     "an_unknown_tool_is_refused": Obliging,
     "a_read_only_tool_appends_nothing": KeepsARecord,
     "an_idempotent_tool_appends_nothing_when_called_again": changed(idempotent=True),
+    "it_has_the_methods_of_a_pack_with_resources": ReadsNothing,
+    "its_resources_are_well_formed": WithAScheme,
+    "every_resource_can_be_read": Writing,
+    "an_unknown_resource_is_refused": Forgiving,
+    "it_has_the_methods_of_a_pack_with_prompts": PromptsNothing,
+    "its_prompts_are_well_formed": WithASpace,
+    "every_prompt_makes_messages": OfTheSystem,
 }

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from zaxy.api import Observation, Source
-from zaxy.api.checks import Case, Workbench
 from zaxy_claude_code.adapter import ClaudeCodeSessions
+from zaxy_testkit import Case, Workbench
 
 SESSION = "11111111-2222-4333-8444-555555555555"
 

@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from zaxy.api.checks.capture_adapters import CaptureAdapterCase
-from zaxy.api.checks.ide_config_writers import ClientCase
 from zaxy_claude_code.adapter import ClaudeCodeSessions
 from zaxy_claude_code.client import ClaudeCode
-from zaxy_testkit import CaptureAdapterSuite, ClientSuite, PluginSuite
+from zaxy_testkit import CaptureAdapterCase, CaptureAdapterSuite, ClientCase, ClientSuite, PluginSuite
 
 RECORD = (
     '{{"isSidechain":false,"cwd":"{cwd}","sessionId":"s","version":"2.1.300","type":"user","uuid":"u-{number}",'

@@ -5,11 +5,9 @@ from pathlib import Path
 import pytest
 from codex_files import lines, meta, rollout, said
 
-from zaxy.api.checks.capture_adapters import CaptureAdapterCase
-from zaxy.api.checks.ide_config_writers import ClientCase
 from zaxy_codex.adapter import CodexSessions
 from zaxy_codex.client import Codex
-from zaxy_testkit import CaptureAdapterSuite, ClientSuite, PluginSuite
+from zaxy_testkit import CaptureAdapterCase, CaptureAdapterSuite, ClientCase, ClientSuite, PluginSuite
 
 RECORD = lines([said("Tea at five – again.")])
 SERVERS_TOML = """\

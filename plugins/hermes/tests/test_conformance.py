@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from zaxy.api.checks.ide_config_writers import ClientCase
 from zaxy_hermes.client import Hermes
-from zaxy_testkit import ClientSuite, PluginSuite
+from zaxy_testkit import ClientCase, ClientSuite, PluginSuite
 
 EXISTING = """\
 # Hermes, as I like it

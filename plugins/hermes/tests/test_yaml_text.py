@@ -7,8 +7,8 @@ import yaml
 from hypothesis import assume, given, settings, strategies as st
 
 from zaxy.api import ServerEntry, ZaxyError
-from zaxy.api.checks.ide_config_writers import MOVED, SERVER
 from zaxy_hermes.client import Hermes
+from zaxy_testkit.checks.ide_config_writers import MOVED, SERVER
 
 TWO = ServerEntry("zaxy-two", command="/two")
 WRITER = Hermes(None)  # type: ignore[arg-type]  # it looks at nothing of its context

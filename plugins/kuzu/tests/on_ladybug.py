@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from zaxy.api.checks.projection_backends import ProjectionBackendCase
 from zaxy_kuzu.graph import KuzuGraph
-from zaxy_testkit import ProjectionBackendSuite
+from zaxy_testkit import ProjectionBackendCase, ProjectionBackendSuite
 
 
 class TestLadybug(ProjectionBackendSuite):

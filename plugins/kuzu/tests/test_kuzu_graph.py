@@ -23,14 +23,13 @@ from zaxy.api import (
     ProjectionBackend,
     ZaxyError,
 )
-from zaxy.api.checks import Workbench
-from zaxy.api.checks.followers import follow, history, sample_event
-from zaxy.api.checks.projection_backends import ProjectionBackendCase
 from zaxy.graph.sqlite_graph import SqliteGraph
 from zaxy_kuzu import graph as kuzu_graph, lookups, reader
 from zaxy_kuzu.engine import Database
 from zaxy_kuzu.graph import KuzuGraph
 from zaxy_kuzu.writer import CODES
+from zaxy_testkit import ProjectionBackendCase, Workbench
+from zaxy_testkit.checks.followers import follow, history, sample_event
 
 CASE = ProjectionBackendCase(KuzuGraph)
 
@@ -44,10 +43,9 @@ def in_another_process(code: str, state: Path) -> subprocess.Popen[str]:
     opening = """
         import sys
         from pathlib import Path
-        from zaxy.api.checks import Workbench
-        from zaxy.api.checks.followers import *
-        from zaxy.api.checks.projection_backends import ProjectionBackendCase
+        from zaxy_testkit.checks.followers import *
         from zaxy_kuzu.graph import KuzuGraph
+        from zaxy_testkit import ProjectionBackendCase, Workbench
         state = Path(sys.argv[1])
         graph = Workbench(state.parent).make(ProjectionBackendCase(KuzuGraph), state.name)
     """

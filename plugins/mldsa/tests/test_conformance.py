@@ -5,10 +5,8 @@ from pathlib import Path
 import pytest
 
 from zaxy.api import ZaxyError
-from zaxy.api.checks import Workbench
-from zaxy.api.checks.signing_algorithms import SigningAlgorithmCase
 from zaxy_mldsa.algorithms import MlDsa44, MlDsa65, MlDsa87
-from zaxy_testkit import PluginSuite, SigningAlgorithmSuite
+from zaxy_testkit import PluginSuite, SigningAlgorithmCase, SigningAlgorithmSuite, Workbench
 
 
 class TestPlugin(PluginSuite):

@@ -8,8 +8,8 @@ import pytest
 
 from servers.neo4j_server import Address, neo4j_address
 from zaxy.api import ProviderContext
-from zaxy.api.checks.projection_backends import ProjectionBackendCase
 from zaxy_neo4j.graph import Neo4jGraph
+from zaxy_testkit import ProjectionBackendCase
 
 __all__ = ["neo4j_address"]
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from zaxy.api.checks.projection_backends import ProjectionBackendCase
-from zaxy_testkit import PluginSuite, ProjectionBackendSuite
+from zaxy_testkit import PluginSuite, ProjectionBackendCase, ProjectionBackendSuite
 
 HERE = Path(__file__).parent
 

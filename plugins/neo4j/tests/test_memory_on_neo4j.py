@@ -49,7 +49,10 @@ def test_it_is_chosen_by_name_and_answers_like_any_other(
             assert (state.seq, state.problem) == (2, "")
 
 
-def test_init_chooses_it_and_writes_the_password_nowhere(project: Project, neo4j_address: Address) -> None:
+def test_init_chooses_it_and_writes_the_password_nowhere(
+    project: Project, neo4j_address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ZAXY_STATE_DIR", str(tmp_path / "state"))
     env = {**neo4j_address.settings, "ZAXY_PLUGINS_BUDGET": "30"}
     told = project.told("init", "--backend", "neo4j", "--client", "claude-code", "--client", "cursor", "--yes", **env)
     assert told["backend"] == "neo4j"
@@ -67,7 +70,7 @@ def test_init_chooses_it_and_writes_the_password_nowhere(project: Project, neo4j
 def test_init_refuses_it_with_how_to_get_it_where_its_package_is_not_there(project: Project) -> None:
     done = project.run("init", "--backend", "neo4j", "--yes", ZAXY_PLUGINS_DISABLE="neo4j")
     assert done.returncode == 1
-    assert "neo4j is not installed" in done.stderr and "pip install zaxy-neo4j" in done.stderr
+    assert "neo4j is not installed" in done.stderr and "plugins/neo4j" in done.stderr
     assert not (project.root / ".eventloom").exists()
 
 

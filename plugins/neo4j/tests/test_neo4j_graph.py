@@ -20,14 +20,13 @@ from neo4j import Driver, GraphDatabase
 from generated_rows import HOSTILE, NAMES, RELATIONS, TYPES, answers, many_moments, random_events
 from servers.neo4j_server import Address
 from zaxy.api import AsOf, Edge, Entity, EntityRef, ExtractedEvent, Extraction, GraphStats, Unavailable, ZaxyError
-from zaxy.api.checks import Workbench
-from zaxy.api.checks.followers import cursor_after, follow, history, moment, sample_event
-from zaxy.api.checks.projection_backends import ProjectionBackendCase
 from zaxy.api.models import Batch
 from zaxy.graph.sqlite_graph import SqliteGraph
 from zaxy_neo4j import graph as neo4j_graph, reader
 from zaxy_neo4j.connection import Connection
 from zaxy_neo4j.schema import FORMAT, SCHEMA, for_older, space_of
+from zaxy_testkit import ProjectionBackendCase, Workbench
+from zaxy_testkit.checks.followers import cursor_after, follow, history, moment, sample_event
 
 pytestmark = pytest.mark.xdist_group("neo4j")
 BUILT_IN = ProjectionBackendCase(SqliteGraph)
@@ -231,11 +230,10 @@ FOLLOWING = """
     from dataclasses import replace
     from pathlib import Path
     from zaxy.api import ZaxyError
-    from zaxy.api.checks import Workbench
-    from zaxy.api.checks.followers import follow
-    from zaxy.api.checks.projection_backends import ProjectionBackendCase
+    from zaxy_testkit.checks.followers import follow
     from zaxy_neo4j.graph import Neo4jGraph
     from generated_rows import random_events
+    from zaxy_testkit import ProjectionBackendCase, Workbench
 
     state, settings, size = Path(sys.argv[1]), json.loads(sys.argv[2]), int(sys.argv[3])
     made = ProjectionBackendCase(

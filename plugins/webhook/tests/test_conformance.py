@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from scripted_receiver import receiving
 
-from zaxy.api.checks.export_sinks import ExportSinkCase
-from zaxy_testkit import ExportSinkSuite, PluginSuite
+from zaxy_testkit import ExportSinkCase, ExportSinkSuite, PluginSuite
 from zaxy_webhook.sink import Webhook
 
 

@@ -28,7 +28,7 @@ from scripted_receiver import (
 )
 
 from zaxy.api import Parcel, Receipt, ZaxyError
-from zaxy.api.checks import Case, Workbench
+from zaxy_testkit import Case, Workbench
 from zaxy_webhook.sink import Webhook
 
 TOKEN = "tok-9f8e7d6c5b4a39281706"

@@ -14,8 +14,8 @@ from certificates import Authority
 from scripted_receiver import drips, never_reads, receiving, says
 
 from zaxy.api import Parcel, Receipt, ZaxyError
-from zaxy.api.checks import Case, Workbench
-from zaxy.api.checks.export_sinks import parcel
+from zaxy_testkit import Case, Workbench
+from zaxy_testkit.checks.export_sinks import parcel
 from zaxy_webhook.sink import Webhook
 
 TOKEN = "tok-9f8e7d6c5b4a39281706"

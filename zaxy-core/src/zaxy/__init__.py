@@ -10,7 +10,12 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from zaxy.api.models import Draft as Draft, Event as Event
+    from zaxy.api.models import (
+        Draft as Draft,
+        Event as Event,
+        ForeignEvent as ForeignEvent,
+        ImportReceipt as ImportReceipt,
+    )
     from zaxy.assemble.checkout import Checkout as Checkout
     from zaxy.assemble.quality import Quality as Quality
     from zaxy.assemble.replies import (
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
         SubagentCleanup as SubagentCleanup,
     )
     from zaxy.errors import (
+        CannotImport as CannotImport,
         Conflict as Conflict,
         Forbidden as Forbidden,
         InternalError as InternalError,
@@ -38,12 +44,12 @@ if TYPE_CHECKING:
 
 
 _HOMES = {
-    "zaxy.api.models": "Draft Event",
+    "zaxy.api.models": "Draft Event ForeignEvent ImportReceipt",
     "zaxy.assemble.checkout": "Checkout",
     "zaxy.assemble.quality": "Quality",
     "zaxy.assemble.replies": "Bootstrap Capabilities Context Erasure RecordedTurn SubagentCleanup",
-    "zaxy.errors": "Conflict Forbidden InternalError InvalidRequest NotFound TooLarge Unavailable UnknownTool "
-    "ZaxyError",
+    "zaxy.errors": "CannotImport Conflict Forbidden InternalError InvalidRequest NotFound TooLarge Unavailable "
+    "UnknownTool ZaxyError",
     "zaxy.follow.loop": "FollowerFindings FollowerState",
     "zaxy.memory": "Memory",
     "zaxy.retrieve.results": "Answer Result",

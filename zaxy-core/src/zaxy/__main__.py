@@ -1,7 +1,7 @@
-"""The `zaxy` command: a static table of commands, of which only the one asked for is imported.
+"""The `zaxy` command: a table of commands, of which only the one asked for is imported.
 
-Help, version and the listing of plugins answer from this module and a few light ones. Importing typer costs
-more than everything else here together, so it happens only behind the other commands.
+Commands of packages stand in their manifests: where a built-in command is asked for, nobody looks for them.
+Importing typer costs more than everything else here together, so it happens only behind the commands that need it.
 """
 
 from __future__ import annotations
@@ -11,121 +11,18 @@ import gc
 import sys
 
 from zaxy import __version__
+from zaxy.command_table import ALIASES, COMMANDS
 from zaxy.errors import InternalError, InvalidRequest, ZaxyError
 from zaxy.printing import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from zaxy.command_table import CommandRow
+    from zaxy.plugins.commands import PackageCommand
 
-class Command:
-    """A row of the table. `hot` names the function of a command that does without typer; the others have its app."""
-
-    def __init__(self, words: str, summary: str, module: str, hot: str = "") -> None:
-        self.words = words
-        self.summary = summary
-        self.module = module
-        self.hot = hot
-
-
-CHECKOUT = "Get what is true now on a question, cited, and whether it is enough to answer."
-COMMANDS = (
-    Command("demo", "Show in a temporary folder what memory does; nothing of yours is touched.", "zaxy.commands.demo"),
-    Command("init", "Set up a project: clients, hooks, capture; or take it out again.", "zaxy.commands.init"),
-    Command("doctor", "Check everything that memory needs, and fix it.", "zaxy.commands.doctor"),
-    Command("trust", "Take in a memory that came from elsewhere, such as with a repository.", "zaxy.commands.trust"),
-    Command("append", "Append one event to a session's log.", "zaxy.commands.append", hot="append"),
-    Command("replay", "Print a session's events from its log, or from a log file.", "zaxy.commands.log"),
-    Command("tail", "Print the last events of a session, and new ones as they come.", "zaxy.commands.log"),
-    Command("sessions", "List the sessions of the workspace.", "zaxy.commands.log"),
-    Command("verify", "Prove that a log is whole: every byte, digest, hash and link.", "zaxy.commands.log"),
-    Command("repair", "Cut what an interrupted writer left, and let a session be written again.", "zaxy.commands.log"),
-    Command("forget", "Erase one event's payload for good; the chain still verifies.", "zaxy.commands.log"),
-    Command("checkout", CHECKOUT, "zaxy.commands.checkout", hot="checkout"),
-    Command("query", "Ask memory a question: what holds now, or held at a time.", "zaxy.commands.recall", hot="query"),
-    Command(
-        "verbatim",
-        "Find passages of the log by their words, as they were written.",
-        "zaxy.commands.recall",
-        hot="verbatim",
-    ),
-    Command(
-        "invalidate",
-        "End what is held to be true of an entity; history keeps it.",
-        "zaxy.commands.recall",
-        hot="invalidate",
-    ),
-    Command("show", "Open the event behind a citation.", "zaxy.commands.show", hot="show"),
-    Command("memory checkout", CHECKOUT, "zaxy.commands.checkout", hot="memory_checkout"),
-    Command("memory bootstrap", "Print what a session gets at its start.", "zaxy.commands.memory"),
-    Command("memory capabilities", "Print what memory can do, and how it stands.", "zaxy.commands.memory"),
-    Command("memory feedback", "Say whether a memory was of use.", "zaxy.commands.memory"),
-    Command("memory skill", "Record a step in the life of a reusable procedure.", "zaxy.commands.memory"),
-    Command(
-        "serve", "Serve memory to agents over MCP, on stdio or on loopback HTTP.", "zaxy.commands.serve", hot="run"
-    ),
-    Command("ide-config", "Print or install the MCP configuration of a client.", "zaxy.commands.ide_config"),
-    Command("followers status", "Show how far the followers are behind the log.", "zaxy.commands.followers"),
-    Command("followers rebuild", "Rebuild followers from the log as it is.", "zaxy.commands.followers"),
-    Command("followers verify", "Check every row that the followers hold.", "zaxy.commands.followers"),
-    Command("followers digest", "Print a hash over all that each follower holds.", "zaxy.commands.followers"),
-    Command(
-        "hook-event",
-        "Record what a client's hook reports; silent, and never in a client's way.",
-        "zaxy.commands.hook_event",
-        hot="run",
-    ),
-    Command("hooks", "Print or write the hook configuration of a client.", "zaxy.commands.hooks"),
-    Command("hook-status", "Show which hooks are installed, and what they record.", "zaxy.commands.hook_status"),
-    Command("capture-soak", "Prove that every kind of observation arrives.", "zaxy.commands.hook_status"),
-    Command("capture start", "Watch what clients write, in the background, and record it.", "zaxy.commands.capture"),
-    Command("capture status", "Show whether the watcher runs, and what it has captured.", "zaxy.commands.capture"),
-    Command("capture stop", "Stop the watcher, and wait until it has ended.", "zaxy.commands.capture"),
-    Command("capture soak", "Prove that every kind of observation arrives.", "zaxy.commands.hook_status"),
-    Command("codex-capture", "Record what Codex has written since the last time.", "zaxy.commands.capture"),
-    Command("export", "Write memory to a file that others can verify, signed if you like.", "zaxy.commands.export"),
-    Command("export-push", "Deliver the same bundle to a sink: a file, a webhook.", "zaxy.commands.export"),
-    Command("export-disclose", "Take entries out of a signed bundle, each with its proof.", "zaxy.commands.export"),
-    Command("verify-export", "Prove a signed bundle, and say whose it is.", "zaxy.commands.export"),
-    Command("verify-export-subset", "Prove the entries that were disclosed of a bundle.", "zaxy.commands.export"),
-    Command("import", "Append a bundle's events; each keeps the citation that it had.", "zaxy.commands.export"),
-    Command("export-keygen", "Make a key pair to sign exports with.", "zaxy.commands.export_keys"),
-    Command("export-keys show", "Print the public key in a file, for those who verify.", "zaxy.commands.export_keys"),
-    Command("refs list", "List the refs of a session.", "zaxy.commands.refs"),
-    Command("refs update", "Make a ref name an event.", "zaxy.commands.refs"),
-    Command("refs resolve", "Print the event that a ref names.", "zaxy.commands.refs"),
-    Command(
-        "plugins list",
-        "List the installed plugins, without importing any.",
-        "zaxy.commands.plugins_list",
-        hot="run",
-    ),
-    Command("plugins show", "Show one plugin: what it provides and needs, and its settings.", "zaxy.commands.plugins"),
-    Command(
-        "plugins check",
-        "Import plugins and prove that they do what their manifests say.",
-        "zaxy.commands.plugins",
-    ),
-    Command("plugins new", "Write a new plugin package whose tests pass.", "zaxy.commands.plugins"),
-    Command("contracts list", "List the published contracts and what is in them.", "zaxy.commands.contracts"),
-    Command(
-        "contracts check",
-        "Compare the live code with the snapshots, or with a pinned contract.",
-        "zaxy.commands.contracts",
-    ),
-    Command("contracts diff", "Compare two snapshots and tell additions from breaks.", "zaxy.commands.contracts"),
-    Command(
-        "contracts pin",
-        "Write down the part of the contract that a plugin relies on.",
-        "zaxy.commands.contracts",
-    ),
-    Command("contracts snapshot", "Write the live contracts to a folder.", "zaxy.commands.contracts"),
-    Command("config list", "List every setting, its value and where the value came from.", "zaxy.commands.config"),
-    Command("config set", "Keep a setting in the workspace.", "zaxy.commands.config"),
-    Command("config unset", "Take a setting out of the workspace.", "zaxy.commands.config"),
-)
-ALIASES = {"plugin": "plugins", "contract": "contracts"}
+    Listed = CommandRow | PackageCommand
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -162,18 +59,44 @@ def _dispatch(words: list[str]) -> int:
     if words[0] in ("--version", "-V"):
         say(f"zaxy {__version__}")
         return 0
-    if any(command.words.startswith(f"{words[0]} ") for command in COMMANDS) and (
-        len(words) == 1 or words[1].startswith("-")
-    ):
-        say(_help(words[:1]))
-        return 0 if words[1:2] in (["--help"], ["-h"]) else 2
+    alone = len(words) == 1 or words[1].startswith("-")
+    if alone and _is_group(words[0], COMMANDS):
+        return _show_group(words)
     for command in COMMANDS:
         typed = command.words.split()
         if words[: len(typed)] == typed:
             if command.hot:
                 return _function(command.module, command.hot)(words[len(typed) :])
             return _function("zaxy.commands", "run_app")(command.module, words)
+    brought = _brought()
+    chosen = max((one for one in brought if _begins(words, one.words)), key=lambda one: len(one.words), default=None)
+    if chosen is not None:
+        arguments = words[len(chosen.words.split()) :]
+        return _function("zaxy.commands.of_packages", "run")(chosen, arguments)
+    if alone and _is_group(words[0], brought):
+        return _show_group(words)
     raise _unknown(words)
+
+
+def _show_group(words: list[str]) -> int:
+    say(_help(words[:1]))
+    return 0 if words[1:2] in (["--help"], ["-h"]) else 2
+
+
+def _is_group(word: str, commands: Iterable[Listed]) -> bool:
+    return any(command.words.startswith(f"{word} ") for command in commands)
+
+
+def _begins(words: list[str], with_words: str) -> bool:
+    typed = with_words.split()
+    return words[: len(typed)] == typed
+
+
+def _brought() -> list[PackageCommand]:
+    """The commands of installed packages, from their manifests."""
+    from zaxy.plugins.commands import package_commands
+
+    return package_commands()
 
 
 def _function(module: str, name: str) -> Callable[..., int]:
@@ -184,15 +107,23 @@ def _function(module: str, name: str) -> Callable[..., int]:
 
 
 def _help(words: Sequence[str] = ()) -> str:
-    shown = [command for command in COMMANDS if not words or command.words.split()[0] == words[0]]
-    if not shown:
+    own = [command for command in COMMANDS if not words or command.words.split()[0] == words[0]]
+    brought = [command for command in _brought() if not words or command.words.split()[0] == words[0]]
+    if not own and not brought:
         raise _unknown(list(words))
-    width = max(len(command.words) for command in shown)
-    rows = "\n".join(f"  {command.words.ljust(width)}  {command.summary}" for command in shown)
+    every: list[Listed] = [*own, *brought]
+    width = max(len(command.words) for command in every)
+    groups: dict[str, list[Listed]] = {"commands": [*own]} if own else {}
+    for command in brought:
+        groups.setdefault(command.heading, []).append(command)
+    listed = "\n\n".join(
+        f"{heading}:\n" + "\n".join(f"  {one.words.ljust(width)}  {one.summary}" for one in rows)
+        for heading, rows in groups.items()
+    )
     return (
         "usage: zaxy COMMAND [OPTIONS]\n\n"
         "Memory for AI agents that can be trusted because it can be checked.\n\n"
-        f"commands:\n{rows}\n\n"
+        f"{listed}\n\n"
         "options:\n"
         "  -h, --help     show this help; 'zaxy COMMAND --help' explains one command\n"
         "  -V, --version  show the version"
@@ -202,11 +133,21 @@ def _help(words: Sequence[str] = ()) -> str:
 def _unknown(words: list[str]) -> ZaxyError:
     from difflib import get_close_matches
 
+    from zaxy.plugins.install_hints import install_hint
+    from zaxy.plugins.roster import package_of
+
     # What follows the command's words (options, arguments) is not part of the name that was mistyped.
     names = [word for word in words[:2] if not word.startswith("-")]
     typed = " ".join(names)
-    known = [command.words for command in COMMANDS]
+    known = [*(command.words for command in COMMANDS), *(command.words for command in _brought())]
     first_words = dict.fromkeys([*known, *(words.split()[0] for words in known)])
+    missing = [typed, *(name for name in names[:1] if name not in first_words)]
+    for name in missing:
+        if package := package_of(f"zaxy {name}"):
+            return InvalidRequest(
+                f"'zaxy {name}' is a command of {package}, which is not installed or not in use",
+                f"Install it: {install_hint(package)}\n  'zaxy plugins list' shows why an installed one is not in use.",
+            )
     near = get_close_matches(typed, known if len(names) > 1 else first_words, n=1, cutoff=0.5)
     if not near and names:
         near = get_close_matches(names[0], first_words, n=1, cutoff=0.5)

@@ -62,6 +62,10 @@ class Conflict(_OfOneCode):
     own_code = "conflict"
 
 
+class CannotImport(Conflict):
+    """One of the events to import is not acceptable, and so none was imported."""
+
+
 class Forbidden(_OfOneCode):
     own_code = "forbidden"
 

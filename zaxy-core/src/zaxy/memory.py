@@ -7,50 +7,47 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from functools import cached_property
 from typing import TYPE_CHECKING, BinaryIO, Unpack
 
 from zaxy.api.models import AsOf
 from zaxy.assemble.use_marks import UseMarks
+from zaxy.direct_reads import DirectReads, moment_of
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
 from zaxy.eventloom.admission import OWN_ACTOR
-from zaxy.eventloom.citation import parse_citation
 from zaxy.eventloom.drafts import admit_draft, own_draft
-from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.request_keys import coming_key, next_key
-from zaxy.extract.housekeeping import is_housekeeping, without_housekeeping
-from zaxy.extract.times import utc_text
+from zaxy.extract.housekeeping import without_housekeeping
 from zaxy.follow.loop import FOREVER
+from zaxy.plugins.secret_rows import redact_rows_of_plugins
 from zaxy.retrieve.recall import Recall
 from zaxy.retrieve.retriever import Question
 from zaxy.security.session_ids import check_session_id
-from zaxy.workspace import default_session, find_workspace
+from zaxy.workspace import find_workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
-    from zaxy.api.models import Draft, Event, JsonObject
+    from zaxy.api.models import Draft, Event, ForeignEvent, ImportReceipt, JsonObject
+    from zaxy.api.points import ExportSink
     from zaxy.assemble.checkout import Checkout
+    from zaxy.assemble.purpose import Purpose
     from zaxy.assemble.records import FeedbackDetails, SkillDetails
     from zaxy.assemble.replies import Bootstrap, Capabilities, Context, Erasure, RecordedTurn, SubagentCleanup
-    from zaxy.export.bundle import Signer, Written
-    from zaxy.export.importing import Imported
-    from zaxy.export.selector import Selector
     from zaxy.follow.background import Background
     from zaxy.follow.loop import FollowerFindings, FollowerState, Progress
+    from zaxy.plugins.bundles import Imported, Selector, Signer, Written
     from zaxy.retrieve.results import Answer
     from zaxy.workspace import Workspace
 
 DEFAULT_ACTOR = "assistant"
-REPLAYED_AT_ONCE = 1000
 MAX_TURN_QUERY_CHARS = 1000
 """Characters of a turn that are looked for in memory, where no query is given."""
 LOOKBACK = 200
 """Events in which a session's start looks for what is captured, and for a reminder."""
 
 
-class Memory:
+class Memory(DirectReads):
     """What an agent did and learned, in a workspace. It may be used by several threads and several processes."""
 
     def __init__(
@@ -66,6 +63,7 @@ class Memory:
         `withheld`: why the graph is not opened, where another process holds it and cannot be asked. Reads warn.
         """
         self.workspace = workspace
+        redact_rows_of_plugins(workspace.stored_settings)
         self.recall = Recall(workspace, patience, progress=progress, withheld=withheld)
         self._marks = UseMarks(self._write_own)
         self._background: Background | None = None
@@ -74,17 +72,6 @@ class Memory:
     def open(cls, path: str | Path | None = None, *, patience: float = FOREVER) -> Memory:
         """The memory of a project's folder; without a path, that of the workspace the current folder belongs to."""
         return cls(find_workspace(str(path) if path is not None else None), patience=patience)
-
-    @cached_property
-    def session(self) -> str:
-        """The session that is meant where none is named."""
-        return default_session(self.workspace)
-
-    @property
-    def _log(self) -> EventLog:
-        """The log, with every mark of use in it."""
-        self._marks.flush()
-        return self.recall.store
 
     # Writing
 
@@ -102,7 +89,13 @@ class Memory:
         """Append one event; it is durable when this returns. Secrets are taken out of it first."""
         key = idempotency_key or next_key()
         draft = admit_draft(
-            event_type, actor, dict(payload), sensitivity=sensitivity, caused_by=caused_by, idempotency_key=key
+            event_type,
+            actor,
+            dict(payload),
+            families=self.recall.families,
+            sensitivity=sensitivity,
+            caused_by=caused_by,
+            idempotency_key=key,
         )
         return self._log.append(session or self.session, [draft])[0]
 
@@ -113,6 +106,7 @@ class Memory:
                 draft.type,
                 draft.actor,
                 dict(draft.payload),
+                families=self.recall.families,
                 sensitivity=draft.sensitivity,
                 caused_by=draft.caused_by,
                 idempotency_key=draft.idempotency_key or next_key(),
@@ -180,7 +174,9 @@ class Memory:
         from zaxy.assemble.about import About
         from zaxy.assemble.records import feedback_draft
 
-        draft = feedback_draft(entity_name, entity_type, feedback=feedback, actor=actor, details=details)
+        draft = feedback_draft(
+            entity_name, entity_type, feedback=feedback, actor=actor, details=details, presets=self._presets
+        )
         given = str(draft.payload.get("citation") or "")
         cited = self.resolve(given) if given else None
         session = session or (cited.session if cited else self.session)
@@ -233,11 +229,19 @@ class Memory:
         )
 
     def record_tool_call(
-        self, tool: str, status: str, *, argument_keys: Sequence[str], summary: str, session: str = ""
+        self,
+        tool: str,
+        status: str,
+        *,
+        argument_keys: Sequence[str],
+        summary: str,
+        session: str = "",
+        identity: str = "",
     ) -> None:
-        """What a server keeps of each call: no value of any argument."""
+        """What a server keeps of each call: no value of any argument. `identity`: who called, where that is known."""
         payload = {"tool_name": tool, "status": status, "argument_keys": list(argument_keys), "result_summary": summary}
-        self._mark("tool.call.completed", payload, session or self.session)
+        caller = {"identity": identity} if identity else {}
+        self._mark("tool.call.completed", {**payload, **caller}, session or self.session)
 
     def end_session(self, reason: str = "", session: str = "") -> None:
         """Record that the user of a session has gone."""
@@ -271,7 +275,7 @@ class Memory:
         done = self._log.by_key(session, key) if (key := coming_key()) else None
         if done is not None:  # then nothing is open any more, and that is as it should be
             return done
-        at = _moment(invalid_at)
+        at = moment_of(invalid_at)
         self.follow(session)
         memories = About(self.recall, session)
         thing = memories.thing(entity_name, entity_type)
@@ -319,7 +323,7 @@ class Memory:
         cursor: str = "",
     ) -> Answer:
         """What answers a question, of what holds now or held at the moment of `temporal_filter`."""
-        as_of = AsOf(_moment(temporal_filter), known_at)
+        as_of = AsOf(moment_of(temporal_filter), known_at)
         question = Question(query, session or self.session, limit, as_of, profile, max_tokens, cursor).checked()
         return self.recall.query(question)
 
@@ -344,8 +348,10 @@ class Memory:
     ) -> Checkout:
         """What is true now on a question, cited, and whether it is enough to answer; as of a ref, if one is given."""
         from zaxy.assemble.checkout import checkout
+        from zaxy.assemble.purpose import purpose_of
 
         session = session or self.session
+        chosen = purpose_of(purpose, self._presets)
         target = self._log.resolve_ref(session, ref).seq if ref else None
         done = self.recall.reply(
             session,
@@ -355,7 +361,7 @@ class Memory:
                 limit=limit,
                 recent=max_recent_events,
                 from_seq=replay_from_seq,
-                purpose=purpose,
+                purpose=chosen,
                 max_tokens=max_tokens,
                 ref=ref,
             ),
@@ -364,6 +370,12 @@ class Memory:
         if done.known_to_seq:  # a session that holds nothing is not begun by a question: its name may be a mistake
             self._marks.add("memory.checkout.completed", {"answerability": done.quality.answerability}, session)
         return done
+
+    def _presets(self) -> dict[str, Purpose]:
+        """The presets for purposes that installed packages bring, as their manifests have them."""
+        from zaxy.assemble.purpose import presets_of
+
+        return presets_of(self.recall.host.roster)
 
     def context(
         self,
@@ -392,28 +404,6 @@ class Memory:
         )
         return Context.of(reply)
 
-    def replay(
-        self,
-        session: str = "",
-        from_seq: int = 1,
-        *,
-        limit: int = REPLAYED_AT_ONCE,
-        include_housekeeping: bool = False,
-    ) -> list[Event]:
-        """Events in order, straight from the log. Behind damage nothing is read: an error says so once nothing is left
-        before it."""
-        found: list[Event] = []
-        try:
-            for event in self._log.events(session or self.session, from_seq):
-                if include_housekeeping or not is_housekeeping(event):
-                    found.append(event)
-                if len(found) >= limit:
-                    break
-        except ZaxyError:
-            if not found:
-                raise
-        return found
-
     def capabilities(self, session: str = "", *, current_task: str = "") -> Capabilities:
         """What a model should know of this memory, which tool to call when, and what is captured."""
         from zaxy.assemble import bootstrap as starting
@@ -425,7 +415,7 @@ class Memory:
         latest = self._latest(session)
         eventloom = {"status": state if end else "empty", "events": end}
         eventloom |= {"head": latest[-1].citation} if latest else {}
-        recent = without_housekeeping(latest)
+        recent = without_housekeeping(latest, self.recall.families.housekeeping)
         with self._log.view(session) as log:
             doubts = [*self.recall.foreign(log), *self.recall.doubts(session, [])]
         found = starting.capabilities(session, current_task, eventloom=eventloom, recent=recent, warnings=doubts)
@@ -455,16 +445,6 @@ class Memory:
             found.extend(self._log.events(session, max(end - LOOKBACK, 1), end))
         return found
 
-    def resolve(self, citation: str) -> Event:
-        return self._log.resolve(parse_citation(citation))
-
-    def head(self, session: str = "") -> int:
-        """The seq of the last durable event; 0 where there is none."""
-        return self._log.end(session or self.session)
-
-    def sessions(self) -> list[str]:
-        return self._log.sessions()
-
     # Leaving and coming back
 
     def export(
@@ -478,19 +458,12 @@ class Memory:
         progress: Progress | None = None,
     ) -> Written:
         """Write a session's memory as a bundle that others can check: all of it, or what a selector takes."""
-        from zaxy.export.building import build_memory_export
-        from zaxy.export.selector import EVERYTHING
+        from zaxy.plugins.bundles import package_of_bundles
 
-        chosen = selector or EVERYTHING
-        return build_memory_export(
-            self.recall,
-            session or self.session,
-            selector=chosen,
-            file=file,
-            signer=signer,
-            disclosed=disclosed,
-            progress=progress,
+        written: Written = package_of_bundles(self.recall.host).export_memory(
+            self, file, selector, session=session, signer=signer, disclosed=disclosed, progress=progress
         )
+        return written
 
     def import_bundle(
         self,
@@ -501,24 +474,42 @@ class Memory:
         progress: Progress | None = None,
     ) -> Imported:
         """Append the events of a bundle, which is proven first; each keeps the citation that it had."""
-        from shutil import copyfileobj
-        from tempfile import TemporaryFile
+        from zaxy.plugins.bundles import package_of_bundles
 
-        from zaxy.export.importing import import_bundle
-        from zaxy.export.verification import parts_of_file
+        imported: Imported = package_of_bundles(self.recall.host).import_into(
+            self, file, session, expect_public_key=expect_public_key, progress=progress
+        )
+        return imported
 
-        with TemporaryFile() as own:  # it is read twice, and nobody may change it in between
-            if file.seekable():
-                file.seek(0)
-            copyfileobj(file, own, 1 << 20)
-            parts = parts_of_file(own)
-            return import_bundle(
-                self._log,
-                parts,
-                session=session or self.session,
-                expect_public_key=expect_public_key,
-                progress=progress,
-            )
+    def import_events(
+        self,
+        events: Iterable[ForeignEvent],
+        session: str = "",
+        *,
+        source: JsonObject,
+        progress: Progress | None = None,
+    ) -> ImportReceipt:
+        """Append events that were recorded elsewhere; each keeps what named it there, and none comes twice.
+
+        All are checked before the first is written, so `events` must begin again each time it is gone through.
+        Those of types that only Zaxy or a package writes come as plain data. `source` is kept in the import's record.
+        """
+        from zaxy.importing import import_events
+
+        return import_events(
+            self._log,
+            events,
+            session=session or self.session,
+            families=self.recall.families,
+            source=source,
+            progress=progress,
+        )
+
+    def export_sink(self, name: str) -> ExportSink:
+        """The sink of that name, with the settings of this workspace. Its calls cannot hang."""
+        from zaxy.plugins.calls import export_sink
+
+        return export_sink(self.recall.host, name)
 
     # Followers
 
@@ -569,14 +560,3 @@ class Memory:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _moment(given: str) -> str:
-    """A moment in the log's own form; empty where none is given."""
-    moment = utc_text(given)
-    if given and not moment:
-        raise InvalidRequest(
-            f"{given!r:.60} is not a date or time",
-            "Write it as ISO-8601, such as 2026-06-15 or 2026-06-15T12:00:00Z.",
-        )
-    return moment

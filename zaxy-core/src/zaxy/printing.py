@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 STEERING = (
     *(code for code in range(0x20) if code not in (0x09, 0x0A)),
     *range(0x7F, 0xA0),
@@ -48,3 +52,26 @@ def _print(text: str, err: bool, end: str) -> None:
     stream = sys.stderr if err else sys.stdout
     if stream is not None:  # a process may have none
         print(text, end=end, file=stream, flush=True)
+
+
+def progress_of(what: str) -> Callable[[int, int], None] | None:
+    """A line that counts up on a terminal and says how long it will take; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        return None
+    import time
+
+    shown, first, began = -1, 0, 0.0
+
+    def show(done: int, total: int) -> None:
+        nonlocal shown, first, began
+        percent = 100 * done // total if total else 100
+        if shown < 0:
+            first, began = done, time.monotonic()
+        if percent != shown:
+            shown = percent
+            seconds = (time.monotonic() - began) / (done - first) * (total - done) if done > first else 0
+            left = f", {seconds:.0f} s left" if seconds >= 1 else ""
+            sys.stderr.write(f"\r{what}: {percent:3} %{left}\033[K" + ("\r\033[K" if done >= total else ""))
+            sys.stderr.flush()
+
+    return show

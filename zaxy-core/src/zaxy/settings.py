@@ -132,6 +132,12 @@ SETTINGS = (
         in_workspace=True,
     ),
     Setting(
+        "ZAXY_LANE_WEIGHTS",
+        "list",
+        (),
+        "How much lanes of plugins count, from 0 (not asked) to 1: `lane=weight`, separated by commas.",
+    ),
+    Setting(
         "ZAXY_ENV",
         "string",
         "development",
@@ -149,6 +155,12 @@ SETTINGS = (
         "integer",
         6000,
         "How many tool calls the MCP server takes in a minute, of all its clients together.",
+    ),
+    Setting(
+        "ZAXY_HTTP_AUTH",
+        "string",
+        None,
+        "The installed provider that decides who may use the server over HTTP. Default: every program of this machine.",
     ),
     Setting(
         "ZAXY_HTTP_ALLOWED_ORIGINS",
@@ -206,30 +218,6 @@ SETTINGS = (
         "The token that `memory_replay`, `memory_invalidate` and `memory_export` need where it is set, and always in "
         "production.",
         secret=True,
-    ),
-    Setting(
-        "MCP_EXPORT_SIGNING_PRIVATE_KEY_FILE",
-        "path",
-        None,
-        "The private key with which `memory_export` signs. It never leaves the server.",
-    ),
-    Setting(
-        "MCP_EXPORT_SIGNING_PUBLIC_KEY_FILE",
-        "path",
-        None,
-        "The public key that belongs to it.",
-    ),
-    Setting(
-        "MCP_EXPORT_SIGNING_PASSPHRASE_FILE",
-        "path",
-        None,
-        "The file that holds the passphrase of the private key, if it has one.",
-    ),
-    Setting(
-        "MCP_EXPORT_SIGNING_ALGORITHM",
-        "string",
-        "ed25519",
-        "The algorithm of the two keys: `ed25519`, or that of an installed package, such as `ml-dsa-65`.",
     ),
 )
 
@@ -296,9 +284,11 @@ class Settings:
     plugins_prefer: tuple[str, ...] = _looked_up("ZAXY_PLUGINS_PREFER")
     plugins_strict: bool = _looked_up("ZAXY_PLUGINS_STRICT")
     plugins_budget: float = _looked_up("ZAXY_PLUGINS_BUDGET")
+    lane_weights: tuple[str, ...] = _looked_up("ZAXY_LANE_WEIGHTS")
     env: str = _looked_up("ZAXY_ENV")
     tool_profile: str = _looked_up("ZAXY_TOOL_PROFILE")
     max_calls_per_minute: int = _looked_up("ZAXY_MAX_CALLS_PER_MINUTE")
+    http_auth: str | None = _looked_up("ZAXY_HTTP_AUTH")
     http_allowed_origins: tuple[str, ...] = _looked_up("ZAXY_HTTP_ALLOWED_ORIGINS")
     http_require_origin: bool = _looked_up("ZAXY_HTTP_REQUIRE_ORIGIN")
     http_max_connections: int = _looked_up("ZAXY_HTTP_MAX_CONNECTIONS")
@@ -307,10 +297,6 @@ class Settings:
     http_session_seconds: float = _looked_up("ZAXY_HTTP_SESSION_SECONDS")
     lifecycle_capture_enabled: bool = _looked_up("MCP_LIFECYCLE_CAPTURE_ENABLED")
     admin_token: str | None = _looked_up("MCP_ADMIN_TOKEN")
-    export_signing_private_key_file: str | None = _looked_up("MCP_EXPORT_SIGNING_PRIVATE_KEY_FILE")
-    export_signing_public_key_file: str | None = _looked_up("MCP_EXPORT_SIGNING_PUBLIC_KEY_FILE")
-    export_signing_passphrase_file: str | None = _looked_up("MCP_EXPORT_SIGNING_PASSPHRASE_FILE")
-    export_signing_algorithm: str = _looked_up("MCP_EXPORT_SIGNING_ALGORITHM")
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from zaxy.api import InvalidRequest, Unavailable
+from zaxy.api import InvalidRequest, Unavailable, install_hint
 
 ENDINGS = {"kuzu": ".kuzu", "ladybug": ".lbug"}
 """The engines by the ending of their files: neither opens the other's."""
@@ -154,7 +154,7 @@ def _module(engine: str) -> Any:
         return import_module(engine)
     except ImportError as error:
         hint = "kuzu>=0.11.3,<0.12" if engine == "kuzu" else "zaxy-kuzu[ladybug]"
-        raise Unavailable(f"{engine} cannot be imported: {error}", f"pip install '{hint}'") from None
+        raise Unavailable(f"{engine} cannot be imported: {error}", f"Install it: {install_hint(hint)}") from None
 
 
 def _power_of_two(size: int) -> int:

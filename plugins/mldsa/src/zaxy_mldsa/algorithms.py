@@ -27,7 +27,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_public_key,
 )
 
-from zaxy.api import InvalidRequest, KeyPair, ProviderContext, Unavailable, ZaxyError
+from zaxy.api import InvalidRequest, KeyPair, ProviderContext, Unavailable, ZaxyError, install_hint
 
 PrivateKey = MLDSA44PrivateKey | MLDSA65PrivateKey | MLDSA87PrivateKey
 PublicKey = MLDSA44PublicKey | MLDSA65PublicKey | MLDSA87PublicKey
@@ -90,7 +90,7 @@ class MlDsa:
     def _unsupported(self) -> ZaxyError:
         return Unavailable(
             f"the installed cryptography was built without {self.name}",
-            "Install the wheel from PyPI: pip install --force-reinstall --only-binary :all: 'cryptography>=48,<51'",
+            f"Remove it, and install the wheel of its authors instead: {install_hint('cryptography>=48,<51')}",
         )
 
 

@@ -21,6 +21,7 @@ from zaxy.api import (
     InvalidRequest,
     ProviderContext,
     ZaxyError,
+    install_hint,
 )
 from zaxy_neo4j.connection import SECONDS_FOR_ALL_ROWS, Connection
 from zaxy_neo4j.reader import Reader
@@ -189,5 +190,5 @@ class Neo4jGraph:
 def _made_by_a_newer() -> ZaxyError:
     return Conflict(
         "the graph on the Neo4j server was made by a newer zaxy-neo4j",
-        "Upgrade zaxy-neo4j here too: pip install --upgrade zaxy-neo4j",
+        f"Upgrade zaxy-neo4j here too: {install_hint('zaxy-neo4j')}",
     )

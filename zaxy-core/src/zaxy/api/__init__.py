@@ -5,6 +5,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from zaxy.api.access import MemoryAccess as MemoryAccess
     from zaxy.api.catalog import API_CURRENT as API_CURRENT, API_FLOOR as API_FLOOR, POINTS as POINTS
     from zaxy.api.client_hooks import (
         HookCommand as HookCommand,
@@ -18,8 +19,23 @@ if TYPE_CHECKING:
         FileClient as FileClient,
         server_entry as server_entry,
     )
+    from zaxy.api.command_line import (
+        CommandCall as CommandCall,
+        TyperCommand as TyperCommand,
+        current_call as current_call,
+    )
+    from zaxy.api.health import Checkup as Checkup, Finding as Finding
     from zaxy.api.hookspecs import hookimpl as hookimpl
+    from zaxy.api.http_models import (
+        HttpRefusal as HttpRefusal,
+        HttpRequest as HttpRequest,
+        HttpResponse as HttpResponse,
+        Identity as Identity,
+        json_response as json_response,
+        sse_chunk as sse_chunk,
+    )
     from zaxy.api.models import (
+        MAX_ANSWERS as MAX_ANSWERS,
         AsOf as AsOf,
         Batch as Batch,
         Candidate as Candidate,
@@ -33,9 +49,12 @@ if TYPE_CHECKING:
         EntityRef as EntityRef,
         EntityRow as EntityRow,
         Event as Event,
+        ExportRow as ExportRow,
         ExtractedEvent as ExtractedEvent,
         Extraction as Extraction,
+        ForeignEvent as ForeignEvent,
         GraphStats as GraphStats,
+        ImportReceipt as ImportReceipt,
         JsonObject as JsonObject,
         KeyPair as KeyPair,
         NewLine as NewLine,
@@ -52,16 +71,30 @@ if TYPE_CHECKING:
         Tool as Tool,
     )
     from zaxy.api.names import folded_name as folded_name
+    from zaxy.api.pack_models import (
+        Prompt as Prompt,
+        PromptArgument as PromptArgument,
+        PromptMessage as PromptMessage,
+        Resource as Resource,
+        ResourceContent as ResourceContent,
+    )
     from zaxy.api.points import (
         CaptureAdapter as CaptureAdapter,
         Client as Client,
         ClientHooks as ClientHooks,
+        Command as Command,
+        EventFamily as EventFamily,
         EventStore as EventStore,
         ExportSink as ExportSink,
         Extractor as Extractor,
         Follower as Follower,
-        MemoryAccess as MemoryAccess,
+        HealthCheck as HealthCheck,
+        HealthFix as HealthFix,
+        HttpAuth as HttpAuth,
+        HttpRoutes as HttpRoutes,
         ProjectionBackend as ProjectionBackend,
+        PromptPack as PromptPack,
+        ResourcePack as ResourcePack,
         RetrievalLane as RetrievalLane,
         SigningAlgorithm as SigningAlgorithm,
         StoredLog as StoredLog,
@@ -82,7 +115,25 @@ if TYPE_CHECKING:
         open_version as open_version,
         seen as seen,
     )
+    from zaxy.assemble.checkout import Checkout as Checkout
+    from zaxy.assemble.quality import Quality as Quality
+    from zaxy.assemble.replies import (
+        Bootstrap as Bootstrap,
+        Capabilities as Capabilities,
+        Context as Context,
+        Erasure as Erasure,
+        RecordedTurn as RecordedTurn,
+        SubagentCleanup as SubagentCleanup,
+    )
+    from zaxy.atomic_write import atomic_file as atomic_file
+    from zaxy.commands.typer_options import (
+        AsJson as AsJson,
+        EventloomPath as EventloomPath,
+        SessionId as SessionId,
+        WorkspaceFolder as WorkspaceFolder,
+    )
     from zaxy.errors import (
+        CannotImport as CannotImport,
         Conflict as Conflict,
         Forbidden as Forbidden,
         InternalError as InternalError,
@@ -92,6 +143,19 @@ if TYPE_CHECKING:
         Unavailable as Unavailable,
         UnknownTool as UnknownTool,
         ZaxyError as ZaxyError,
+        shown as shown,
+    )
+    from zaxy.eventloom.admission import SENSITIVITIES as SENSITIVITIES
+    from zaxy.eventloom.bulk import canonical_json as canonical_json, canonical_object as canonical_object
+    from zaxy.eventloom.canonical import (
+        MAX_DEPTH as MAX_DEPTH,
+        MAX_INTEGER as MAX_INTEGER,
+        NotCanonical as NotCanonical,
+    )
+    from zaxy.eventloom.citation import (
+        Citation as Citation,
+        parse_citation as parse_citation,
+        short_citation as short_citation,
     )
     from zaxy.eventloom.lines import (
         erase_payload as erase_payload,
@@ -99,29 +163,74 @@ if TYPE_CHECKING:
         prove_line as prove_line,
         verify_lines as verify_lines,
     )
+    from zaxy.eventloom.log import utc_now as utc_now
+    from zaxy.extract.rules import extract as extract
+    from zaxy.extract.times import utc_text as utc_text
+    from zaxy.plugins.calls import signing_algorithms as signing_algorithms
+    from zaxy.plugins.install_hints import install_hint as install_hint
+    from zaxy.retrieve.cited_replies import (
+        appended as appended,
+        cited_for as cited_for,
+        with_short_citations as with_short_citations,
+    )
+    from zaxy.retrieve.results import (
+        Answer as Answer,
+        Position as Position,
+        Result as Result,
+        cursor_text as cursor_text,
+        position_of as position_of,
+    )
     from zaxy.security.paths import own_folder_within as own_folder_within
-    from zaxy.security.small_files import read_named_file as read_named_file, read_small_json as read_small_json
+    from zaxy.security.small_files import (
+        open_named_file as open_named_file,
+        read_named_file as read_named_file,
+        read_small_json as read_small_json,
+    )
+    from zaxy.token_count import count_tokens as count_tokens
 
 
 _HOMES = {
+    "zaxy.api.access": "MemoryAccess",
     "zaxy.api.catalog": "API_CURRENT API_FLOOR POINTS",
     "zaxy.api.client_hooks": "HookCommand HookEvent HookHandler JsonHooks",
     "zaxy.api.clients": "ClientCapture ClientSigns FileClient server_entry",
+    "zaxy.api.command_line": "CommandCall TyperCommand current_call",
+    "zaxy.api.health": "Checkup Finding",
     "zaxy.api.hookspecs": "hookimpl",
+    "zaxy.api.http_models": "HttpRefusal HttpRequest HttpResponse Identity json_response sse_chunk",
     "zaxy.api.models": "AsOf Batch Candidate Closing Cursor Damage Draft Edge EdgeRow Entity EntityRef EntityRow "
-    "Event ExtractedEvent Extraction GraphStats JsonObject KeyPair NewLine Observation Page Parcel PlannedAppend Query "
-    "Reading Receipt Report ServerEntry Source Tool",
+    "Event ExportRow ExtractedEvent Extraction ForeignEvent GraphStats ImportReceipt JsonObject KeyPair MAX_ANSWERS "
+    "NewLine Observation Page Parcel PlannedAppend Query Reading Receipt Report ServerEntry Source Tool",
     "zaxy.api.names": "folded_name",
-    "zaxy.api.points": "CaptureAdapter Client ClientHooks EventStore ExportSink Extractor Follower MemoryAccess "
-    "ProjectionBackend RetrievalLane SigningAlgorithm StoredLog ToolPack",
+    "zaxy.api.pack_models": "Prompt PromptArgument PromptMessage Resource ResourceContent",
+    "zaxy.api.points": "CaptureAdapter Client ClientHooks Command EventFamily EventStore ExportSink Extractor Follower "
+    "HealthCheck HealthFix HttpAuth HttpRoutes ProjectionBackend PromptPack ResourcePack RetrievalLane "
+    "SigningAlgorithm StoredLog ToolPack",
     "zaxy.api.provider": "Provider ProviderContext",
     "zaxy.api.versions": "Version as_known beginning comes_last content_of earlier_ends earlier_text "
     "end_versions holds last_of open_version seen",
-    "zaxy.errors": "Conflict Forbidden InternalError InvalidRequest NotFound TooLarge Unavailable UnknownTool "
-    "ZaxyError",
+    "zaxy.assemble.checkout": "Checkout",
+    "zaxy.assemble.quality": "Quality",
+    "zaxy.assemble.replies": "Bootstrap Capabilities Context Erasure RecordedTurn SubagentCleanup",
+    "zaxy.errors": "CannotImport Conflict Forbidden InternalError InvalidRequest NotFound TooLarge Unavailable "
+    "UnknownTool ZaxyError shown",
+    "zaxy.atomic_write": "atomic_file",
+    "zaxy.commands.typer_options": "AsJson EventloomPath SessionId WorkspaceFolder",
+    "zaxy.eventloom.admission": "SENSITIVITIES",
+    "zaxy.eventloom.bulk": "canonical_json canonical_object",
+    "zaxy.eventloom.canonical": "MAX_DEPTH MAX_INTEGER NotCanonical",
+    "zaxy.eventloom.citation": "Citation parse_citation short_citation",
     "zaxy.eventloom.lines": "erase_payload plan_append prove_line verify_lines",
+    "zaxy.eventloom.log": "utc_now",
+    "zaxy.extract.rules": "extract",
+    "zaxy.extract.times": "utc_text",
+    "zaxy.plugins.calls": "signing_algorithms",
+    "zaxy.plugins.install_hints": "install_hint",
+    "zaxy.retrieve.cited_replies": "appended cited_for with_short_citations",
+    "zaxy.retrieve.results": "Answer Position Result cursor_text position_of",
     "zaxy.security.paths": "own_folder_within",
-    "zaxy.security.small_files": "read_named_file read_small_json",
+    "zaxy.security.small_files": "open_named_file read_named_file read_small_json",
+    "zaxy.token_count": "count_tokens",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

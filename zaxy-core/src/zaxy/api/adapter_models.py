@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -66,13 +66,35 @@ class ServerEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class ExportRow:
+    """An entry of a bundle: an event, or an entity or edge that the built-in rules make of one."""
+
+    citation: str
+    seq: int
+    grain: str
+    """`event` or `semantic`."""
+    kind: str
+    """The type of the event; else `entity:` or `edge:` with the type."""
+    content: JsonObject
+    source: str
+    valid_from: str
+    valid_to: str = ""
+    id: str = ""
+    """The SHA-256 of the entry's canonical bytes, in hex, where the bundle has it: it is signed, and whole."""
+
+
+@dataclass(frozen=True, slots=True)
 class Parcel:
-    """A finished bundle on disk, ready to be delivered."""
+    """A finished bundle on disk, ready to be delivered: its bytes, and its entries as rows."""
 
     path: Path
     size: int
     sha256: str
     media_type: str = "application/json"
+    rows: Iterable[ExportRow] = field(default=(), repr=False, compare=False)
+    """For a sink with the capability `rows`. They are read from the file as they are asked for, each time again."""
+    manifest: JsonObject = field(default_factory=dict, compare=False)
+    """What the bundle says of itself: all of it but its entries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +113,39 @@ class KeyPair:
     """The raw public key, as bundles carry it."""
 
 
+# Import
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignEvent:
+    """An event that was not recorded here, as an importer hands it over."""
+
+    origin: str
+    """What names it for good where it came from: its citation, or for what has none any text, such as
+    `chat:17/turn:4`. It is kept even if the event is erased, so it must not be made of what the event says."""
+    time: str | None
+    """When it was recorded there. It counts as `occurred_at`, unless the payload has one."""
+    type: str
+    actor: str
+    payload: JsonObject | None
+    sensitivity: str = "internal"
+    erased: bool = False
+    """Whether its payload was erased before it came here, which leaves None of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReceipt:
+    """What an import did."""
+
+    new: int
+    known: int
+    """Events that an earlier import had brought, or that were recorded here at first."""
+    as_data: int
+    """Events that count as plain data here: erased ones, and those of types that only Zaxy or a package writes."""
+    citation: str
+    """The event that records the import; empty if nothing was new."""
+
+
 # Tools
 
 
@@ -106,3 +161,8 @@ class Tool:
     idempotent: bool = False
     profiles: tuple[str, ...] = ("full",)
     """The tool profiles that list it; every tool can be called under any profile."""
+    admin: bool = False
+    """Where an admin token is set, and in production always, it is only for those who have that token. They send it
+    as the argument `admin_token`, which the core adds to the schema and keeps to itself, or in a header."""
+    seconds: float = 0.0
+    """How long a call may take; 0 for the budget that every call into a plugin has."""

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from zaxy.tuples import NamedTuple
 
-API_CURRENT = (0, 3)
+API_CURRENT = (0, 4)
 API_FLOOR = (0, 1)
 """The core accepts a plugin whose API range overlaps [API_FLOOR, API_CURRENT]."""
 
 STORES_OF_LINES = (0, 3)
 """Since then an event store keeps lines. One of an older API keeps something that the core cannot prove."""
+
+WIDE_ACCESS = (0, 4)
+"""Since then `MemoryAccess` has what the core's own tools use. A pack of an older API gets what it knows."""
+
+ROLES = ("reader", "writer", "admin")
+"""Of an identity. Each may do what those before it may."""
 
 STABILITIES = ("stable", "beta", "experimental")
 
@@ -46,11 +52,31 @@ POINTS = {
             "Client",
             "a client: its MCP configuration, its hooks, and what shows that it is there",
         ),
-        Point("export_sinks", "ExportSink", "delivery of an exported bundle"),
+        Point("export_sinks", "ExportSink", "delivery of an exported bundle", capabilities=("rows",)),
         Point("signing_algorithms", "SigningAlgorithm", "keys, signatures and their verification"),
-        Point("tool_packs", "ToolPack", "more MCP tools over the same memory"),
+        Point(
+            "tool_packs",
+            "ToolPack",
+            "more MCP tools over the same memory",
+            capabilities=("resources", "prompts"),
+        ),
+        Point("commands", "Command", "more words behind `zaxy`, alone or in a group", since="0.4"),
+        Point(
+            "doctor_checks",
+            "HealthCheck",
+            "rows for `zaxy doctor`, each with what to do",
+            capabilities=("fix",),
+            since="0.4",
+        ),
+        Point("http_routes", "HttpRoutes", "paths of the HTTP server, behind its gate", since="0.4"),
+        Point("http_auth", "HttpAuth", "who an HTTP request is from, and what they may do", since="0.4"),
+        Point("event_types", "EventFamily", "a family of event types that a package owns", since="0.4"),
     )
 }
+OWN_LANES = ("exact", "keyword", "traversal", "verbatim", "outside", "closeness", "recency", "reinforced")
+"""What the core itself calls parts of a score. No lane of a plugin can have such a name."""
+ABILITIES = {"follower": "Follower", "fix": "HealthFix", "resources": "ResourcePack", "prompts": "PromptPack"}
+"""The Protocol in `zaxy.api.points` that a provider with a capability satisfies besides that of its point."""
 HOOK_FIELDS = {
     "hook_event_name": ("hook_event_name",),
     "transcript_path": ("transcript_path",),

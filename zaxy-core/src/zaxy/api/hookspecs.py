@@ -57,3 +57,28 @@ def zaxy_signing_algorithms() -> list[Provider]:  # type: ignore[empty-body]
 @hookspec
 def zaxy_tool_packs() -> list[Provider]:  # type: ignore[empty-body]
     """Packs of further MCP tools."""
+
+
+@hookspec
+def zaxy_commands() -> list[Provider]:  # type: ignore[empty-body]
+    """Commands of `zaxy`. Their words and targets stand in the manifest, so no hook need offer them."""
+
+
+@hookspec
+def zaxy_doctor_checks() -> list[Provider]:  # type: ignore[empty-body]
+    """Checks whose rows `zaxy doctor` shows after its own."""
+
+
+@hookspec
+def zaxy_http_routes() -> list[Provider]:  # type: ignore[empty-body]
+    """Paths of the HTTP server."""
+
+
+@hookspec
+def zaxy_http_auth() -> list[Provider]:  # type: ignore[empty-body]
+    """Ways to know who an HTTP request is from."""
+
+
+@hookspec
+def zaxy_event_types() -> list[Provider]:  # type: ignore[empty-body]
+    """Families of event types that packages own."""

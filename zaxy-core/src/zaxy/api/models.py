@@ -13,6 +13,9 @@ from zaxy.api.quick_init import quick_init
 
 if TYPE_CHECKING:
     from zaxy.api.adapter_models import (
+        ExportRow as ExportRow,
+        ForeignEvent as ForeignEvent,
+        ImportReceipt as ImportReceipt,
         KeyPair as KeyPair,
         Observation as Observation,
         Parcel as Parcel,
@@ -191,6 +194,8 @@ class Closing:
     """From when on it no longer holds; never empty."""
     entity: EntityRef | None = None
     seq: int | None = None
+    extractor: str = ""
+    """Whose rows alone it ends: those that this extractor of a plugin made. Empty: any."""
 
 
 @quick_init
@@ -206,6 +211,10 @@ class Extraction:
 class ExtractedEvent:
     event: Event
     rows: Extraction
+    sentence: str = ""
+    """What it says, where the owner of its type has a sentence for that."""
+    housekeeping: bool = False
+    """Whether it is bookkeeping, which no search should find."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +277,9 @@ class GraphStats:
 
 # Retrieval
 
+MAX_ANSWERS = 100
+"""How many events the words of one question find at most."""
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -287,7 +299,9 @@ class Candidate:
     metadata: JsonObject = field(default_factory=dict)
 
 
-_OF_ADAPTERS = ("KeyPair", "Observation", "Parcel", "Reading", "Receipt", "ServerEntry", "Source", "Tool")
+_OF_ADAPTERS = frozenset(
+    "ExportRow ForeignEvent ImportReceipt KeyPair Observation Parcel Reading Receipt ServerEntry Source Tool".split()
+)
 
 
 def __getattr__(name: str) -> object:

@@ -11,8 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from zaxy.api.access import MemoryAccess
 from zaxy.api.client_hooks import HookCommand, HookHandler
 from zaxy.api.clients import ClientCapture, ClientSigns
+from zaxy.api.command_line import CommandCall
+from zaxy.api.health import Checkup, Finding
+from zaxy.api.http_models import HttpRefusal, HttpRequest, HttpResponse, Identity
 from zaxy.api.models import (
     AsOf,
     Batch,
@@ -27,7 +31,6 @@ from zaxy.api.models import (
     GraphStats,
     JsonObject,
     KeyPair,
-    Page,
     Parcel,
     Query,
     Reading,
@@ -36,6 +39,7 @@ from zaxy.api.models import (
     Source,
     Tool,
 )
+from zaxy.api.pack_models import Prompt, PromptMessage, Resource, ResourceContent
 
 
 @runtime_checkable
@@ -201,6 +205,23 @@ class Extractor(Protocol):
 
 
 @runtime_checkable
+class EventFamily(Protocol):
+    """The rule for the event types of a family, a pure function of one event. The manifest says all else of them."""
+
+    @property
+    def version(self) -> str:
+        """Changes whenever the same event would give other rows: followers are then rebuilt."""
+        ...
+
+    def extract(self, event: Event) -> Extraction:
+        """The rows of an event of the family, the same every time: of the types that the manifest names for it.
+
+        It may end entities of the family's own types, and no others.
+        """
+        ...
+
+
+@runtime_checkable
 class CaptureAdapter(Protocol):
     """Reads what a client writes anyway, and turns it into observations by position."""
 
@@ -318,7 +339,7 @@ class Client(Protocol):
 
 @runtime_checkable
 class ExportSink(Protocol):
-    """Delivers the bytes of a bundle."""
+    """Delivers a bundle: its bytes or, with the capability `rows`, its entries as rows."""
 
     def check(self, destination: str) -> None:
         """Refuse a destination that can't or mustn't be used, before anything is built or opened."""
@@ -350,22 +371,6 @@ class SigningAlgorithm(Protocol):
         ...
 
 
-class MemoryAccess(Protocol):
-    """What a tool pack may do with memory."""
-
-    def append(self, session: str, draft: Draft) -> Event:
-        """Append one event."""
-        ...
-
-    def read(self, session: str, after: Cursor | None, limit: int) -> Page:
-        """Read events from the log."""
-        ...
-
-    def query(self, query: Query) -> Sequence[Candidate]:
-        """Ask all lanes and fuse what they find."""
-        ...
-
-
 @runtime_checkable
 class ToolPack(Protocol):
     """More MCP tools over the same memory."""
@@ -378,4 +383,84 @@ class ToolPack(Protocol):
         self, tool: str, arguments: JsonObject, memory: MemoryAccess, progress: Callable[[float, str], None]
     ) -> JsonObject:
         """The tool's structured result; the arguments already satisfy its input schema."""
+        ...
+
+
+@runtime_checkable
+class ResourcePack(Protocol):
+    """What a tool pack with the capability `resources` has besides."""
+
+    def resources(self) -> Sequence[Resource]:
+        """What can be read, and templates of it, in the order in which they are listed; always the same."""
+        ...
+
+    def read(self, path: str, memory: MemoryAccess) -> Sequence[ResourceContent]:
+        """What is at a path, listed or not; `NotFound` where nothing is. Memory can only be read."""
+        ...
+
+
+@runtime_checkable
+class PromptPack(Protocol):
+    """What a tool pack with the capability `prompts` has besides."""
+
+    def prompts(self) -> Sequence[Prompt]:
+        """The prompts, in the order in which they are listed; always the same."""
+        ...
+
+    def prompt(self, name: str, arguments: Mapping[str, str], memory: MemoryAccess) -> Sequence[PromptMessage]:
+        """The messages of a listed prompt, whose required arguments are there. Memory can only be read."""
+        ...
+
+
+@runtime_checkable
+class Command(Protocol):
+    """Words behind `zaxy`. One class may serve several of them: `call.words` says which were typed."""
+
+    def run(self, call: CommandCall) -> int:
+        """Run it, print, and return the exit code: 0 done, 1 the thing asked for is not so, 2 wrong usage.
+
+        It runs in the main thread and as long as it takes. A `ZaxyError` is printed as every command prints one.
+        """
+        ...
+
+
+@runtime_checkable
+class HealthCheck(Protocol):
+    """Looks at what a package needs, such as a server, a model or a file of its own, and says what to do."""
+
+    def check(self, checkup: Checkup) -> Sequence[Finding]:
+        """The rows, in the order in which they are shown; it changes nothing. An exception is shown as an error."""
+        ...
+
+
+@runtime_checkable
+class HttpRoutes(Protocol):
+    """Answers requests on paths of the HTTP server, which its manifest names. The server has checked host, origin and
+    size, and who asks. `memory` is limited to what they may do."""
+
+    def answer(self, request: HttpRequest, memory: MemoryAccess) -> HttpResponse:
+        """What a request on one of its paths, or below it, is answered. A `ZaxyError` gives the status of its code."""
+        ...
+
+
+@runtime_checkable
+class HealthFix(Protocol):
+    """What a health check with the capability `fix` has besides."""
+
+    def fix(self, checkup: Checkup) -> None:
+        """Put right all that may be put right without asking. The doctor calls `check` again afterwards."""
+        ...
+
+
+@runtime_checkable
+class HttpAuth(Protocol):
+    """Decides who is let in over HTTP. A call that raises, or takes too long, lets nobody in."""
+
+    @property
+    def public_paths(self) -> Sequence[str]:
+        """Whole paths that need no identity: only ones that routes of the same package answer, without memory."""
+        ...
+
+    def identify(self, request: HttpRequest) -> Identity | HttpRefusal:
+        """Who sent a request, by its headers, peer and path; its body is not read yet. Or why it is refused."""
         ...

@@ -22,7 +22,8 @@ class Provider:
     stability: str = "experimental"
     capabilities: tuple[str, ...] = ()
     install_hint: str = ""
-    """What to run when importing the target fails, such as `pip install 'zaxy-core[export]'`."""
+    """What is shown when importing the target fails. A requirement, such as `neo4j>=6.4,<7`, becomes the command that
+    installs it here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +34,9 @@ class ProviderContext:
     """The plugin's own settings by environment name, parsed to their types."""
     state_dir: Path
     """Where it may keep files. A follower has a folder of its own, which may be deleted while nothing runs; the other
-    providers of a plugin share the plugin's."""
+    providers of a plugin share the plugin's. For a command it need not be there: `own_folder_within` makes it."""
     workspace_id: str
+    """Empty for a command where nothing is recorded yet."""
     warn: Callable[[str], None] = field(repr=False)
     """Tell the user something without failing; shown as a notice beside the answer."""
     clock: Callable[[], datetime] = field(repr=False)

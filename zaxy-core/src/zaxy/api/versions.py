@@ -55,6 +55,8 @@ PLAIN_EDGE_CONTENT: Content = (1.0, False, "", "", "")
 """That of an edge that was given, and of which nothing else is said, as of most: one for all of them."""
 SUMMARY_SEQ = "summary_seq"
 """Of a version that kept its summary: the property that names the event which gave it."""
+EXTRACTOR = "extractor"
+"""Of an entity that an extractor of a plugin made: the property that names the extractor. The core writes it."""
 
 
 # Writing
@@ -100,6 +102,8 @@ def open_version(around: Iterable[Version], row: Entity | Edge, event: Event, nu
     if before is None or (before.valid_to and before.valid_to <= begins):
         content, ends = content_of(row), later
     else:
+        if isinstance(row, Entity) and EXTRACTOR in row.properties and _maker(before) != row.properties[EXTRACTOR]:
+            return NOTHING  # as long as another extractor's row holds, the name is that one's
         content, ends = content_of(row, before.content, before_seq=before.opened_seq), before.valid_to
         if content == before.content:
             return NOTHING
@@ -110,7 +114,8 @@ def open_version(around: Iterable[Version], row: Entity | Edge, event: Event, nu
 
 
 def end_versions(around: Iterable[Version], closing: Closing, event: Event) -> tuple[Version, ...]:
-    """The versions that a closing ends: those that hold at its event's time or later. An end never moves later.
+    """The versions that a closing ends: those that hold at its event's time or later. An end never moves later. One of
+    an extractor ends no rows but the extractor's own.
 
     `around` must have the last version that begins by the event's time and all that begin later, void ones aside; or
     the rows of the event that the closing names.
@@ -118,8 +123,17 @@ def end_versions(around: Iterable[Version], closing: Closing, event: Event) -> t
     return tuple(
         _ended(version, closing.at, event.seq)
         for version in around
-        if not version.valid_to or version.valid_to > max(event.time, closing.at, version.valid_from)
+        if (not version.valid_to or version.valid_to > max(event.time, closing.at, version.valid_from))
+        and (not closing.extractor or _maker(version) == closing.extractor)
     )
+
+
+def _maker(version: Version) -> object:
+    """The extractor of a plugin that made an entity; None for a row of the built-in rules, and for an edge."""
+    properties = version.content[1]
+    if not isinstance(properties, str) or EXTRACTOR not in properties:
+        return None
+    return orjson.loads(properties).get(EXTRACTOR)
 
 
 def content_of(row: Entity | Edge, before: Content | None = None, *, before_seq: int = 0) -> Content:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from zaxy.assemble import prompt
 from zaxy.assemble.context import MAX_QUERY_CHARS, check_request, gather, in_brief
 from zaxy.assemble.evidence import MissingEvidence, missing_evidence
 from zaxy.assemble.findings import Findings, Row, sort_out
 from zaxy.assemble.guidance import FEEDBACK_TOOL, guidance, pending_reminder, required_action
-from zaxy.assemble.purpose import Purpose, purpose_of
+from zaxy.assemble.purpose import Purpose
 from zaxy.assemble.quality import Grounds, Quality, judge
 from zaxy.assemble.token_budget import Candidate, TokenBudget, fitted, tokens_of
 from zaxy.assemble.working_set import NOTHING_OPEN, WorkingSet
@@ -45,6 +45,12 @@ class Checkout:
 
     reply: dict[str, Any]
     quality: Quality
+
+    @classmethod
+    def of(cls, reply: dict[str, Any]) -> Self:
+        """The checkout that `as_dict` describes."""
+        quality = reply["quality"]
+        return cls(reply, Quality(**{**quality, "reasons": tuple(quality["reasons"])}))
 
     @property
     def prompt(self) -> str:
@@ -94,12 +100,11 @@ def checkout(
     limit: int | None,
     recent: int,
     from_seq: int | None,
-    purpose: object,
+    purpose: Purpose,
     max_tokens: int,
     ref: str = "",
 ) -> Checkout:
-    chosen = purpose_of(purpose)
-    wide = chosen.recall_floor if limit is None else limit
+    wide = purpose.recall_floor if limit is None else limit
     check_request(query, wide, recent=recent, from_seq=from_seq, max_tokens=max_tokens)
     gathered = gather(
         snapshot,
@@ -107,13 +112,13 @@ def checkout(
         limit=max(wide, CANDIDATES),
         recent=recent,
         from_seq=from_seq,
-        purpose=chosen,
+        purpose=purpose,
         working=WORKING_SET_ITEMS,
     )
-    found = sort_out(snapshot, gathered, chosen, min(wide, MAX_FACTS))
+    found = sort_out(snapshot, gathered, purpose, min(wide, MAX_FACTS))
     warnings = [*snapshot.warnings, *(one.warning for one in found.disagreements)]
     missing = found.plan.missing(found.facts) if found.plan and found.facts else ()
-    lacking = missing_evidence(chosen, found.facts)
+    lacking = missing_evidence(purpose, found.facts)
     grounds = Grounds(
         len(found.facts),
         sum(bool(fact.citation) for fact in found.facts),
@@ -377,6 +382,7 @@ def _fact(fact: Result, text: str, lane: str) -> dict[str, Any]:
         "valid_from": fact.valid_from[:19] + "Z",
         "metadata": {ORIGIN: fact.metadata[ORIGIN]} if ORIGIN in fact.metadata else None,
         "foreign": fact.foreign,
+        "derived": list(fact.derived),
     }
     return {key: value for key, value in shown.items() if value}
 
@@ -389,6 +395,7 @@ def _evidence(row: Row, text: str, lane: str) -> dict[str, Any]:
         "event_type": row.result.event_type,
         "replaced_by" if row.has_ended else "maybe_replaced_by": row.replaced_by,
         "foreign": row.result.foreign,
+        "derived": list(row.result.derived),
     }
     return {key: value for key, value in shown.items() if value}
 

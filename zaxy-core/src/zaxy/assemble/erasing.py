@@ -6,11 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from zaxy.api.models import EntityRef
 from zaxy.assemble.copies import Copy, find_copies
 from zaxy.assemble.replies import Erasure
 from zaxy.eventloom.citation import parse_citation
 from zaxy.eventloom.erase import refuse_erasing
 from zaxy.eventloom.field_names import public_pointer
+from zaxy.extract.closings import ends_at
+from zaxy.extract.names import entity_key
+from zaxy.extract.references import INVALIDATED, reference_of
+from zaxy.extract.rules import extract
 from zaxy.follow.extraction import things_cited
 from zaxy.follow.forgetting import drop_unused, ended_by
 from zaxy.retrieve.recall import warnings
@@ -22,6 +27,9 @@ if TYPE_CHECKING:
 
 FAMILY = "event."
 """The records of erasures stay: without them the log would count as damaged."""
+
+MAX_OTHER_ROWS = 100
+"""Rows of a thing that the record of an erasure names."""
 
 
 class Eraser:
@@ -68,8 +76,31 @@ class Eraser:
 
     def _ended_by(self, event: Event) -> list[dict[str, object]]:
         recall = self._recall
-        about = things_cited(recall.store, recall.extractors, [event]).get(event.seq)
-        return ended_by(event, recall.store, recall.versions, about=about)
+        ended = ended_by(event, recall.store, recall.versions, extractors=recall.extractors, about=self._about(event))
+        for later in self._log.events(event.session, event.seq + 1):
+            reference = reference_of(later) if later.type == INVALIDATED else None
+            if reference and reference.cited.seq == event.seq and (thing := self._about(later)):
+                ended += self._other_rows(thing, later, besides=event.seq)
+        return ended
+
+    def _about(self, event: Event) -> EntityRef | None:
+        """The thing that an event only refers to."""
+        return things_cited(self._recall.store, self._recall.extractors, [event]).get(event.seq)
+
+    def _other_rows(self, thing: EntityRef, ender: Event, *, besides: int) -> list[dict[str, object]]:
+        """The other rows of a thing that an invalidation ends, the latest ones first: once the event is gone that it
+        refers to, only they say what it is about."""
+        rows = [
+            (event.seq, row, EntityRef(entity.entity_type, entity.name))
+            for event in self._log.events(ender.session, 1, ender.seq - 1)
+            if event.seq != besides
+            for row, entity in enumerate(extract(event).entities)
+            if entity.entity_type == thing.entity_type
+        ]
+        meant, *others = map(entity_key, self._recall.meant(ender.session, [thing, *(ref for _, _, ref in rows)]))
+        same = [(seq, row) for (seq, row, _), other in zip(rows, others, strict=True) if other == meant]
+        closing = {"at": ends_at(ender, ender.payload or {}), "entity": None, "by": ender.seq}
+        return [{**closing, "seq": seq, "row": row} for seq, row in same[: -MAX_OTHER_ROWS - 1 : -1]]
 
     def _rebuild(self, sessions: Iterable[str]) -> Iterator[str]:
         """Let the followers forget; a warning for each that could not, and for bytes that are still in files."""

@@ -13,11 +13,15 @@ from zaxy.retrieve import statements
 from zaxy.retrieve.matches import ALIKE, Matches
 from zaxy.retrieve.question import NUMBER, PERSON, PLACE, REASON, TIME, Asked
 from zaxy.retrieve.results import Result
-from zaxy.retrieve.statements import Statements, statements_of
+from zaxy.retrieve.statements import Statements, derived_stems, statements_of
 from zaxy.text import tokens
 
 BESIDE = 0.5
-"""How much a word of the turn before or after counts: an answer seldom repeats the question."""
+"""How much a word of the turn before or after counts: an answer seldom repeats the question. What an extractor of a
+plugin says of an event counts no more."""
+MEANT = 0.6
+"""How much a word counts that a row does not have, where a lane of a plugin says that the row means the same. With no
+more than that a row bears on a question, and does not answer it: docs/decisions/0029."""
 TURN = "transcript.turn"
 NOTHING: frozenset[str] = frozenset()
 LONG = 300
@@ -99,7 +103,9 @@ def weighed(asked: Asked, results: Sequence[Result]) -> list[Weighed]:
     """What speaks for each of the results of one question, in the same order."""
     stated = statements_of(results)
     every = [frozenset().union(*row.stems, row.label) for row in stated]
-    hits = Matches(asked.words, frozenset().union(*every))
+    seen_in = [place for place, result in enumerate(results) if result.derived]
+    derived = dict(zip(seen_in, derived_stems([results[place] for place in seen_in]), strict=True)) if seen_in else {}
+    hits = Matches(asked.words, frozenset().union(*every, *derived.values()))
     best = max([result.score for result in results], default=1.0) or 1.0
     turns = {result.seq: own for result, own in zip(results, every, strict=True) if result.event_type == TURN}
     spoken = {word.text.casefold() for word in asked.words}
@@ -108,14 +114,18 @@ def weighed(asked: Asked, results: Sequence[Result]) -> list[Weighed]:
         turns.get(result.seq - 1, NOTHING) | turns.get(result.seq + 1, NOTHING) if result.seq in turns else NOTHING
         for result in results
     ]
+    for place, stems in derived.items():
+        beside[place] |= stems
     # All in one call: it is of another folder, and there are hundreds of sentences.
     matches = iter(hits.of_each([*every, *beside, *[stems for row in stated for stems in row.stems]]))
     own, others = list(islice(matches, len(every))), list(islice(matches, len(every)))
     rows = []
     for result, row, of_row, near in zip(results, stated, own, others, strict=True):
         found = [max(one, BESIDE * other) for one, other in zip(of_row, near, strict=True)]
+        if result.meaning:
+            found = [max(one, MEANT * result.meaning) for one in found]
         other = result.event_type == TURN and bool(speakers) and result.actor.casefold() not in speakers
-        scored = (result.score / best, found, float(other))
+        scored = (max(result.score / best, result.meaning), found, float(other))
         rows.append(_weighed(asked, result, row, scored=scored, in_sentences=list(islice(matches, len(row.stems)))))
     return rows
 

@@ -17,7 +17,8 @@ ORDER = Features(4.0, 2.5, 1.5, 0.0, 0.5, 0.5, -0.8, -0.8, 0.0)
 ROW = Features(5.0, 2.7, 0.0, 1.1, 0.6, 0.0, -2.3, -0.8, 0.0)
 ROW_START = -5.3
 """By which rows are ordered, and what says that one of them answers."""
-TOPIC = {"row": 0.5, "coverage": 3.1, "window": 2.6, "unseen": -2.0, "unseen_names": -1.1}
+TOPIC = {"row": 0.5, "coverage": 3.1, "window": 2.6, "unseen": -2.0, "unseen_names": -1.1, "meaning": 2.0}
+"""`meaning` makes up for words that memory does not know, as far as a lane of a plugin finds a row that means them."""
 TOPIC_START, BEARS = -0.7, 0.47
 ANSWER = {
     "row": 0.4,
@@ -90,6 +91,7 @@ def judged(asked: Asked, rows: Sequence[Weighed]) -> Judgement:
     features = [row.features for row in rows]
     first = features[0] if features else Features(*[0.0] * len(Features._fields))
     unseen = [word for word in asked.words if not word.is_known]
+    meaning = max([row.result.meaning for row in rows], default=0.0)
     figures = {
         "row": max(map(row_sum, features), default=ROW_START),
         "coverage": max([one.coverage for one in features], default=0.0),
@@ -101,11 +103,13 @@ def judged(asked: Asked, rows: Sequence[Weighed]) -> Judgement:
         "other_name": max(features, key=row_sum, default=first).other_name,
         "gap": first.score - (features[TENTH - 1].score if len(features) >= TENTH else 0.0),
     }
+    if meaning:
+        figures["meaning"] = meaning * figures["unseen"]
     found = frozenset().union(*[row.found for row in rows])
     left = [word for place, word in enumerate(asked.words) if place not in found]
     return Judgement(
-        _share(TOPIC_START + sum(weight * figures[name] for name, weight in TOPIC.items())),
-        _share(ANSWER_START + sum(weight * figures[name] for name, weight in ANSWER.items())),
+        _share(TOPIC_START + sum([weight * figures.get(name, 0.0) for name, weight in TOPIC.items()])),
+        _share(ANSWER_START + sum([weight * figures[name] for name, weight in ANSWER.items()])),
         figures,
         tuple(word.text for word in left if word.weight >= TELLING),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from zaxy.api.models import JsonObject
 from zaxy.assemble.conflicts import Disagreement
 from zaxy.assemble.context import DATA
 from zaxy.assemble.findings import Row
@@ -71,7 +72,14 @@ def row_line(row: Row, text: str) -> str:
     kind = name_in_line(result.entity_type or result.event_type)
     whose = f"{kind} by {name_in_line(result.actor)}" if result.actor else kind
     mark += ", foreign" if result.foreign else ""
-    return f"- {mark}: {quoted(text)} ({whose}, {result.valid_from[:10]}) [{result.citation}]"
+    seen = "".join([_derived(one) for one in result.derived]) if result.derived else ""
+    return f"- {mark}: {quoted(text)} ({whose}, {result.valid_from[:10]}{seen}) [{result.citation}]"
+
+
+def _derived(row: JsonObject) -> str:
+    """What an extractor of a plugin sees in an event: the extractor's word, and not the log's."""
+    kind, name, extractor = (name_in_line(str(row[field])) for field in ("entity_type", "entity_name", "extractor"))
+    return f"; {kind} {name} by the extractor {extractor}"
 
 
 def disagreement_line(one: Disagreement) -> str:

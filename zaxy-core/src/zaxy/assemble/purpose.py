@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zaxy.assemble import purpose_fields
 from zaxy.assemble.row_kinds import (
@@ -21,6 +21,10 @@ from zaxy.assemble.row_kinds import (
     TALK,
 )
 from zaxy.errors import InvalidRequest, shown
+from zaxy.plugins.roster import purposes_of
+
+if TYPE_CHECKING:
+    from zaxy.plugins.roster import Roster
 
 MAX_FIELD_CHARS = 240
 FIELDS = (
@@ -62,6 +66,8 @@ class Purpose:
     """The fields that the caller gave."""
     stated_policy: str = ""
     """An evidence policy in words of the caller's own: shown, and not enforced."""
+    replaced_policy: str = ""
+    """The preset's own evidence policy, where the caller named another one."""
 
     def as_dict(self) -> dict[str, Any]:
         """The profile. `purpose_of` makes the same purpose of it."""
@@ -71,7 +77,7 @@ class Purpose:
     @property
     def as_argument(self) -> str | dict[str, Any]:
         """As a call takes it: the name alone where that says all."""
-        return self.preset if self == PRESETS[self.preset] else self.as_dict()
+        return self.as_dict() if self.fields or self.stated_policy or self.replaced_policy else self.preset
 
     @property
     def is_given(self) -> bool:
@@ -184,10 +190,32 @@ PRESETS = {
 }
 GENERAL = PRESETS["general"]
 POLICIES = tuple(purpose.evidence_policy for purpose in PRESETS.values())
-PRESETS_LISTED = f"The presets are {', '.join(PRESETS)}."
+PackagePresets = Callable[[], Mapping[str, Purpose]]
+"""Gives the presets of packages. It is asked only for a name that is none of the core's own."""
 
 
-def purpose_of(given: object) -> Purpose:
+def presets_of(roster: Roster) -> dict[str, Purpose]:
+    """The presets that installed packages bring."""
+    return {
+        facts.name: Purpose(
+            facts.name,
+            facts.recall_floor,
+            facts.scoring_profile,
+            facts.evidence_policy,
+            suppresses=facts.suppresses,
+            terms=facts.terms,
+            emphases=(Emphasis(facts.name, dict(facts.emphases)),) if facts.emphases else (),
+            floors=dict(facts.floors),
+        )
+        for facts in purposes_of(roster)
+    }
+
+
+def _no_packages() -> dict[str, Purpose]:
+    return {}
+
+
+def purpose_of(given: object, more: PackagePresets = _no_packages) -> Purpose:
     """The purpose that a caller names: a preset, or an object with checked fields.
 
     An object without a preset has the one that its role names. What `as_dict` returns makes the same purpose.
@@ -195,18 +223,19 @@ def purpose_of(given: object) -> Purpose:
     if given is None or given == "":
         return GENERAL
     if isinstance(given, str):
-        return _preset(given)
+        return _preset(given, more)
     if not isinstance(given, Mapping):
-        raise InvalidRequest(f"a purpose is not a {type(given).__name__}", PRESETS_LISTED)
+        raise InvalidRequest(f"a purpose is not a {type(given).__name__}", _listed(more))
     texts = _checked(given)
     role = purpose_fields.preset_of_role(texts.get("role", ""))
-    chosen = _preset(given.get("preset", role or GENERAL.preset))
+    chosen = _preset(given.get("preset", role or GENERAL.preset), more)
     policy = texts.get("evidence_policy", chosen.evidence_policy)
     named = policy in POLICIES
     return replace(
         chosen,
         evidence_policy=policy if named else chosen.evidence_policy,
         stated_policy="" if named else policy,
+        replaced_policy=chosen.evidence_policy if named and policy != chosen.evidence_policy else "",
         terms=_terms(chosen, texts),
         emphases=(*chosen.emphases, *_emphases(chosen, role, texts)),
         fields=tuple((name, text) for name, text in texts.items() if name != "evidence_policy"),
@@ -249,7 +278,14 @@ def _emphases(chosen: Purpose, role: str, texts: Mapping[str, str]) -> list[Emph
     return found
 
 
-def _preset(name: object) -> Purpose:
+def _preset(name: object, more: PackagePresets) -> Purpose:
     if isinstance(name, str) and name in PRESETS:
         return PRESETS[name]
-    raise InvalidRequest(f"there is no purpose {shown(name)}", PRESETS_LISTED)
+    packages = more()
+    if isinstance(name, str) and name in packages:
+        return packages[name]
+    raise InvalidRequest(f"there is no purpose {shown(name)}", _listed(more))
+
+
+def _listed(more: PackagePresets) -> str:
+    return f"The presets are {', '.join((*PRESETS, *more()))}."

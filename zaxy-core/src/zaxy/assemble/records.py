@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from zaxy.api.models import Draft
-from zaxy.assemble.purpose import purpose_of
+from zaxy.assemble.purpose import PackagePresets, purpose_of
 from zaxy.errors import InvalidRequest, shown
 
 POSITIVE = ("used", "helpful")
@@ -61,7 +61,13 @@ FEEDBACK_DETAILS, SKILL_DETAILS = tuple(FeedbackDetails.__annotations__), tuple(
 
 
 def feedback_draft(
-    entity_name: str, entity_type: str, *, feedback: str, actor: str, details: Mapping[str, Any]
+    entity_name: str,
+    entity_type: str,
+    *,
+    feedback: str,
+    actor: str,
+    details: Mapping[str, Any],
+    presets: PackagePresets,
 ) -> Draft:
     """`used` and `helpful` reinforce a fact. `irrelevant` is kept for audit and changes nothing."""
     if feedback not in (*POSITIVE, *NEGATIVE):
@@ -71,7 +77,7 @@ def feedback_draft(
     for what, value in (("entity_name", entity_name), ("entity_type", entity_type)):
         if not isinstance(value, str) or not value.strip():
             raise InvalidRequest(f"{what} is empty", "Use one of the payloads that a checkout's guidance lists.")
-    given = purpose_of(details["purpose"]).kept(details) if details.get("purpose") else details
+    given = purpose_of(details["purpose"], presets).kept(details) if details.get("purpose") else details
     payload = _with_details(
         {"entity_name": entity_name, "entity_type": entity_type, "feedback": feedback}, given, FEEDBACK_DETAILS
     )

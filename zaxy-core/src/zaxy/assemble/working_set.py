@@ -9,6 +9,7 @@ from zaxy.api.models import EntityRow
 from zaxy.assemble.quoting import quoted
 from zaxy.assemble.standing import is_open, status_of
 from zaxy.assemble.token_budget import Candidate
+from zaxy.extract.rules import HEADINGS
 from zaxy.retrieve.snapshot import Snapshot
 from zaxy.retrieve.statements import in_sentences
 
@@ -19,18 +20,6 @@ finished tasks and solved issues are left out, and one open task may stand behin
 MAX_TEXT_CHARS = 160
 
 
-class Kind(NamedTuple):
-    heading: str
-    entity_types: tuple[str, ...]
-
-
-KINDS = (
-    Kind("goals", ("goal",)),
-    Kind("decisions", ("decision",)),
-    Kind("tasks", ("task", "assignment")),
-    Kind("blockers", ("issue", "conflict")),
-    Kind("artifacts", ("file_edit", "document", "synthesis_artifact", "handoff")),
-)
 ANCHORED = ("goals", "decisions", "tasks", "blockers")
 
 CurrentOfEach = Callable[[Sequence[Sequence[str]], int], Sequence[Sequence[EntityRow]]]
@@ -79,9 +68,10 @@ class WorkingSet(NamedTuple):
 
     @classmethod
     def of(cls, found: Iterable[tuple[str, Item]]) -> WorkingSet:
-        kept: dict[str, list[Item]] = {kind.heading: [] for kind in KINDS}
+        """With the core's headings, and those of packages under which there is something."""
+        kept: dict[str, list[Item]] = {heading: [] for heading in HEADINGS}
         for name, item in found:
-            kept[name].append(item)
+            kept.setdefault(name, []).append(item)
         return cls(kept)
 
 
@@ -94,8 +84,10 @@ NOTHING_OPEN = WorkingSet.of(())
 
 def working_set(snapshot: Snapshot, each: int = OF_EACH) -> WorkingSet:
     """The newest open rows of every kind, in the words of the log."""
-    rows = open_rows(snapshot.current_of_each, [kind.entity_types for kind in KINDS], each)
-    headings = {id(row): kind.heading for kind, of_kind in zip(KINDS, rows, strict=True) for row in of_kind}
+    own = snapshot.families.headings
+    kinds = {**HEADINGS, **{heading: (*HEADINGS.get(heading, ()), *types) for heading, types in own.items()}}
+    rows = open_rows(snapshot.current_of_each, list(kinds.values()), each)
+    headings = {id(row): heading for heading, of_kind in zip(kinds, rows, strict=True) for row in of_kind}
     found = snapshot.cited_rows([row for of_kind in rows for row in of_kind])
     texts = in_sentences([one.passage for one in found], MAX_TEXT_CHARS)
     return WorkingSet.of(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
+from zaxy.api.event_types import CORE_FAMILIES, family_of
 from zaxy.commands.events import session_of
 from zaxy.commands.hot import Argument, hot_command
 from zaxy.commands.options import JSON, PLACE, SESSION_ID, Option
@@ -12,6 +13,8 @@ from zaxy.errors import InvalidRequest
 from zaxy.eventloom.admission import admit
 from zaxy.eventloom.citation import Citation
 from zaxy.eventloom.quick import is_in_files, quick_files
+from zaxy.plugins.kept_manifests import kept_of_plugins
+from zaxy.plugins.secret_rows import redact_rows_of_plugins
 from zaxy.printing import say
 from zaxy.workspace import find_workspace
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from zaxy.eventloom.record import Entry
+    from zaxy.plugins.families import Families
     from zaxy.workspace import Workspace
 
 
@@ -50,10 +54,12 @@ def append(
 ) -> None:
     found = find_workspace(workspace, eventloom_path)
     session = session_of(session_id, found)
+    redact_rows_of_plugins(found.stored_settings)
     entry = admit(
         event_type,
         actor,
         _json_object(payload),
+        families=_families_for(event_type, found),
         sensitivity=sensitivity,
         caused_by=caused_by,
         idempotency_key=idempotency_key,
@@ -61,6 +67,16 @@ def append(
     append_there = _append_to_files if is_in_files(found) else _append_elsewhere
     reply = append_there(found, session, entry)
     say(json.dumps(reply) if as_json else reply["citation"])
+
+
+def _families_for(event_type: str, workspace: Workspace) -> Families | None:
+    """What packages own; None for a type that none of them does: reading manifests takes time."""
+    family = family_of(event_type)
+    if family in CORE_FAMILIES or family not in kept_of_plugins(workspace.stored_settings)["families"]:
+        return None
+    from zaxy.plugins.families import Families
+
+    return Families.of(workspace)
 
 
 def _append_to_files(workspace: Workspace, session: str, entry: Entry) -> dict[str, Any]:

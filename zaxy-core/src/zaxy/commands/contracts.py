@@ -15,18 +15,21 @@ from zaxy.contracts.check import (
     check_pin,
     check_snapshots,
     compare_all,
+    live_items,
     read_contracts,
     read_pin,
     shipped_folder,
     write_contract,
 )
 from zaxy.contracts.diff import BREAKING, ContractChange
-from zaxy.contracts.pin import pin as make_pin, plugin_of_project
-from zaxy.contracts.snapshot import Contract, live_contracts, plugin_contract
-from zaxy.errors import Unavailable, ZaxyError, error_of
+from zaxy.contracts.packages import plugin_contract
+from zaxy.contracts.pin import CONTRACT_FILE, name_of_project, pinned, plugin_items, plugin_of_project
+from zaxy.contracts.snapshot import Contract, Item, live_contracts
+from zaxy.contracts.uses import event_items, python_items, tool_items
+from zaxy.errors import InvalidRequest, Unavailable, ZaxyError, error_of
+from zaxy.plugins.install_hints import install_command
 from zaxy.plugins.manifest import Manifest
 from zaxy.plugins.roster import InstalledPlugin, Roster, load_roster
-from zaxy.plugins.scaffold import CONTRACT_FILE
 from zaxy.plugins.sources import python_sources
 from zaxy.printing import say
 from zaxy.settings import Settings
@@ -56,7 +59,8 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     if file is None:
-        changes = check_snapshots(_roster(), shipped_folder())
+        # No setting of this machine takes part: one that is wrong, or another graph, says nothing about the code.
+        changes = check_snapshots(load_roster(Settings({})), shipped_folder())
         broken = bool(changes)
         advice = (
             "The code and its published contract differ. If that is meant, run 'zaxy contracts snapshot contracts' in\n"
@@ -67,7 +71,7 @@ def check(
     else:
         changes = {str(file): check_pin(read_pin(file))}
         broken = any(change.verdict == BREAKING for change in changes[str(file)])
-        advice = "This core breaks what was pinned: adapt the plugin and pin again, or stay with the older zaxy-core."
+        advice = "This core breaks what was pinned: adapt what relies on it and pin again, or stay with the older core."
     _print_changes(changes, as_json, broken, advice)
 
 
@@ -84,17 +88,36 @@ def diff(
 
 @command(app, "contracts pin")
 def pin(
-    name: Annotated[str | None, typer.Argument(help="An installed plugin. Default: the one of this project.")] = None,
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="An installed plugin; default: this project's. With --python: files or folders of a program.",
+        ),
+    ] = None,
+    *,
+    mcp: Annotated[str, typer.Option("--mcp", help="MCP tools that a client calls, separated by commas.")] = "",
+    python: Annotated[
+        bool, typer.Option("--python", help="The names of 'zaxy' that a program uses; all of them without WHAT.")
+    ] = False,
+    events: Annotated[str, typer.Option("--events", help="Event types that are read, separated by commas.")] = "",
     output: Annotated[Path, typer.Option("--output", help="The file to write.")] = Path(CONTRACT_FILE),
     as_json: AsJson = False,
 ) -> None:
-    row = _roster().row(name) if name else _row_of_project()
-    pinned = make_pin(_manifest(row), row.package, python_sources(row.module))
-    write_contract(output, pinned)
+    tools, types, given = _words(mcp), _words(events), what or []
+    live, items = live_items(), dict[str, Item]()
+    name = package = name_of_project(Path.cwd())
+    if (given and not python) or not (tools or types or python):
+        row = _row_of(given)
+        name, package = row.name, row.package
+        items = plugin_items(live, _manifest(row), python_sources(row.module))
+    items |= tool_items(live, tools) | event_items(live, types)
+    if python:
+        items |= python_items(live, [Path(path) for path in given])
+    write_contract(output, pinned(name, package, items))
     if as_json:
-        say(json.dumps({"written": [str(output)], "items": len(pinned["items"])}, indent=2))
+        say(json.dumps({"written": [str(output)], "items": len(items)}, indent=2))
         return
-    say(f"wrote {output}: {len(pinned['items'])} items that {row.name} relies on")
+    say(f"wrote {output}: {len(items)} items that {name} relies on")
     say(f"next: run 'zaxy contracts check {output}' in its CI")
 
 
@@ -117,13 +140,25 @@ def snapshot(
     say(json.dumps({"written": written}, indent=2) if as_json else "\n".join(f"wrote {w}" for w in written))
 
 
+def _words(listed: str) -> list[str]:
+    return [word.strip() for word in listed.split(",") if word.strip()]
+
+
+def _row_of(names: list[str]) -> InstalledPlugin:
+    if len(names) > 1:
+        raise InvalidRequest("only one plugin is pinned at a time", "Files and folders of a program need --python.")
+    return _roster().row(names[0]) if names else _row_of_project()
+
+
 def _row_of_project() -> InstalledPlugin:
     """The plugin of the project in the current folder. It must be installed."""
     name = plugin_of_project(Path.cwd())
     try:
         return _roster().row(name)
     except ZaxyError as error:
-        raise error_of(error.code, error.message, "Install the project first: pip install -e .") from None
+        raise error_of(
+            error.code, error.message, f"Install the project first: {install_command('.', editable=True)}"
+        ) from None
 
 
 def _roster() -> Roster:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
+from itertools import chain
 from typing import Annotated
 
 import typer
 
+from zaxy.api.health import ERROR
 from zaxy.commands import command, new_app
 from zaxy.commands.typer_options import AsJson, EventloomPath, WorkspaceFolder
+from zaxy.plugins.guard import keep_stdout
 from zaxy.printing import say, show_page
-from zaxy.setup.doctor import ERROR, DoctorContext, examine
+from zaxy.setup.doctor import DoctorContext, examine
+from zaxy.setup.doctor_packages import package_checks
 from zaxy.setup.doctor_round import CHECKS
 from zaxy.terminal.doctor_page import closing_line, row_lines
 from zaxy.terminal.screen import terminal_of
@@ -27,9 +31,11 @@ def doctor(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
+    keep_stdout()
     terminal = terminal_of(sys.stdout)
+    context = DoctorContext(find_workspace(workspace, eventloom_path))
     rows = []
-    for row in examine(DoctorContext(find_workspace(workspace, eventloom_path)), CHECKS, fix):
+    for row in examine(context, chain(CHECKS, package_checks(context)), fix):
         rows.append(row)
         if not as_json:
             show_page("\n".join(row_lines(row, terminal)))

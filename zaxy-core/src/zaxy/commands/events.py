@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import json
-import sys
-import time
 
 from zaxy.errors import InvalidRequest, NotFound
 from zaxy.eventloom.citation import Citation
 from zaxy.eventloom.grammar import Malformed
+from zaxy.printing import progress_of
 from zaxy.security.session_ids import check_session_id
 from zaxy.workspace import default_session, find_workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from zaxy.api.models import Event
     from zaxy.eventloom.event_log import EventLog
     from zaxy.memory import Memory
+    from zaxy.plugins.families import Families
     from zaxy.workspace import Workspace
 
 MAX_ACTOR_CHARS = 100
@@ -32,6 +32,18 @@ def open_log(workspace: str | None, eventloom_path: str | None) -> tuple[EventLo
 
     found = find_workspace(workspace, eventloom_path)
     return open_event_log(found), found
+
+
+def families_here(workspace: str | None, eventloom_path: str | None) -> Families:
+    """The event types that packages own. Where only a file of a log was named, the settings of this folder count."""
+    from zaxy.plugins.families import Families
+    from zaxy.plugins.roster import load_roster
+    from zaxy.settings import Settings
+    from zaxy.workspace import stored_settings_here
+
+    if workspace or eventloom_path:
+        return Families.of(find_workspace(workspace, eventloom_path))
+    return Families(lambda: load_roster(Settings(stored=stored_settings_here())))
 
 
 def open_memory(workspace: str | None, eventloom_path: str | None) -> Memory:
@@ -88,26 +100,30 @@ def event_view(record: dict[str, Any]) -> dict[str, Any]:
     return {**shown, "citation": str(Citation(record["thread"], record["seq"], record["hash"]))}
 
 
-def event_row(record: dict[str, Any]) -> str:
-    """An event for people: number, time, type, who, and what it says."""
+def event_row(record: dict[str, Any], families: Families | None = None) -> str:
+    """An event for people: number, time, type, who, and what it says, in the words of a package that owns its type."""
     if type(record) is Malformed:
         text = f"(damaged: {record.reason})"
     else:
-        text = "(erased)" if record.get("payload") is None else one_line(_text(record), MAX_TEXT_CHARS)
+        text = "(erased)" if record.get("payload") is None else one_line(_text(record, families), MAX_TEXT_CHARS)
     time = record["time"][:19].replace("T", " ")
     type_, actor = one_line(record["type"], MAX_TYPE_CHARS), one_line(record["actor"], MAX_ACTOR_CHARS)
     return f"{record['seq']:>6}  {one_line(time, len(time))}  {type_}  {actor}  {text}"
 
 
-def _text(record: dict[str, Any]) -> str:
+def _text(record: dict[str, Any], families: Families | None) -> str:
     """What an event says, in the sentences that a checkout shows of it."""
     from zaxy.eventloom.store import event_of_record
     from zaxy.extract.rules import extract
+    from zaxy.extract.sentences import sentence_of
     from zaxy.retrieve.statements import in_sentences
     from zaxy.text.passages import passages
 
     event = event_of_record(record)
-    said = passages(event, extract(event))
+    owner = families.owner(event.type) if families else None
+    template = owner.types[event.type].sentence if owner and event.type in owner.types else ""
+    sentence = sentence_of(template, record["payload"]) if template else ""
+    said = passages(event, extract(event), sentence)
     return in_sentences(said[:1], MAX_TEXT_CHARS)[0] if said else str(record["payload"].get("reason", ""))
 
 
@@ -115,24 +131,3 @@ def one_line(text: str, max_chars: int) -> str:
     """One line without control characters, which could otherwise steer the terminal."""
     plain = "".join(character if character.isprintable() else " " for character in text)
     return plain if len(plain) <= max_chars else f"{plain[: max_chars - 1]}…"
-
-
-def progress_of(what: str) -> Callable[[int, int], None] | None:
-    """A line that counts up on a terminal and says how long it will take; nothing elsewhere."""
-    if not sys.stderr.isatty():
-        return None
-    shown, first, began = -1, 0, 0.0
-
-    def show(done: int, total: int) -> None:
-        nonlocal shown, first, began
-        percent = 100 * done // total if total else 100
-        if shown < 0:
-            first, began = done, time.monotonic()
-        if percent != shown:
-            shown = percent
-            seconds = (time.monotonic() - began) / (done - first) * (total - done) if done > first else 0
-            left = f", {seconds:.0f} s left" if seconds >= 1 else ""
-            sys.stderr.write(f"\r{what}: {percent:3} %{left}\033[K" + ("\r\033[K" if done >= total else ""))
-            sys.stderr.flush()
-
-    return show

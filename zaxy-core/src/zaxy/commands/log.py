@@ -16,16 +16,16 @@ from zaxy.commands.events import (
     event_row,
     event_view,
     existing_session,
+    families_here,
     open_log,
     open_memory,
-    progress_of,
 )
 from zaxy.commands.typer_options import AsJson, EventloomPath, WorkspaceFolder
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
 from zaxy.eventloom.citation import Citation, parse_citation, short_citation
 from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.opening import files_log
-from zaxy.printing import say
+from zaxy.printing import progress_of, say
 
 app = new_app("log")
 
@@ -53,8 +53,9 @@ def replay(
     if as_json:
         _print_events_json(session, events)
     else:
+        families = families_here(workspace, eventloom_path)
         for record in events:
-            say(event_row(record))
+            say(event_row(record, families))
     _print_damage(log, session)
 
 
@@ -70,8 +71,9 @@ def tail(
 ) -> None:
     log, name = _source(session, workspace, eventloom_path)
     first = max(1, log.end(name) - lines + 1)
+    families = families_here(workspace, eventloom_path)
     for record, _ in log.follow(name, first) if follow else log.records(name, first):
-        say(json.dumps(event_view(record), ensure_ascii=False) if as_json else event_row(record))
+        say(json.dumps(event_view(record), ensure_ascii=False) if as_json else event_row(record, families))
     _print_damage(log, name)
 
 

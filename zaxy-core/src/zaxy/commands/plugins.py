@@ -1,4 +1,4 @@
-"""`zaxy plugins show | check | new`."""
+"""`zaxy plugins show | check`."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import Annotated
 
 import typer
 
-from zaxy.api.catalog import POINTS
 from zaxy.commands import command, new_app
-from zaxy.contracts.check import contract_text
-from zaxy.contracts.pin import pin_of_files
 from zaxy.plugins.check import PluginProblem, check_plugin
 from zaxy.plugins.host import PluginHost
+from zaxy.plugins.hung import forget_hung
+from zaxy.plugins.kit import PACKAGE, how_to_install_kit, part_of_kit
 from zaxy.plugins.roster import InstalledPlugin, load_roster
-from zaxy.plugins.scaffold import CONTRACT_FILE, plugin_files, write_files
+from zaxy.plugins.secret_rows import rows_of
 from zaxy.printing import say
 from zaxy.settings import Settings
 from zaxy.workspace import stored_settings_here
@@ -30,7 +29,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 @command(app, "plugins show")
 def show(name: PluginName, as_json: AsJson = False) -> None:
     row = load_roster(Settings(stored=stored_settings_here())).row(name)
-    say(json.dumps(row.as_dict(), indent=2, ensure_ascii=False) if as_json else _about(row))
+    say(json.dumps(_as_dict(row), indent=2, ensure_ascii=False) if as_json else _about(row))
 
 
 @command(app, "plugins check")
@@ -39,6 +38,9 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     settings = Settings(stored=stored_settings_here())
+    roster = load_roster(settings)
+    for row in [roster.row(name)] if name else roster.rows:
+        forget_hung(row)
     roster = load_roster(settings)
     rows = [roster.row(name)] if name else list(roster.rows)
     with tempfile.TemporaryDirectory(prefix="zaxy-check-") as scratch:
@@ -51,6 +53,7 @@ def check(
             "checked": [row.name for row in rows],
             "findings": [finding._asdict() for finding in findings],
             "notes": [finding._asdict() for finding in reported if finding.is_note],
+            "calls_tried": part_of_kit("trial") is not None,
         }
         say(json.dumps(report, indent=2, ensure_ascii=False))
     else:
@@ -58,24 +61,9 @@ def check(
     raise typer.Exit(1 if findings else 0)
 
 
-@command(app, "plugins new")
-def new(
-    name: Annotated[str, typer.Argument(help="The plugin's name, such as acme-notes; it names the package too.")],
-    point: Annotated[str, typer.Option("--point", help=f"The extension point: {', '.join(POINTS)}.")],
-    output: Annotated[Path | None, typer.Option("--output", help="The folder to write. Default: ./NAME")] = None,
-    as_json: AsJson = False,
-) -> None:
-    folder = output or Path(name)
-    files = plugin_files(name, point)
-    files[CONTRACT_FILE] = contract_text(pin_of_files(name, files))
-    write_files(folder, files)
-    if as_json:
-        say(json.dumps({"folder": str(folder), "files": list(files)}, indent=2))
-        return
-    say(f"wrote {folder}:")
-    for file in files:
-        say(f"  {file}")
-    say(f"next: cd {folder} && pip install -e '.[test]' && pytest")
+def _as_dict(row: InstalledPlugin) -> dict[str, object]:
+    judged = rows_of(row)
+    return {**row.as_dict(), "secret_shapes": {"rows": len(judged.shapes), "refused": len(judged.refused)}}
 
 
 def _about(row: InstalledPlugin) -> str:
@@ -90,6 +78,10 @@ def _about(row: InstalledPlugin) -> str:
     for provided in row.manifest.provides:
         abilities = f", can {', '.join(provided.capabilities)}" if provided.capabilities else ""
         lines.append(f"  {provided.point}: {provided.name} ({provided.stability}{abilities})")
+    if row.manifest.secret_shapes:
+        judged = rows_of(row)
+        refused = f", {len(judged.refused)} refused: zaxy plugins check {row.name}" if judged.refused else ""
+        lines.append(f"secret shapes: {len(judged.shapes)} rows in {row.manifest.secret_shapes}{refused}")
     lines.append("needs: " + (", ".join(row.manifest.needs) or "nothing"))
     lines.append("settings:" if row.manifest.settings else "settings: none")
     for setting in row.manifest.settings:
@@ -107,3 +99,5 @@ def _print_findings(rows: list[InstalledPlugin], reported: list[PluginProblem]) 
         say(f"{row.name} ({row.package} {row.version}): {verdict}")
         for finding in own:
             say(f"  {finding.stage}: {finding.error}\n    {finding.hint}")
+    if part_of_kit("trial") is None:
+        say(f"The calls of each provider were not tried: that needs {PACKAGE}. {how_to_install_kit()}")

@@ -122,6 +122,9 @@ def _print(reply: dict[str, Any], as_json: bool) -> None:
         foreign = "  foreign" if row.get("foreign") else ""
         say(f"{cited}  {row['valid_from'][:10]}{until}  {one_line(row['actor'], 40)}  ({row['score']:.2f}){foreign}")
         say("    " + one_line(row["content"].replace("\n", " · "), 200))
+        for seen in row.get("derived", ()):
+            name = f"{seen['entity_type']} {seen['entity_name']}"
+            say(f"    {one_line(name, 100)}, as the extractor {seen['extractor']} sees it")
     sys.stdout.flush()  # the rows come first where both streams go to one place
     for note in _notes(reply):
         say(note, err=True)

@@ -12,6 +12,7 @@ from zaxy.commands.events import event_reply, event_row, event_view, open_log, s
 from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
 from zaxy.eventloom.citation import Citation, parse_citation
 from zaxy.eventloom.event_log import ref_target
+from zaxy.plugins.families import Families
 from zaxy.printing import say
 
 app = new_app("refs")
@@ -70,4 +71,4 @@ def resolve(
     log, found = open_log(workspace, eventloom_path)
     event = log.resolve_ref(session_of(session_id, found), name)
     record = log.record(Citation(event.session, event.seq, event.hash))
-    say(json.dumps(event_view(record), ensure_ascii=False) if as_json else event_row(record))
+    say(json.dumps(event_view(record), ensure_ascii=False) if as_json else event_row(record, Families.of(found)))

@@ -11,10 +11,20 @@ from typing import NamedTuple
 
 from zaxy.api.catalog import STABILITIES
 from zaxy.contracts.snapshot import Item, Items
+from zaxy.errors import InvalidRequest
 
-WORDING = ("summary", "since")
-MEMBERS = {"capabilities": "capability", "entities": "entity type", "relations": "relation"}
+WORDING = ("summary", "since", "sentence")
+MEMBERS = {
+    "bases": "base",
+    "capabilities": "capability",
+    "entities": "entity type",
+    "payload": "payload field",
+    "profiles": "profile",
+    "relations": "relation",
+}
 """Lists that may grow, and what one of their members is."""
+MAY_GROW, MAY_SHRINK = ("maximum", "maxLength", "maxItems"), ("minimum", "minLength", "minItems")
+"""Bounds of an argument: one that is wider refuses nothing that was taken before."""
 BREAKING, ADDITIVE = "breaking", "additive"
 
 
@@ -36,7 +46,14 @@ def compare(old: Items, new: Items) -> list[ContractChange]:
     ]
     for name in old.keys() & new.keys():
         grade = old[name]["stability"]
-        changes += [ContractChange(name, verdict, what, grade) for verdict, what in _differences(old[name], new[name])]
+        try:
+            found = list(_differences(old[name], new[name]))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise InvalidRequest(
+                f"{name} is not described as an item of a contract is: {type(error).__name__}: {error}",
+                "Write the file again with 'zaxy contracts pin' or 'zaxy contracts snapshot'.",
+            ) from error
+        changes += [ContractChange(name, verdict, what, grade) for verdict, what in found]
     return sorted(changes, key=lambda change: (change.verdict != BREAKING, change.item, change.what))
 
 
@@ -66,9 +83,17 @@ def _differences(old: Item, new: Item) -> Iterator[tuple[str, str]]:
             yield BREAKING if lowered else ADDITIVE, f"stability {before} became {after}"
         elif key == "required":
             yield BREAKING if after else ADDITIVE, "is required now" if after else "is optional now"
+        elif key == "places":
+            may_follow = (after or [])[: len(before or [])] == (before or [])
+            yield ADDITIVE if may_follow else BREAKING, f"by place it takes {_listed(after)}, not {_listed(before)}"
+        elif key == "schema":
+            wider = _takes_as_much(before or {}, after or {})
+            yield ADDITIVE if wider else BREAKING, "takes as much or more" if wider else f"{before!r} became {after!r}"
         elif key == "workspace":
             may = "may be set" if after else "may not be set"
             yield BREAKING if before else ADDITIVE, f"{may} by a workspace's own file now"
+        elif key == "heading":
+            yield BREAKING if before else ADDITIVE, f"heading {before!r} became {after!r}"
         elif key == "parameters":
             yield from _parameters(before or [], after or [], fixed=new["side"] == "plugin")
         elif key == "fields":
@@ -109,6 +134,27 @@ def _members(what: str, old: set[str], new: set[str]) -> Iterator[tuple[str, str
         yield BREAKING, f"{what} {name} removed"
     for name in sorted(new - old):
         yield ADDITIVE, f"{what} {name} added"
+
+
+def _takes_as_much(old: Item, new: Item) -> bool:
+    """Whether a schema takes whatever the older one took. What stands inside of it must be the same."""
+    if not {*new.get("enum", ())} >= {*old.get("enum", ())} or ("enum" in new and "enum" not in old):
+        return False
+    grown = all(bound not in new or new[bound] >= old.get(bound, new[bound] + 1) for bound in MAY_GROW)
+    shrunk = all(bound not in new or new[bound] <= old.get(bound, new[bound] - 1) for bound in MAY_SHRINK)
+    judged = ("enum", *MAY_GROW, *MAY_SHRINK)
+    before, after = ({k: v for k, v in _undescribed(one).items() if k not in judged} for one in (old, new))
+    return grown and shrunk and before == after
+
+
+def _undescribed(schema: Item) -> Item:
+    """A schema without its words for people. A property may be called `description`, and its schema is an object."""
+    kept = {key: value for key, value in schema.items() if key != "description" or isinstance(value, dict)}
+    return {key: _undescribed(value) if isinstance(value, dict) else value for key, value in kept.items()}
+
+
+def _listed(names: object) -> str:
+    return ", ".join(names) if isinstance(names, list) and names else "nothing"
 
 
 def _by_name(described: list[Item]) -> dict[str, Item]:

@@ -1,4 +1,4 @@
-"""Write down the part of the contract that one plugin relies on, so that its own CI can watch it."""
+"""Write down the part of the contracts that somebody relies on, so that their own CI can watch it."""
 
 from __future__ import annotations
 
@@ -7,31 +7,28 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from zaxy import __version__
-from zaxy.api.catalog import API_CURRENT, POINTS, version_text
+from zaxy.api.catalog import ABILITIES, API_CURRENT, POINTS, version_text
 from zaxy.contracts.check import live_items
-from zaxy.contracts.snapshot import FORMAT, Contract, Item, Items
+from zaxy.contracts.snapshot import FORMAT, KIT, Contract, Item, Items
 from zaxy.errors import InvalidRequest
 from zaxy.plugins.manifest import FILE_NAME as MANIFEST_FILE, Manifest, parse_manifest
 
+CONTRACT_FILE = "zaxy-contract.json"
+"""Where a plugin's project keeps its pin."""
 ALWAYS = ("Provider", "ProviderContext", "ZaxyError", "hookimpl")
 
 
 def pin(manifest: Manifest, package: str, sources: Iterable[str]) -> Contract:
-    """The hooks and Protocols of the points it provides, every model those speak of, and what its sources import."""
-    live = live_items()
-    wanted = {f"plugin-api: hook {POINTS[point].hook}" for point in manifest.points}
-    protocols = {POINTS[point].protocol for point in manifest.points}
-    if any("follower" in provided.capabilities for provided in manifest.provides):
-        protocols.add("Follower")
-    wanted |= {name for name in live if _owner(name) in protocols}
-    wanted |= {name for name in live if name.startswith("manifest: ")}
-    wanted |= {name for protocol in protocols for name in live if name == f"plugin-api: case {protocol}Case"}
-    words = {*ALWAYS, *(word for source in sources for word in imported_names(source))}
-    items = _closure(live, wanted, words)
+    """What one plugin relies on."""
+    return pinned(manifest.name, package, plugin_items(live_items(), manifest, sources))
+
+
+def pinned(name: str, package: str, items: Items) -> Contract:
     return {
-        "contract": manifest.name,
+        "contract": name,
         "kind": "pin",
         "format": FORMAT,
         "distribution": package,
@@ -39,6 +36,19 @@ def pin(manifest: Manifest, package: str, sources: Iterable[str]) -> Contract:
         "core": __version__,
         "items": dict(sorted(items.items())),
     }
+
+
+def plugin_items(live: Items, manifest: Manifest, sources: Iterable[str]) -> Items:
+    """The hooks and Protocols of the points it provides, every model those speak of, and what its sources import."""
+    wanted = {f"plugin-api: hook {POINTS[point].hook}" for point in manifest.points}
+    protocols = {POINTS[point].protocol for point in manifest.points}
+    declared = {capability for provided in manifest.provides for capability in provided.capabilities}
+    protocols |= {protocol for capability, protocol in ABILITIES.items() if capability in declared}
+    wanted |= {name for name in live if _owner(name) in protocols}
+    wanted |= {name for name in live if name.startswith("manifest: ")}
+    wanted |= {name for protocol in protocols for name in live if name == f"{KIT}: case {protocol}Case"}
+    words = {*ALWAYS, *(word for source in sources for word in imported_names(source))}
+    return _closure(live, wanted, words)
 
 
 def pin_of_files(package: str, files: Mapping[str, str]) -> Contract:
@@ -66,16 +76,30 @@ def imported_names(source: str) -> set[str]:
 def plugin_of_project(folder: Path) -> str:
     """The plugin that the project in this folder announces, by its pyproject.toml."""
     try:
-        project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
-        names = list(project["project"]["entry-points"]["zaxy.plugins"])
-    except (OSError, KeyError, tomllib.TOMLDecodeError):
+        names = list(_project(folder)["entry-points"]["zaxy.plugins"])
+    except (KeyError, TypeError):
         names = []
     if len(names) == 1:
         return str(names[0])
     raise InvalidRequest(
         f"{folder} has no pyproject.toml that announces one plugin",
-        "Run this in a plugin's project, or name an installed plugin: zaxy contracts pin NAME",
+        "Run this in a plugin's project, name an installed plugin (zaxy contracts pin NAME), or say what else relies "
+        "on Zaxy: --mcp TOOLS, --python [PATHS], --events TYPES.",
     )
+
+
+def name_of_project(folder: Path) -> str:
+    """The name that the project in this folder has, else that of the folder."""
+    name = _project(folder).get("name")
+    return name if isinstance(name, str) and name else folder.resolve().name or "project"
+
+
+def _project(folder: Path) -> dict[str, Any]:
+    try:
+        project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8")).get("project")
+    except (OSError, ValueError):
+        project = None
+    return project if isinstance(project, dict) else {}
 
 
 def _closure(live: Items, wanted: set[str], words: set[str]) -> Items:
@@ -85,7 +109,8 @@ def _closure(live: Items, wanted: set[str], words: set[str]) -> Items:
     }
     items: Items = {}
     editors = [name for name in live if " edit." in name and "edit" in words]
-    pending = [*wanted, *editors, *(nouns[word] for word in words if word in nouns)]
+    of_tools = [name for name in live if " tools." in name and name.rpartition(".")[2] in words]
+    pending = [*wanted, *editors, *of_tools, *(nouns[word] for word in words if word in nouns)]
     while pending:
         name = pending.pop()
         if name not in items:

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
-from tempfile import TemporaryDirectory
 from typing import Any
+
+from zaxy.contracts.sample_memory import naming, sample_memory
 
 Reply = Mapping[str, Any]
 Call = Callable[[str, dict[str, Any]], Reply]
@@ -41,6 +42,8 @@ SKILL = {
 OUTCOME = {"action": "record_outcome", "skill_id": "importer-release", "success_score": 0.9}
 KEYED_BY_CONTENT = ("source_lanes", "by_reason", "scores", "tools", "last_seen", "words", "floors")
 """Objects whose keys say something, instead of naming a field."""
+WRITTEN_BY_OTHERS = ("results[].payload",)
+"""Objects that hold what somebody recorded: the fields in them are those of the event's type."""
 WHOLE = 30_000
 """Tokens: a budget that leaves nothing out. What just fits changes with the hashes."""
 QUESTION = "How many files does the importer limit?"
@@ -49,13 +52,32 @@ CHECKOUTS: tuple[dict[str, Any], ...] = (
     {"query": "How long has the importer read Parquet?", "ref": "HEAD"},
 )
 """A conflict, a purpose, skills, a reminder and a composed question; and one whose slots no fact fills, as of a ref."""
-TOOLS: dict[str, dict[str, Any]] = {
-    "memory_bootstrap": {"current_task": "the importer"},
-    "memory_query": {"query": "importer", "limit": 3},
-    "memory_verbatim": {"query": "importer files", "limit": 3},
-    "context_assemble": {"query": "importer files", "max_tokens": WHOLE},
-    "memory_feedback": {"entity_name": "importer-format", "entity_type": "decision", "feedback": "used"},
-}
+TURN = {"role": "user", "content": "The importer was asked for again", "max_tokens": WHOLE}
+EVENT = {"event_type": "fact.recorded", "actor": "assistant", "payload": {"fact": "The importer has one author"}}
+SUBAGENT = "contract-subagent"
+TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("memory_bootstrap", {"current_task": "the importer"}),
+    ("memory_query", {"query": "importer", "limit": 3}),
+    ("memory_verbatim", {"query": "importer files", "limit": 3}),
+    ("context_assemble", {"query": "importer files", "max_tokens": WHOLE}),
+    ("memory_feedback", {"entity_name": "importer-format", "entity_type": "decision", "feedback": "used"}),
+    ("memory_capabilities", {"current_task": "the importer"}),
+    ("memory_replay", {"limit": 2}),
+    ("memory_replay", {"max_tokens": 1}),
+    ("memory_replay", {"from_seq": 1_000}),
+    ("memory_append", {**EVENT, "session_id": SUBAGENT}),
+    ("memory_append", {**EVENT, "idempotency_key": "importer-author"}),
+    ("memory_append", {**EVENT, "idempotency_key": "importer-author"}),
+    ("memory_ingest", {"events": [EVENT]}),
+    ("memory_skill", OUTCOME),
+    ("memory_invalidate", {"entity_name": "importer-format", "entity_type": "decision"}),
+    ("context_after_turn", TURN),
+    (
+        "subagent_cleanup",
+        {"parent_session_id": SESSION, "subagent_session_id": SUBAGENT, "summary": "Done", "outcome": "kept"},
+    ),
+)
+"""A checkout and an export have contracts of their own. A tool that answers in more than one way is called for each."""
 
 
 def checkout_fields() -> Iterator[tuple[str, str]]:
@@ -76,11 +98,11 @@ def _checkouts() -> tuple[Reply, ...]:
         return tuple([call("memory_checkout", {**asked, "max_tokens": WHOLE}) for asked in CHECKOUTS])
 
 
-def tool_fields() -> Iterator[tuple[str, str]]:
+def tool_fields() -> list[tuple[str, str]]:
     """The fields of what tools answer, each path beginning with its tool."""
     with _recorded() as call:
-        for tool, arguments in TOOLS.items():
-            yield from ((f"{tool} {path}", kind) for path, kind in fields(call(tool, arguments)))
+        answered = [(tool, call(tool, arguments)) for tool, arguments in TOOLS]
+    return [(f"{tool} {path}", kind) for tool, reply in answered for path, kind in fields(reply)]
 
 
 def worked_qualities() -> dict[str, dict[str, Any]]:
@@ -101,13 +123,14 @@ def worked_qualities() -> dict[str, dict[str, Any]]:
 def _recorded() -> Iterator[Call]:
     """A caller of the tools of a small memory, with everything in it that a reply can show."""
     catalog = import_module("zaxy.serve.catalog")
-    served = import_module("zaxy.serve.served_tool")
+    served = import_module("zaxy.api.tools")
     tools = catalog.Catalog(catalog.own_tools())
-    with TemporaryDirectory() as folder, import_module("zaxy.memory").Memory.open(folder) as memory:
+    with sample_memory() as memory:
 
         def call(tool: str, arguments: dict[str, Any]) -> Reply:
-            named = served.Call(memory, {**arguments, "session_id": SESSION}, lambda done, total: None)
-            reply: Reply = tools.find(tool).answer(named)
+            named = served.Call(memory, {"session_id": SESSION, **arguments}, lambda done, total: None)
+            with naming(f"the reply of {tool}"):
+                reply: Reply = tools.find(tool).answer(named)
             return reply
 
         for type_, payload in RECORDED:
@@ -124,6 +147,8 @@ def fields(value: object, path: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, Mapping):
         if path:
             yield path, "object"
+        if path in WRITTEN_BY_OTHERS:
+            return
         names = ["*"] * len(value) if path.rpartition(".")[2] in KEYED_BY_CONTENT else list(value)
         inner = (found for name, item in zip(names, value.values(), strict=True) for found in _within(path, name, item))
         yield from dict.fromkeys(inner)

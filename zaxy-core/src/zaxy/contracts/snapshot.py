@@ -7,18 +7,23 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from importlib import import_module
 from itertools import chain
-from typing import Any, get_args, get_type_hints
+from types import ModuleType
+from typing import Any
 
-from zaxy.api.catalog import API_CURRENT, POINTS, version_text
+from zaxy.api.catalog import ABILITIES, API_CURRENT, POINTS, version_text
+from zaxy.contracts.sample_memory import naming, without_settings
 from zaxy.errors import CODES
-from zaxy.plugins.manifest import FIELDS, REQUIRED, Manifest
+from zaxy.plugins.kit import part_of_kit
+from zaxy.plugins.manifest_fields import FIELDS, REQUIRED
 from zaxy.settings import SETTINGS, Setting
 
 FORMAT = 1
 DISTRIBUTION = "zaxy-core"
+KIT = "plugins/testkit"
+"""The contract of the author kit, whose items a pin names too."""
 
 Item = dict[str, Any]
 Items = dict[str, Item]
@@ -26,72 +31,66 @@ Contract = dict[str, Any]
 
 # Who makes the values of a model: the core hands it out, a plugin returns it, or both do.
 MODEL_SIDES = {
-    "core": "AsOf Batch Damage ExtractedEvent HookCommand NewLine Parcel PlannedAppend ProviderContext Query Report",
-    "plugin": "Candidate ClientCapture ClientSigns EdgeRow EntityRow GraphStats HookEvent HookHandler KeyPair "
-    "Observation Page Provider Reading Receipt Source Tool",
-    "both": "Closing Cursor Draft Edge Entity EntityRef Event Extraction ServerEntry",
+    "core": "AsOf Batch Checkup Damage ExportRow ExtractedEvent HookCommand HttpRequest ImportReceipt NewLine Parcel "
+    "PlannedAppend Position ProviderContext Query Report",
+    "plugin": "Candidate ClientCapture ClientSigns EdgeRow EntityRow Finding ForeignEvent GraphStats HookEvent "
+    "HookHandler HttpRefusal HttpResponse KeyPair Observation Page Prompt PromptArgument PromptMessage Provider "
+    "Reading Receipt Resource ResourceContent Source Tool",
+    "both": "Citation Closing Cursor Draft Edge Entity EntityRef Event Extraction Identity ServerEntry",
 }
 CONSTANTS = {
     "API_CURRENT": "tuple[int, int]",
     "API_FLOOR": "tuple[int, int]",
     "JsonObject": "Mapping[str, object]",
+    "MAX_ANSWERS": "int",
+    "MAX_DEPTH": "int",
+    "MAX_INTEGER": "int",
     "POINTS": "Mapping[str, Point]",
+    "SENSITIVITIES": "tuple[str, ...]",
 }
 RULES_OF_VERSIONS = (
     "as_known beginning comes_last content_of earlier_ends earlier_text end_versions holds last_of open_version seen"
 )
+ANSWERS = (
+    "Answer Bootstrap Capabilities Checkout CommandCall Context Erasure Quality RecordedTurn Result SubagentCleanup"
+)
+"""What the methods of `MemoryAccess` answer with, and what a command is called with."""
 OF_LINES = "erase_payload plan_append prove_line verify_lines"
+OF_REPLIES = "appended cited_for count_tokens cursor_text position_of short_citation with_short_citations"
+OF_HTTP = "json_response sse_chunk"
 OF_FILES = "own_folder_within read_named_file read_small_json"
-PROTOCOLS = ("Follower", "ClientHooks", "StoredLog", *(point.protocol for point in POINTS.values()))
+OF_EXPORTS = (
+    "atomic_file canonical_json canonical_object extract open_named_file parse_citation shown signing_algorithms "
+    "utc_now utc_text"
+)
+OPTIONS = "AsJson EventloomPath SessionId WorkspaceFolder"
+PROTOCOLS = ("ClientHooks", "StoredLog", *ABILITIES.values(), *(point.protocol for point in POINTS.values()))
 EXPERIMENTAL = {"stability": "experimental", "since": "0.1"}
 
 
-def live_contracts() -> dict[str, Contract]:
-    """Every contract of the core by name, as the code is now."""
-    described = {
-        "plugin-api": _plugin_api(),
-        "manifest": _manifest(),
-        "settings": _items(_setting(setting) for setting in SETTINGS),
-        "errors": _items(_error(code, meaning) for code, meaning in CODES.items()),
-        "cli": _items(_commands()),
-        "mcp-tools": _items(_tools()),
-        "memory-checkout": _items(_checkout()),
-        "mcp-responses": _items(_fields_of_replies("tool_fields")),
-        "export-formats": _items(_export_formats()),
-        "event-types": _items(_event_types()),
+def live_contracts(only: Collection[str] | None = None) -> dict[str, Contract]:
+    """Every contract of the core by name, or only some of them, as the code is now."""
+    described: dict[str, Callable[[], Items]] = {
+        "plugin-api": _plugin_api,
+        "manifest": _manifest,
+        "settings": lambda: items_of(setting_item(setting) for setting in SETTINGS),
+        "errors": lambda: items_of(_error(code, meaning) for code, meaning in CODES.items()),
+        "cli": lambda: items_of(_commands()),
+        "mcp-tools": lambda: items_of(_tools()),
+        "memory-checkout": lambda: items_of(_checkout()),
+        "mcp-responses": lambda: items_of(_fields_of_replies("tool_fields")),
+        "event-types": lambda: items_of(_event_types()),
+        "python": lambda: items_of(_python_names()),
     }
-    return {name: contract(name, DISTRIBUTION, items) for name, items in described.items()}
+    contracts = {}
+    for name, describe in described.items():
+        if only is None or name in only:
+            with naming(f"the contract {name}"), without_settings():
+                contracts[name] = contract(name, DISTRIBUTION, describe())
+    return contracts
 
 
-def plugin_contract(manifest: Manifest, package: str) -> Contract:
-    """The contract of one plugin's package: what it offers, by its manifest."""
-    offered = [
-        (
-            f"provider {provided.point}/{provided.name}",
-            {
-                "side": "core",
-                "stability": provided.stability,
-                "since": version_text(manifest.api_min),
-                "capabilities": list(provided.capabilities),
-            },
-        )
-        for provided in manifest.provides
-    ]
-    settings = [_setting(setting) for setting in manifest.settings]
-    return contract(manifest.name, package, _items([*offered, *settings, *_client_words(manifest)]))
-
-
-def _client_words(manifest: Manifest) -> Iterator[tuple[str, Item]]:
-    """The presets and options that a plugin's clients bring to the command line."""
-    for client in manifest.clients:
-        if client.preset:
-            yield f"preset {client.preset}", _offered(client=client.name)
-        for option in client.options:
-            described = {"sets": option.sets, "choices": list(option.choices), "summary": option.help}
-            yield f"option ide-config {option.flag}", _offered(**described)
-
-
-def _offered(**described: Any) -> Item:
+def offered(**described: Any) -> Item:
     """An item that the core offers."""
     return {"side": "core", **EXPERIMENTAL, **described}
 
@@ -108,14 +107,15 @@ def contract(name: str, distribution: str, items: Items) -> Contract:
 
 
 def _plugin_api() -> Items:
-    groups = (_hooks(), _protocols(), _models(), _cases(), _names(), _for_clients(), _error_types(), [_memory_access()])
-    return _items(chain.from_iterable(groups))
+    groups = (_hooks(), _protocols(), _models(), _names(), _for_clients(), _error_types(), _memory_access())
+    return items_of(chain(_for_tools(), *groups))
 
 
 def _hooks() -> Iterator[tuple[str, Item]]:
     hookspecs = import_module("zaxy.api.hookspecs")
     for point in POINTS.values():
-        hook = getattr(hookspecs, point.hook)
+        with naming(f"hook {point.hook}"):
+            hook = getattr(hookspecs, point.hook)
         yield (
             f"hook {point.hook}",
             {
@@ -138,11 +138,16 @@ def _protocols() -> Iterator[tuple[str, Item]]:
             yield f"method {name}.{member}", {"side": "plugin", **grade, **described}
 
 
-def _memory_access() -> tuple[str, Item]:
-    """What a tool pack is handed: offered by the core, so it is one item with methods to call."""
-    protocol = import_module("zaxy.api.points").MemoryAccess
-    methods = [{"name": name, **described} for name, described in _members(protocol)]
-    return "model MemoryAccess", _offered(methods=methods)
+def _memory_access() -> Iterator[tuple[str, Item]]:
+    """What packages are handed: offered by the core, so each is one item, with methods to call and what they answer."""
+    api = import_module("zaxy.api")
+    for name in ("MemoryAccess", "TyperCommand"):
+        methods = [{"name": member, **described} for member, described in _members(getattr(api, name))]
+        yield f"model {name}", offered(methods=methods)
+    for name in ANSWERS.split():
+        answer = getattr(api, name)
+        properties = [{"name": member, **described} for member, described in _members(answer)]
+        yield f"model {name}", offered(fields=_fields(answer), methods=properties)
 
 
 def _members(protocol: type) -> Iterator[tuple[str, Item]]:
@@ -162,29 +167,83 @@ def _models() -> Iterator[tuple[str, Item]]:
     api = import_module("zaxy.api")
     for side, names in MODEL_SIDES.items():
         for name in names.split():
-            model = getattr(api, name)
-            yield f"model {name}", {"side": side, **EXPERIMENTAL, "fields": _fields(model)}
+            with naming(f"model {name}"):
+                fields = _fields(getattr(api, name))
+            yield f"model {name}", {"side": side, **EXPERIMENTAL, "fields": fields}
+
+
+def kit_items() -> Items:
+    """What plugin authors use of the kit: cases to build, suites to derive from, and its command."""
+    kit, commands = part_of_kit("checks"), part_of_kit("command")
+    if kit is None or commands is None:
+        return {}
+    read = import_module("zaxy.contracts.command_lines").typer_parameters
+    command = offered(parameters=list(read(commands.app, "new")))
+    return items_of([*_cases(), *_suites(), *_names_of_checks(kit), ("command plugins new", command)])
 
 
 def _cases() -> Iterator[tuple[str, Item]]:
     """The cases that authors build for the conformance suites."""
     for point in POINTS.values():
-        checks = import_module(f"zaxy.api.checks.{point.name}")
         name = f"{point.protocol}Case"
-        yield f"case {name}", {"side": "plugin", **EXPERIMENTAL, "fields": _fields(getattr(checks, name))}
+        case = getattr(part_of_kit(f"checks.{point.name}"), name)
+        yield f"case {name}", {"side": "plugin", **EXPERIMENTAL, "fields": _fields(case)}
+
+
+def _suites() -> Iterator[tuple[str, Item]]:
+    """Their names alone: loading them needs pytest."""
+    for name in ("PluginSuite", *(f"{point.protocol}Suite" for point in POINTS.values())):
+        yield f"suite {name}", offered()
+
+
+def _names_of_checks(kit: ModuleType) -> Iterator[tuple[str, Item]]:
+    for name in ("Check", "Workbench"):
+        yield f"model {name}", offered(fields=_fields(getattr(kit, name)))
+    yield "function checks_of", offered(**_signature(kit.checks_of))
 
 
 def _names() -> Iterator[tuple[str, Item]]:
     """What `zaxy.api` offers besides: the marker of hook implementations, how names match, and plain values."""
-    yield "function hookimpl", _offered(summary="Marks a function as a hook's implementation.")
+    yield "function hookimpl", offered(summary="Marks a function as a hook's implementation.")
     fold = import_module("zaxy.api").folded_name
-    yield "function folded_name", _offered(summary=inspect.getdoc(fold), **_signature(fold))
+    yield "function folded_name", offered(summary=inspect.getdoc(fold), **_signature(fold))
+    yield "function current_call", offered(**_signature(import_module("zaxy.api").current_call))
     for name, kind in CONSTANTS.items():
-        yield f"constant {name}", _offered(type=kind)
+        yield f"constant {name}", offered(type=kind)
     yield from _rules_of_versions()
     for name in f"{OF_LINES} {OF_FILES}".split():
         signature = _signature(getattr(import_module("zaxy.api"), name))
         yield f"function {name}", {"side": "core", **EXPERIMENTAL, "since": "0.3", **signature}
+    for name in f"{OF_HTTP} {OF_REPLIES} install_hint".split():
+        signature = _signature(getattr(import_module("zaxy.api"), name))
+        yield f"function {name}", {"side": "core", **EXPERIMENTAL, "since": "0.4", **signature}
+    yield from _names_for_exports()
+
+
+def _names_for_exports() -> Iterator[tuple[str, Item]]:
+    """What a package needs that writes and reads memory in a form of its own."""
+    api = import_module("zaxy.api")
+    for name in OF_EXPORTS.split():
+        yield f"function {name}", {**offered(**_signature(getattr(api, name))), "since": "0.4"}
+    for name in OPTIONS.split():
+        yield f"constant {name}", {**offered(type="an option of typer"), "since": "0.4"}
+    yield "function NotCanonical", {**offered(summary=inspect.getdoc(api.NotCanonical)), "since": "0.4"}
+
+
+def _for_tools() -> Iterator[tuple[str, Item]]:
+    """What tools are made of: the functions of `zaxy.api.tools`, its schemas and its models."""
+    tools = import_module("zaxy.api.tools")
+    since = {"since": "0.4"}
+    for name, member in vars(tools).items():
+        if inspect.isfunction(member) and member.__module__ == tools.__name__ and not name.startswith("_"):
+            yield f"function tools.{name}", offered(**since, **_signature(member))
+        elif name.isupper() and name != "TYPE_CHECKING":
+            value = list(member) if isinstance(member, tuple) else member
+            yield f"constant tools.{name}", offered(**since, type=type(value).__name__, value=value)
+    for name in ("Call", "ToolFunction"):
+        yield f"model tools.{name}", offered(**since, fields=_fields(getattr(tools, name)))
+    methods = [{"name": name, **described} for name, described in _members(tools.FunctionPack)]
+    yield "model tools.FunctionPack", offered(**since, methods=methods)
 
 
 def _rules_of_versions() -> Iterator[tuple[str, Item]]:
@@ -192,14 +251,14 @@ def _rules_of_versions() -> Iterator[tuple[str, Item]]:
     versions = import_module("zaxy.api.versions")
     yield "model Version", {"side": "both", **EXPERIMENTAL, "fields": _fields(versions.Version)}
     for name in RULES_OF_VERSIONS.split():
-        yield f"function {name}", _offered(**_signature(getattr(versions, name)))
+        yield f"function {name}", offered(**_signature(getattr(versions, name)))
 
 
 def _error_types() -> Iterator[tuple[str, Item]]:
     errors = import_module("zaxy.errors")
     for name, kind in vars(errors).items():
         if inspect.isclass(kind) and issubclass(kind, errors.ZaxyError) and not name.startswith("_"):
-            yield f"function {name}", _offered(**_signature(kind.__init__, skip=1))
+            yield f"function {name}", offered(**_signature(kind.__init__, skip=1))
 
 
 def _for_clients() -> Iterator[tuple[str, Item]]:
@@ -211,18 +270,18 @@ def _for_clients() -> Iterator[tuple[str, Item]]:
         for name, kind in annotations.items()
     ]
     methods = [{"name": name, **described} for name, described in _members(client.FileClient)]
-    yield "model FileClient", _offered(fields=fields, methods=methods)
-    yield "model JsonHooks", _offered(fields=_fields(hooks.JsonHooks))
-    yield "function server_entry", _offered(**_signature(client.server_entry))
+    yield "model FileClient", offered(fields=fields, methods=methods)
+    yield "model JsonHooks", offered(fields=_fields(hooks.JsonHooks))
+    yield "function server_entry", offered(**_signature(client.server_entry))
     for part in ("json", "lines", "toml"):
         module = import_module(f"zaxy.api.edit.{part}")
         for name, member in vars(module).items():
             if inspect.isfunction(member) and member.__module__ == module.__name__ and not name.startswith("_"):
-                yield f"function edit.{part}.{name}", _offered(**_signature(member))
+                yield f"function edit.{part}.{name}", offered(**_signature(member))
 
 
 def _manifest() -> Items:
-    return _items(
+    return items_of(
         (
             f"field {place}.{field.key}" if place else f"field {field.key}",
             {
@@ -238,7 +297,7 @@ def _manifest() -> Items:
     )
 
 
-def _setting(setting: Setting) -> tuple[str, Item]:
+def setting_item(setting: Setting) -> tuple[str, Item]:
     bounds = {} if setting.bounds is None else {"bounds": list(setting.bounds)}
     return (
         f"setting {setting.env}",
@@ -257,7 +316,7 @@ def _setting(setting: Setting) -> tuple[str, Item]:
 
 
 def _error(code: str, meaning: str) -> tuple[str, Item]:
-    return f"error {code}", _offered(summary=meaning)
+    return f"error {code}", offered(summary=meaning)
 
 
 def _checkout() -> Iterator[tuple[str, Item]]:
@@ -265,27 +324,16 @@ def _checkout() -> Iterator[tuple[str, Item]]:
     replies = import_module("zaxy.contracts.replies")
     yield from _fields_of_replies("checkout_fields")
     for heading in replies.checkout_sections():
-        yield f"section {heading}", _offered()
+        yield f"section {heading}", offered()
     for case, quality in replies.worked_qualities().items():
-        yield f"quality {case}", _offered(quality=quality)
+        yield f"quality {case}", offered(quality=quality)
 
 
 def _fields_of_replies(of: str) -> Iterator[tuple[str, Item]]:
     kinds: dict[str, list[str]] = {}
     for path, kind in getattr(import_module("zaxy.contracts.replies"), of)():
         kinds[path] = sorted({*kinds.get(path, []), kind})
-    return ((f"field {path}", _offered(type=" or ".join(kind))) for path, kind in kinds.items())
-
-
-def _export_formats() -> Iterator[tuple[str, Item]]:
-    """The shapes of bundles with their versions and fields, and the axes of a selector."""
-    formats = import_module("zaxy.contracts.formats")
-    for shape, version in formats.versions().items():
-        yield f"version {shape}", _offered(value=version)
-    for field, kinds in formats.fields_of_bundles().items():
-        yield f"field {field}", _offered(type=" or ".join(sorted(kinds)))
-    for axis, described in formats.axes().items():
-        yield f"axis {axis}", _offered(**described)
+    return ((f"field {path}", offered(type=" or ".join(kind))) for path, kind in kinds.items())
 
 
 def _event_types() -> Iterator[tuple[str, Item]]:
@@ -294,49 +342,37 @@ def _event_types() -> Iterator[tuple[str, Item]]:
         yield name, {"side": "core" if described["reserved"] else "both", **EXPERIMENTAL, **described}
 
 
+def _python_names() -> Iterator[tuple[str, Item]]:
+    for name, described in import_module("zaxy.contracts.python_names").described_names():
+        yield name, offered(**described)
+
+
 def _tools() -> Iterator[tuple[str, Item]]:
     """The MCP tools of the core, each with its whole input schema, argument by argument."""
     catalog = import_module("zaxy.serve.catalog")
-    for served in catalog.own_tools():
-        schema = served.tool.input_schema
-        parameters = [
-            {"name": name, "required": name in schema.get("required", ()), "schema": kind}
-            for name, kind in sorted(schema["properties"].items())
-        ]
-        described = _offered(
-            summary=served.tool.description,
-            parameters=parameters,
-            additional_arguments=schema["additionalProperties"],
-            profiles=list(served.tool.profiles),
-            annotations=catalog.hints_of(served.tool),
-            admin_in_production=served.needs_admin,
-        )
-        yield f"tool {served.tool.name}", described
+    return (tool_item(served.tool) for served in catalog.own_tools())
+
+
+def tool_item(tool: Any) -> tuple[str, Item]:
+    schema = tool.input_schema
+    parameters = [
+        {"name": name, "required": name in schema.get("required", ()), "schema": kind}
+        for name, kind in sorted(schema.get("properties", {}).items())
+    ]
+    described = offered(
+        summary=tool.description,
+        parameters=parameters,
+        additional_arguments=schema.get("additionalProperties", True),
+        profiles=list(tool.profiles),
+        annotations=import_module("zaxy.serve.catalog").hints_of(tool),
+        admin_in_production=tool.admin,
+    )
+    return f"tool {tool.name}", described
 
 
 def _commands() -> Iterator[tuple[str, Item]]:
-    for command in import_module("zaxy.__main__").COMMANDS:
-        module = import_module(command.module)
-        if command.hot:
-            parameters = list(getattr(getattr(module, command.hot), "parameters", ()) or module.PARAMETERS)
-        else:
-            parameters = list(_typer_parameters(module.app, command.words.split()[-1]))
-        yield f"command {command.words}", _offered(parameters=parameters, summary=command.summary)
-
-
-def _typer_parameters(app: Any, name: str) -> Iterator[Item]:
-    """The parameters of one command of a typer app, read off its function rather than typer's insides."""
-    function = next(command.callback for command in app.registered_commands if command.name == name)
-    hints = get_type_hints(function, include_extras=True)
-    for parameter in inspect.signature(function).parameters.values():
-        kind, declared = get_args(hints[parameter.name])
-        if getattr(declared, "rich_help_panel", None):
-            continue  # a package brings it, and its contract has it
-        # typer.Option("--json") keeps its first word where a default would be.
-        words = [word for word in (declared.default, *(declared.param_decls or ())) if isinstance(word, str)]
-        shown = next((word for word in words if word.startswith("--")), parameter.name.upper())
-        described = " | ".join(part.__name__ for part in get_args(kind) or (kind,) if part is not type(None))
-        yield {"name": shown, "type": described, "required": parameter.default is inspect.Parameter.empty}
+    for command, parameters in import_module("zaxy.contracts.command_lines").described_commands():
+        yield f"command {command.words}", offered(parameters=parameters, summary=command.summary)
 
 
 def _signature(function: Any, skip: int = 0) -> Item:
@@ -362,5 +398,5 @@ def _fields(model: Any) -> list[Item]:
     ]
 
 
-def _items(pairs: Iterable[tuple[str, Item]]) -> Items:
-    return dict(sorted(pairs))
+def items_of(pairs: Iterable[tuple[str, Item]]) -> Items:
+    return dict(sorted(dict(pairs).items()))

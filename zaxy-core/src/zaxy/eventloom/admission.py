@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from zaxy.api.event_types import CORE_TYPES, PACKAGE
 from zaxy.errors import Forbidden, InvalidRequest, TooLarge, ZaxyError, shown
 from zaxy.eventloom.canonical import MAX_DEPTH, NotCanonical, encode
 from zaxy.eventloom.grammar import MAX_NAME_CHARS, SENSITIVITIES as SENSITIVITIES, is_type
@@ -13,15 +14,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from zaxy.plugins.families import Families
+
 MAX_KEY_CHARS = 256
 MAX_PAYLOAD = 1 << 20
 OWN_ACTOR = "zaxy"
 IMPORTED = "memory.imported"
 IMPORTED_FROM = "imported_from"
 """The field of a payload that says where an imported event came from. Only an import writes it."""
-RESERVED_TYPES = frozenset(
-    ("memory.bootstrap.shown", "memory.checkout.completed", "memory.reminder.suggested", IMPORTED)
-)
+RESERVED_TYPES = frozenset([one.name for one in CORE_TYPES if one.written_by == PACKAGE])
 IMPORTED_PREFIX = "imported."
 """Stands before the type of an imported event that only Zaxy may write. The event is plain data here."""
 RESERVED_FAMILIES = ("event.", "memory.ref.", "coordination.", IMPORTED_PREFIX)
@@ -32,15 +33,21 @@ def admit(
     actor: str,
     payload: object,
     *,
+    families: Families | None = None,
     sensitivity: str = "",
     caused_by: str = "",
     idempotency_key: str = "",
 ) -> Entry:
-    """An event from outside. It may have neither Zaxy's own actor nor a type that only Zaxy writes."""
+    """An event from outside. It may have neither Zaxy's own actor nor a type that only Zaxy writes.
+
+    `families`: the types that packages own; None where no package counts.
+    """
     from zaxy.security.redaction import redact_text
 
     if isinstance(type_, str) and is_reserved(type_):
         raise Forbidden(f"only Zaxy itself writes {redact_text(type_)[0]}", "Use an event type of your own.")
+    if isinstance(type_, str) and families is not None:
+        families.refuse(type_)
     if actor == OWN_ACTOR:
         raise Forbidden(f"the actor {OWN_ACTOR!r} is Zaxy itself", "Name who is speaking, such as assistant.")
     if isinstance(payload, dict) and IMPORTED_FROM in payload:

@@ -62,6 +62,25 @@ def encode_quickly(value: dict[str, Any], levels: int = MAX_DEPTH) -> bytes:
     return encode(value, levels)
 
 
+def canonical_json(value: object, levels: int = MAX_DEPTH) -> bytes:
+    """The canonical form of a JSON value (RFC 8785), as the log hashes it; `NotCanonical` where it has none.
+
+    `levels`: how deep objects and lists may be nested.
+    """
+    return encode_quickly(value, levels) if type(value) is dict else encode(value, levels)
+
+
+def canonical_object(data: bytes) -> dict[str, Any] | None:
+    """The object that a text is the canonical form of. None for every other text, which may be JSON all the same."""
+    try:
+        value = loads(data)
+        if type(value) is dict and dumps(value, option=CANONICAL) == data and is_canonical(value, data):
+            return value
+    except (ValueError, TypeError, RecursionError):
+        pass
+    return None
+
+
 def is_canonical(value: dict[str, Any], data: bytes) -> bool:
     """Whether `data`, which orjson wrote of an object with sorted keys, is surely its canonical form.
 

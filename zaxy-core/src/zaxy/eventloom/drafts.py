@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zaxy.api.models import Draft
 from zaxy.eventloom.admission import admit, admit_own, checked_entry
 from zaxy.eventloom.record import Entry
+
+if TYPE_CHECKING:
+    from zaxy.plugins.families import Families
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +22,11 @@ class AdmittedDraft(Draft):
     """The same as it is written, so that the payload is encoded only once."""
 
 
-def admit_draft(type_: str, actor: str, payload: object, **more: str) -> AdmittedDraft:
+def admit_draft(
+    type_: str, actor: str, payload: object, *, families: Families | None = None, **more: str
+) -> AdmittedDraft:
     """An event from outside. `more`: sensitivity, caused_by, idempotency_key."""
-    return draft_of(admit(type_, actor, payload, **more))
+    return draft_of(admit(type_, actor, payload, families=families, **more))
 
 
 def own_draft(type_: str, actor: str, payload: object, **more: Any) -> AdmittedDraft:

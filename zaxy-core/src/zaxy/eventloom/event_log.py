@@ -18,6 +18,7 @@ from zaxy.eventloom.refs import HEAD, UPDATED, check_ref_name, ref_payload
 from zaxy.eventloom.store import event_of_record
 from zaxy.eventloom.verify import verify_lines
 from zaxy.eventloom.view import LogView
+from zaxy.rights import ADMIN, WRITER, check_access, usable
 from zaxy.security.session_ids import check_new_session, check_session_id
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Appended(NamedTuple):
 
 
 class EventLog:
-    """Everything that the core does with the log goes through here."""
+    """Everything that the core does with the log goes through here, and is held to what a request's identity may do."""
 
     def __init__(self, store: EventStore) -> None:
         self.store = store
@@ -53,6 +54,7 @@ class EventLog:
         """The same, with whether each is new."""
         if not drafts:
             return []
+        check_access(session, WRITER)
         if session not in self._begun:
             check_new_session(check_session_id(session), list(self.store.sessions()))
             self._begun.add(session)
@@ -72,6 +74,7 @@ class EventLog:
 
         `closings`: what the erased event had closed. It stays closed.
         """
+        check_access(session, ADMIN)
         event = self.get(session, seq)
         if event is None:
             raise NotFound(f"{session} has no event {seq}", "Look the event up before erasing it.")
@@ -82,11 +85,12 @@ class EventLog:
     # Reading
 
     def sessions(self) -> list[str]:
-        """The sessions that have a log, sorted."""
-        return list(self.store.sessions())
+        """The sessions that have a log, sorted; of those, the ones that the request's identity may use."""
+        return usable(self.store.sessions())
 
     def view(self, session: str) -> LogView:
         """One state of a session's log, to be closed by the caller."""
+        check_access(session)
         return LogView(
             check_session_id(session), self.store.open(session), note=lambda seq, reason: self._damaged.add(session)
         )
@@ -141,6 +145,7 @@ class EventLog:
 
     def by_key(self, session: str, key: str) -> Event | None:
         """The event that used an idempotency key."""
+        check_access(session)
         line = self.store.by_key(check_session_id(session), key)
         if line is None:
             return None
@@ -174,6 +179,7 @@ class EventLog:
 
     def refs(self, session: str) -> dict[str, Event]:
         """All refs, each with the event that set it last."""
+        check_access(session)
         with damage_explained(session):
             records = [chained_record(line) for line in self.store.refs(self._existing(session))]
         # One that breaks the grammar, or is of another session, sets none.
@@ -211,6 +217,7 @@ class EventLog:
         self, session: str, progress: Callable[[int, int], None] | None = None, since: Citation | None = None
     ) -> Report:
         """Verify the whole log, line by line, believing nothing that the store says."""
+        check_access(session)
         self._existing(session)
         report = self._verified(session, progress, since)
         # A payload that was erased meanwhile is missing from lines that were read before its record was there.

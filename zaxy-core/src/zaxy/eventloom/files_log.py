@@ -11,6 +11,7 @@ from zaxy.eventloom.drafts import AdmittedDraft
 from zaxy.eventloom.event_log import Appended, EventLog
 from zaxy.eventloom.store import JsonlStore, event_of
 from zaxy.eventloom.view import LogView
+from zaxy.rights import WRITER, check_access
 
 
 class FilesLog(EventLog):
@@ -21,9 +22,11 @@ class FilesLog(EventLog):
         self._loom = store.loom
 
     def append(self, session: str, drafts: Sequence[AdmittedDraft]) -> list[Event]:
+        check_access(session, WRITER)
         return [event_of(line) for line in self._loom.append(session, [draft.entry for draft in drafts])]
 
     def append_each(self, session: str, drafts: Sequence[AdmittedDraft]) -> list[Appended]:
+        check_access(session, WRITER)
         entries = [draft.entry for draft in drafts]
         lines = self._loom.append(session, entries)
         return [
@@ -32,15 +35,19 @@ class FilesLog(EventLog):
         ]
 
     def view(self, session: str) -> LogView:
+        check_access(session)
         return self._loom.view(session)
 
     def records(self, session: str, first: int = 1, last: int | None = None) -> Iterator[tuple[dict[str, Any], bytes]]:
+        check_access(session)
         return self._loom.records(session, first, last)
 
     def refs(self, session: str) -> dict[str, Event]:
+        check_access(session)
         return {name: event_of(line) for name, line in self._loom.refs(session).items()}
 
     def resolve_ref(self, session: str, name: str) -> Event:
+        check_access(session)
         return event_of(self._loom.resolve_ref(session, name))
 
     def state(self, session: str) -> str:
@@ -49,6 +56,7 @@ class FilesLog(EventLog):
     def verify(
         self, session: str, progress: Callable[[int, int], None] | None = None, since: Citation | None = None
     ) -> Report:
+        check_access(session)
         return self._loom.verify(session, progress, since)
 
     @property

@@ -435,7 +435,9 @@ class Eventloom:
         log = self._log(session)
         if log.exists():
             return log
-        known = ", ".join(self.sessions()[:8]) or "none"
+        from zaxy.rights import usable
+
+        known = ", ".join(usable(self.sessions())[:8]) or "none"
         raise NotFound(f"there is no session {session} (there are: {known})", "'zaxy sessions' lists them.")
 
     def _index(self, session: str) -> LogIndex:

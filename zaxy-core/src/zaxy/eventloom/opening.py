@@ -14,6 +14,7 @@ from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.files_log import FilesLog
 from zaxy.eventloom.quick import SPOOL, is_in_files
 from zaxy.eventloom.store import JsonlStore
+from zaxy.plugins.secret_rows import redact_rows_of_plugins
 from zaxy.settings import Settings
 from zaxy.workspace import Workspace
 
@@ -26,8 +27,11 @@ POINT = "event_stores"
 def open_event_log(workspace: Workspace, host: Callable[[], PluginHost] | None = None) -> EventLog:
     """The log of a workspace in the store that it chose. If that does not work this says so: no other takes its place.
 
+    What is appended is then also searched for the secrets that this workspace's plugins describe.
+
     `host`: the plugins that are already open, if there are any. The built-in store needs none.
     """
+    redact_rows_of_plugins(workspace.stored_settings)
     if is_in_files(workspace):  # always the files of the workspace: a hook writes there too
         return FilesLog(_files(workspace.eventloom, workspace.claim))
     from zaxy.eventloom.outside_store import outside_log

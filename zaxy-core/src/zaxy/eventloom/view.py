@@ -82,7 +82,7 @@ class LogView:
         lines = self._stored.lines((cursor.seq,)) if 0 < cursor.seq <= self.end else {}
         return b'"hash":"%b"' % cursor.hash.encode() in lines.get(cursor.seq, b"")
 
-    def are_all(self, seqs: Iterable[int], actor: str, types: Sequence[str]) -> bool:
+    def are_all(self, seqs: Iterable[int], actor: str, types: Iterable[str]) -> bool:
         """Whether events are all by that actor and of these types, by the look of their lines. None is proven."""
         start = b'{"actor":"%b",' % actor.encode()
         ends = tuple(b'"type":"%b","v":1}' % of.encode() for of in types)

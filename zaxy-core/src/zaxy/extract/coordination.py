@@ -61,6 +61,7 @@ def _rule(
     keeps: tuple[str, ...],
     teller: str = "",
     relation: str = "",
+    heading: str = "",
 ) -> Rule:
     return Rule(
         entity_type,
@@ -69,6 +70,7 @@ def _rule(
         keeps=(*ids, *keeps),
         teller=teller,
         relation=relation,
+        heading=heading,
     )
 
 
@@ -115,6 +117,7 @@ RULES = {
         keeps=("mission_id", "worker_id", "task", "status"),
         teller="worker",
         relation="worker_has_assignment",
+        heading="tasks",
     ),
     "coordination.finding.reported": _rule(
         "finding",
@@ -137,6 +140,7 @@ RULES = {
         keeps=("mission_id", "finding_ids", "values", "status", "reason"),
         teller="mission",
         relation="mission_has_conflict",
+        heading="blockers",
     )._replace(more=conflict, relations=("finding_conflicts_with",)),
     "coordination.decision.recorded": _rule(
         "decision",
@@ -145,6 +149,7 @@ RULES = {
         keeps=("mission_id", "rationale", "reason", "finding_ids"),
         teller="mission",
         relation="mission_has_decision",
+        heading="decisions",
     ),
     "coordination.handoff.created": _rule(
         "handoff",
@@ -153,6 +158,7 @@ RULES = {
         keeps=("mission_id", "to", "next_steps", "risks"),
         teller="mission",
         relation="mission_has_handoff",
+        heading="artifacts",
     ),
     "coordination.proof_packet.created": _rule(
         "coordination_proof_packet",

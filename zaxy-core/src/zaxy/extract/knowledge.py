@@ -79,5 +79,6 @@ RULES = {
         keeps=("path", "title", "start_line", "end_line", "lines", "size", "sha256"),
         mentions=(SOURCE,),
         name=document_name,
+        heading="artifacts",
     ),
 }

@@ -91,7 +91,7 @@ RULES = {
         "file_edit",
         "observed_file_edit",
         keeps=("path", "operation", "lines_added", "lines_removed", "workspace"),
-    )._replace(describe=edit_text),
+    )._replace(describe=edit_text, heading="artifacts"),
     "tool.call.completed": _seen(
         "tool_call",
         "observed_tool_call",

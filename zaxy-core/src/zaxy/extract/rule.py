@@ -65,6 +65,8 @@ class Rule(NamedTuple):
     also: tuple[str, ...] = ()
     """The types of the entities, and the relations, that `more` may give."""
     relations: tuple[str, ...] = ()
+    heading: str = ""
+    """Under which the working set shows what the event is about; empty for nowhere."""
     merges: bool = False
     """Whether the event continues the life of one thing: it keeps what the event does not mention."""
     ids: tuple[str, ...] = ()
@@ -84,6 +86,7 @@ def rule(
     keeps: Sequence[str] = (),
     status: str = "",
     mentions: Sequence[Mention] = (),
+    heading: str = "",
 ) -> Rule:
     """An ordinary rule: named by key, name, title, id, subject or its noun, else by the beginning of its text."""
     noun = noun or entity_type
@@ -99,6 +102,7 @@ def rule(
         relation,
         status,
         mentions=tuple(mentions),
+        heading=heading,
     )
 
 

@@ -28,17 +28,8 @@ from zaxy.extract.times import utc_text
 VERSION = "6"
 """Changes whenever an event would give other rows: followers are then rebuilt."""
 
-RULES: dict[str, Rule] = {
-    **work.RULES,
-    **knowledge.RULES,
-    **transcripts.RULES,
-    **observations.RULES,
-    **skills.RULES,
-    **feedback.RULES,
-    **synthesis.RULES,
-    **coordination.RULES,
-    **workspaces.RULES,
-}
+MODULES = (work, knowledge, transcripts, observations, skills, feedback, synthesis, coordination, workspaces)
+RULES: dict[str, Rule] = {name: rule for module in MODULES for name, rule in module.RULES.items()}
 UNKNOWN = Rule("event", named_by=(), texts=(), keeps=("id", "name", "title", "subject", "status", "result"))
 ENTITY_TYPES = frozenset(name for rule in (*RULES.values(), UNKNOWN) for name in entity_types(rule))
 LIVING_TYPES = frozenset(rule.entity_type for rule in RULES.values() if rule.merges)
@@ -47,6 +38,11 @@ TYPES_WITH_IDS = frozenset(rule.entity_type for rule in RULES.values() if rule.i
 """What lives through several events, and may be known by an id and a title."""
 RELATION_TYPES = frozenset(name for rule in RULES.values() for name in relation_types(rule)) | {"supersedes"}
 """All that the built-in rules write, and so no plugin may."""
+HEADINGS = {
+    heading: tuple(dict.fromkeys([rule.entity_type for rule in RULES.values() if rule.heading == heading]))
+    for heading in ("goals", "decisions", "tasks", "blockers", "artifacts")
+}
+"""The headings of the working set, in their order, with the types of entities under each."""
 ERASED = "event.erased"
 NOTHING = Extraction()
 

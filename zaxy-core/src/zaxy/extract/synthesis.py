@@ -189,6 +189,7 @@ RULES = {
         named_by=ARTIFACT_ID,
         texts=("summary", "answer", "query"),
         keeps=("artifact_id", "query", "answer_type", "operation", "purpose", "quality", "slot_plan"),
+        heading="artifacts",
         more=artifact,
         also=("synthesis_answer_candidate", "synthesis_ledger_row", "source_group"),
         relations=(

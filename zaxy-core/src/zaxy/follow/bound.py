@@ -26,9 +26,16 @@ class WithheldProvider(BoundProvider):
 
 
 class BoundFollower:
-    def __init__(self, provider: BoundProvider, *, seconds_to_read: float = SECONDS_TO_READ) -> None:
+    def __init__(
+        self,
+        provider: BoundProvider,
+        *,
+        seconds_to_read: float = SECONDS_TO_READ,
+        seconds_to_follow: float = SECONDS_TO_FOLLOW,
+    ) -> None:
         self._provider = provider
         self._seconds_to_read = seconds_to_read
+        self._seconds_to_follow = seconds_to_follow
 
     def cursor(self, session: str) -> Cursor | None:
         found = self._provider.call("cursor", session, budget=self._seconds_to_read)
@@ -38,7 +45,7 @@ class BoundFollower:
         raise InternalError(f"{name} returned a cursor that is none", f"The author of {name} can fix it.")
 
     def apply(self, batch: Batch, cursor: Cursor) -> None:
-        self._provider.call("apply", batch, cursor, budget=SECONDS_TO_FOLLOW)
+        self._provider.call("apply", batch, cursor, budget=self._seconds_to_follow)
 
     def digest(self, session: str) -> str:
         return str(self._provider.call("digest", session, budget=SECONDS_TO_FOLLOW))

@@ -2,53 +2,74 @@
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-import orjson
-
-from zaxy.api.models import Closing, Cursor, Edge, Entity, EntityRef, Event, ExtractedEvent, Extraction
+from zaxy.api.event_types import family_of
+from zaxy.api.models import Closing, Cursor, EntityRef, Event, ExtractedEvent, Extraction
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.event_log import EventLog
 from zaxy.extract import rules
 from zaxy.extract.closings import closings_from_json
+from zaxy.extract.derived import FORMAT, marked_rows
 from zaxy.extract.housekeeping import is_housekeeping
-from zaxy.extract.references import REFERRING, reference_of, with_thing
-from zaxy.extract.times import utc_text
+from zaxy.extract.references import INVALIDATED, REFERRING, reference_of, with_thing
+from zaxy.extract.sentences import sentence_of
+from zaxy.follow.family_rows import OwnThings, fitting_rows
+from zaxy.follow.row_shapes import is_extraction, is_text
+from zaxy.plugins.families import NO_FAMILIES, Families
 
 if TYPE_CHECKING:
     from zaxy.plugins.host import BoundProvider
 
 SECONDS_FOR_EACH = 2.0
-MAX_ROWS = 1000
-"""Rows that one extractor may add to one event."""
 READ_AT_ONCE = 1000
-MAX_TEXT_CHARS = 10_000
-"""Characters of any text in such a row, and of all its properties together."""
+NOT_OWN = "rows that are not its own to write, or none at all"
 
 
 class Extractors:
     """A plugin that raises, hangs or lies loses its own rows, and `notices` says so; the event is followed anyway."""
 
-    def __init__(self, plugins: Iterable[BoundProvider] = ()) -> None:
+    def __init__(
+        self,
+        plugins: Iterable[BoundProvider] = (),
+        *,
+        owners: Iterable[BoundProvider] = (),
+        families: Families = NO_FAMILIES,
+    ) -> None:
+        """`plugins`: extractors. `owners`: the rules of the families that packages own."""
         self.notices: list[str] = []
-        self._plugins: dict[str, BoundProvider] = {}
-        fed_by = [f"built-in@{rules.VERSION}"]
+        self.families = families
+        self._plugins, versions = self._with_versions(plugins)
+        self._owners, of_owners = self._with_versions(owners)
+        declared = Counter(kind for family in families.owned.values() for kind in family.entity_types)
+        shared = {*rules.ENTITY_TYPES, *(kind for kind, count in declared.items() if count > 1)}
+        self._own = {name: OwnThings(family, shared) for name, family in families.owned.items()}
+        self._taken = rules.ENTITY_TYPES.union(declared)
+        self.adds_rows = bool(self._plugins)
+        fed_by = [f"built-in@{rules.VERSION}", *(f"{name}@{version}/{FORMAT}" for name, version in versions.items())]
+        for name, family in sorted(families.owned.items()):
+            fed_by.append(f"{name}.*@{of_owners.get(name, '')}/{family.fingerprint}")
+        self.fed_by = " ".join(fed_by).replace("|", "/")
+        """Which extractors and owners in which versions: rows that others made are not mixed with theirs."""
+
+    def _with_versions(self, plugins: Iterable[BoundProvider]) -> tuple[dict[str, BoundProvider], dict[str, str]]:
+        """The plugins that say which version they are, by name, and these versions."""
+        found: dict[str, BoundProvider] = {}
+        versions: dict[str, str] = {}
         for plugin in sorted(plugins, key=lambda plugin: plugin.name):
             try:
                 version = plugin.value("version")
             except ZaxyError as error:
                 self._notice(f"{plugin.name} adds nothing: {error.message}")
                 continue
-            if not _is_text(version):
+            if not is_text(version):
                 self._notice(f"{plugin.name} adds nothing: its version is not a text")
                 continue
-            fed_by.append(f"{plugin.name}@{version}")
-            self._plugins[plugin.name] = plugin
-        self.fed_by = " ".join(fed_by).replace("|", "/")
-        """Which extractors in which versions: rows that others made are not mixed with theirs."""
+            found[plugin.name], versions[plugin.name] = plugin, version
+        return found, versions
 
     def extract(
         self,
@@ -57,40 +78,92 @@ class Extractors:
         *,
         things: Mapping[int, EntityRef] | None = None,
     ) -> tuple[ExtractedEvent, ...]:
-        """The rows of events. `ended` is what erased ones had closed: that stays closed, from their own place on.
+        """The rows of events. `ended` is what erased ones had closed, and those that refer to erased ones: that stays
+        closed, from their own place on.
 
         `things` is what those are about that only refer to another event.
         """
-        built_in = rules.extract_each(events)
+        built_in = self.recorded(events)
         for place, event in enumerate(events) if things else ():
             if things and event.seq in things:
                 built_in[place] = with_thing(event, built_in[place], things[event.seq])
         rows_of = zip(events, built_in, strict=True)
-        return tuple([ExtractedEvent(event, self._all(event, rows, ended or {})) for event, rows in rows_of])
+        return tuple([self._extracted(event, rows, ended or {}) for event, rows in rows_of])
 
-    def _all(self, event: Event, built_in: Extraction, ended: Mapping[int, tuple[Closing, ...]]) -> Extraction:
-        if event.payload is None:
-            return Extraction(closings=ended.get(event.seq, ()))
-        if event.type == rules.ERASED:
+    def recorded(self, events: Sequence[Event]) -> list[Extraction]:
+        """The rows of events by the rules of those who own their types: the core's, or a package's."""
+        rows = rules.extract_each(events)
+        for place, event in enumerate(events) if self._own else ():
+            rows[place] = self._by_owner(event, rows[place])
+        return rows
+
+    def _by_owner(self, event: Event, unknown: Extraction) -> Extraction:
+        """The rows of an event of a package's family; those of an unknown type where its rule cannot give any."""
+        family = self.families.owned.get(family_of(event.type))
+        declared = family.types.get(event.type) if family else None
+        if family is None or declared is None or event.payload is None:
+            return unknown
+        if declared.housekeeping:
             return rules.NOTHING
-        if not self._plugins or is_housekeeping(event):
-            return built_in
-        entities, edges = list(built_in.entities), list(built_in.edges)
-        for name, plugin in list(self._plugins.items()):
-            try:
-                added = plugin.call("extract", event, budget=SECONDS_FOR_EACH)
-                fitting = _fitting(added)
-            except ZaxyError as error:
-                self._notice(f"{name} adds nothing to event {event.seq} of {event.session}: {error.message}")
-                if error.code == "unavailable":
-                    del self._plugins[name]  # it hangs, and would do so at every event
-                continue
-            if fitting is None:
-                self._notice(f"{name} returned rows that are not its own to write, or none at all; they are left out")
-                continue
-            entities += fitting.entities
-            edges += fitting.edges
-        return Extraction(tuple(entities), tuple(edges), built_in.closings)
+        fits = partial(fitting_rows, declared=declared, own=self._own[family.name])
+        made = self._made(self._owners, family.name, event, fits=fits) if family.name in self._owners else None
+        return unknown if made is None else made
+
+    def _extracted(
+        self, event: Event, built_in: Extraction, ended: Mapping[int, tuple[Closing, ...]]
+    ) -> ExtractedEvent:
+        if event.payload is None:
+            return ExtractedEvent(event, Extraction(closings=ended.get(event.seq, ())))
+        if event.type == rules.ERASED:
+            return ExtractedEvent(event, rules.NOTHING, housekeeping=True)
+        if event.seq in ended:  # it refers to one that was erased
+            built_in = Extraction(built_in.entities, built_in.edges, (*built_in.closings, *ended[event.seq]))
+        if not built_in.entities and is_housekeeping(event, self.families.housekeeping):
+            return ExtractedEvent(event, built_in, housekeeping=True)
+        template = self.families.sentences.get(event.type)
+        sentence = sentence_of(template, event.payload) if template else ""
+        return ExtractedEvent(event, self._with_added(event, built_in) if self._plugins else built_in, sentence)
+
+    def _with_added(self, event: Event, recorded: Extraction) -> Extraction:
+        """The rows of an event with those that extractors add."""
+        entities, edges, closings = list(recorded.entities), list(recorded.edges), list(recorded.closings)
+        for name in list(self._plugins):
+            if added := self._made(self._plugins, name, event, fits=self._fitting):
+                marked = marked_rows(added, name)
+                entities += marked.entities
+                edges += marked.edges
+                closings += marked.closings
+        return Extraction(tuple(entities), tuple(edges), tuple(closings))
+
+    def _made(
+        self,
+        plugins: dict[str, BoundProvider],
+        name: str,
+        event: Event,
+        *,
+        fits: Callable[[object], Extraction | None],
+    ) -> Extraction | None:
+        """What one of the plugins makes of an event, if it fits; else a notice says why it is left out."""
+        try:
+            made = fits(plugins[name].call("extract", event, budget=SECONDS_FOR_EACH))
+        except ZaxyError as error:
+            self._notice(f"{name} adds nothing to event {event.seq} of {event.session}: {error.message}")
+            if error.code == "unavailable":
+                del plugins[name]  # it hangs, and would do so at every event
+            return None
+        if made is None:
+            self._notice(f"{name} returned {NOT_OWN}; they are left out")
+        return made
+
+    def _fitting(self, added: object) -> Extraction | None:
+        """The rows, if all of them are what they should be, and of types that neither the core nor an owner writes."""
+        if not isinstance(added, Extraction) or not is_extraction(added):
+            return None
+        kinds = [row.entity_type for row in added.entities]
+        kinds += [row.entity.entity_type for row in added.closings if row.entity is not None]
+        if any(kind in self._taken for kind in kinds):
+            return None
+        return None if any(row.relation_type in rules.RELATION_TYPES for row in added.edges) else added
 
     def _notice(self, notice: str) -> None:
         if notice not in self.notices and len(self.notices) < 100:
@@ -111,8 +184,13 @@ def things_cited(store: EventLog, extractors: Extractors, events: Sequence[Event
     return found
 
 
-def ended_by_erased(store: EventLog, session: str, after: Cursor | None) -> dict[int, tuple[Closing, ...]]:
-    """What each erased event had closed, as the records of the erasures behind a place in the log tell."""
+def ended_by_erased(
+    store: EventLog, extractors: Extractors, session: str, *, after: Cursor | None
+) -> dict[int, tuple[Closing, ...]]:
+    """What each erased event had closed, as the records of the erasures behind a place in the log tell.
+
+    What another event had closed that referred to an erased one, which `by` names, stands there too.
+    """
     found: dict[int, tuple[Closing, ...]] = {}
     while (page := store.read(session, after, READ_AT_ONCE)).events:
         after = page.cursor
@@ -121,86 +199,26 @@ def ended_by_erased(store: EventLog, session: str, after: Cursor | None) -> dict
             if event.payload and type(seq) is int:
                 recorded = event.payload.get("closings")
                 items = recorded if isinstance(recorded, list) else []
-                found[seq] = tuple(closing for item in items for closing in _recorded(store, session, item))
+                for item in items:
+                    other = item.get("by") if isinstance(item, dict) else None
+                    by = other if type(other) is int else seq
+                    found[by] = (*found.get(by, ()), *_recorded(store, extractors, session, item=item))
     return found
 
 
-def _recorded(store: EventLog, session: str, item: object) -> Sequence[Closing]:
+def refers_to_erased(event: Event, things: Mapping[int, EntityRef]) -> bool:
+    """Whether it refers to an event that does not say any more what it is about."""
+    return event.type == INVALIDATED and event.seq not in things and reference_of(event) is not None
+
+
+def _recorded(store: EventLog, extractors: Extractors, session: str, *, item: object) -> Sequence[Closing]:
     """A closing in the record of an erasure. One that has a `row` closes only that row of the event that it names."""
     closings = closings_from_json([item])
     row = item.get("row") if isinstance(item, dict) else None
     if row is None or not closings or closings[0].seq is None:
         return closings
     event = store.get(session, closings[0].seq)
-    entities = rules.extract(event).entities if event else ()
+    entities = extractors.recorded([event])[0].entities if event else ()
     if type(row) is not int or not 0 <= row < len(entities):
         return ()
     return (Closing(closings[0].at, entity=EntityRef(entities[row].entity_type, entities[row].name)),)
-
-
-def _fitting(added: object) -> Extraction | None:
-    """The rows, if all of them are what they should be: of types that the built-in rules do not write, and bounded."""
-    if not isinstance(added, Extraction) or added.closings != ():
-        return None
-    rows: tuple[object, object] = (added.entities, added.edges)
-    if not all(isinstance(kind, tuple) for kind in rows):
-        return None
-    if len(added.entities) + len(added.edges) > MAX_ROWS:
-        return None
-    if all(map(_is_entity, added.entities)) and all(map(_is_edge, added.edges)):
-        return added
-    return None
-
-
-def _is_entity(row: object) -> bool:
-    return (
-        isinstance(row, Entity)
-        and _is_ref((row.entity_type, row.name))
-        and row.entity_type not in rules.ENTITY_TYPES
-        and _is_text(row.summary)
-        and _is_time(row.observed_at)
-        and _is_json_object(row.properties)
-        and isinstance(row.merges, bool)
-        and isinstance(row.default_summary, bool)
-        and row.ids == row.titles == ()  # of things that the built-in rules write
-    )
-
-
-def _is_edge(row: object) -> bool:
-    return (
-        isinstance(row, Edge)
-        and _is_ref(row.source)
-        and _is_ref(row.target)
-        and _is_text(row.relation_type)
-        and row.relation_type not in ("", *rules.RELATION_TYPES)
-        and type(row.confidence) in (int, float)
-        and math.isfinite(row.confidence)
-        and isinstance(row.inferred, bool)
-        and _is_text(row.inference_method)
-        and _is_text(row.evidence)
-        and _is_time(row.valid_from)
-        and _is_time(row.valid_to)
-    )
-
-
-def _is_ref(ref: object) -> bool:
-    return isinstance(ref, tuple) and len(ref) == 2 and all(_is_text(part) and part.strip() for part in ref)
-
-
-def _is_text(value: object) -> bool:
-    """Whether it is a text that any store can keep: bounded, and without half characters."""
-    return isinstance(value, str) and len(value) <= MAX_TEXT_CHARS and not any("\ud800" <= c <= "\udfff" for c in value)
-
-
-def _is_time(value: object) -> bool:
-    """Whether it is a moment as the log writes it, or none."""
-    return value == "" or (isinstance(value, str) and utc_text(value) == value)
-
-
-def _is_json_object(value: object) -> bool:
-    """Whether a store can keep it. orjson would let NaN pass, and `json` large numbers, which orjson cannot write."""
-    try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True)
-        return isinstance(value, dict) and _is_text(text) and bool(orjson.dumps(value))
-    except (TypeError, ValueError, RecursionError):
-        return False

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
-from zaxy.api.models import AsOf, EntityRef, EntityRow, Event
+from zaxy.api.models import AsOf, EntityRef, EntityRow, Event, Extraction
 from zaxy.eventloom.event_log import EventLog
 from zaxy.extract.closings import closings_as_json
 from zaxy.extract.names import entity_key
 from zaxy.extract.references import with_thing
-from zaxy.extract.rules import extract
+from zaxy.follow.extraction import Extractors
 from zaxy.security.paths import own_folder
 
 AFTER_ALL = "9999-12-31T23:59:59.999999Z"
@@ -21,14 +21,15 @@ Versions = Callable[[str, EntityRef, AsOf], list[EntityRow]]
 
 
 def ended_by(
-    event: Event, store: EventLog, versions: Versions, *, about: EntityRef | None = None
+    event: Event, store: EventLog, versions: Versions, *, extractors: Extractors, about: EntityRef | None = None
 ) -> list[dict[str, object]]:
     """What an event has closed, by saying so or as the next version: it stays closed when the event is gone.
 
     `about` is the thing that the event refers to, if it does. Rows are named by their events and not by their names,
     which may say what is to be forgotten.
     """
-    rows = with_thing(event, extract(event), about) if about else extract(event)
+    (rows,) = extractors.recorded([event])
+    rows = with_thing(event, rows, about) if about else rows
     closings = [closing for closing in rows.closings if closing.seq is not None]
     at = {closing.entity: closing.at for closing in rows.closings if closing.entity is not None}
     for entity in rows.entities:
@@ -42,14 +43,15 @@ def ended_by(
             still = {(row.opened_seq, row.valid_to) for row in versions(event.session, known, AsOf(time, event.seq))}
             for row in versions(event.session, known, AsOf(time, event.seq - 1)):
                 if (row.opened_seq, row.valid_to) not in still:
-                    place = {"seq": row.opened_seq, "row": _place_of(row, store.get(event.session, row.opened_seq))}
-                    ended.append({"at": moment, "entity": None, **place})
+                    opened = store.get(event.session, row.opened_seq)
+                    place = _place_of(row, extractors.recorded([opened] if opened else []))
+                    ended.append({"at": moment, "entity": None, "seq": row.opened_seq, "row": place})
     return [closing for at_first, closing in enumerate(ended) if closing not in ended[:at_first]]
 
 
-def _place_of(row: EntityRow, event: Event | None) -> int:
-    """Which of the rows of the event that opened it a row is; -1 if the built-in rules did not write it."""
-    entities = extract(event).entities if event else ()
+def _place_of(row: EntityRow, recorded: Sequence[Extraction]) -> int:
+    """Which of the rows of the event that opened it a row is; -1 if no owner of the event's type wrote it."""
+    entities = recorded[0].entities if recorded else ()
     refs = [entity_key(EntityRef(entity.entity_type, entity.name)) for entity in entities]
     own = entity_key(EntityRef(row.entity.entity_type, row.entity.name))
     if own in refs:

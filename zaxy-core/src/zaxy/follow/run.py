@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from zaxy.api.models import Batch, Closing, Cursor, Event, ExtractedEvent
+from zaxy.api.models import Batch, Closing, Cursor, EntityRef, Event, ExtractedEvent
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.event_log import EventLog
-from zaxy.follow.extraction import Extractors, ended_by_erased, things_cited
+from zaxy.follow.extraction import Extractors, ended_by_erased, refers_to_erased, things_cited
 from zaxy.follow.pace import Pace
 from zaxy.follow.scrubbing import NAMES, Scrubber, began_at
 
@@ -124,8 +124,8 @@ class Run:
         while followers and self._seq < self._head.seq and (began := time.monotonic()) <= deadline:
             try:
                 page = self._store.read(self._session, self._cursor, count)
-                ended = self._ended_by(page.events)
                 things = things_cited(self._store, self._extractors, page.events)
+                ended = self._ended_by(page.events, things)
             except ZaxyError as error:
                 cut_back = error.code == "conflict"
                 if not cut_back and count > 1:
@@ -200,12 +200,13 @@ class Run:
         event = self._store.get(self._session, cursor.seq)
         return event is not None and event.hash == cursor.hash
 
-    def _ended_by(self, events: Sequence[Event]) -> dict[int, tuple[Closing, ...]]:
-        """What erased events had closed. The log tells it behind them, and is looked through only if there are any."""
-        if all(event.payload is not None for event in events):
+    def _ended_by(self, events: Sequence[Event], things: Mapping[int, EntityRef]) -> dict[int, tuple[Closing, ...]]:
+        """What erased events had closed, and those that refer to them. The log tells it behind them, and is looked
+        through only if there are any."""
+        if all(event.payload is not None and not refers_to_erased(event, things) for event in events):
             return {}
         if self._ended is None:
-            self._ended = ended_by_erased(self._store, self._session, self._cursor)
+            self._ended = ended_by_erased(self._store, self._extractors, self._session, after=self._cursor)
         return self._ended
 
     @property

@@ -214,7 +214,7 @@ class Identities:
                 names = news if is_new else LearningNames(db, own, {})
                 names.seq = event.seq
                 rows = _resolved(names, extracted, named=named, begins=late.get(event.seq, ""), is_new=is_new)
-                extracted = ExtractedEvent(event, rows)
+                extracted = replace(extracted, rows=rows)
             resolved.append(extracted)
         if cursor.seq > taken:
             db.executemany(TEACH, news.taught)

@@ -24,6 +24,7 @@ from zaxy.eventloom.opening import open_event_log
 from zaxy.extract.observations import OBSERVATIONS
 from zaxy.extract.times import utc_text
 from zaxy.observe.hook_events import bounded
+from zaxy.plugins.families import Families
 from zaxy.plugins.host import BoundProvider, PluginHost
 from zaxy.security.paths import own_folder_within, unusable_folder
 from zaxy.security.redaction import redact
@@ -75,6 +76,7 @@ class Capture:
         self._host = PluginHost.of(workspace)
         self._log = open_event_log(workspace, lambda: self._host)
         self._marks = Marks(workspace.eventloom)
+        self._families = Families(lambda: self._host.roster)
 
     def adapters(self) -> list[BoundProvider]:
         if self._names:
@@ -125,7 +127,7 @@ class Capture:
         drafts: list[AdmittedDraft] = []
         for observation in observations:
             try:
-                drafts.append(_draft(adapter, observation))
+                drafts.append(_draft(adapter, observation, self._families))
             except ZaxyError as error:
                 tally.refused += 1
                 tally.problem(adapter, error)
@@ -189,7 +191,7 @@ def _checked(reading: object) -> Reading:
     raise InternalError(f"read() gave a {type(reading).__name__} that is no Reading", "Upgrade the adapter's package.")
 
 
-def _draft(adapter: str, observation: Observation) -> AdmittedDraft:
+def _draft(adapter: str, observation: Observation, families: Families) -> AdmittedDraft:
     """An observation as the log takes it: secrets out, then texts cut, since half a secret is not recognised."""
     if not isinstance(observation, Observation) or not isinstance(observation.payload, Mapping):
         raise InvalidRequest("an observation is not one", "Upgrade the adapter's package.")
@@ -198,7 +200,8 @@ def _draft(adapter: str, observation: Observation) -> AdmittedDraft:
     payload: dict[str, Any] = dict(observation.payload)
     if utc_text(observation.occurred_at):
         payload["occurred_at"] = observation.occurred_at
-    entry = admit(observation.type, observation.actor, payload, idempotency_key=_key(adapter, observation.key))
+    key = _key(adapter, observation.key)
+    entry = admit(observation.type, observation.actor, payload, families=families, idempotency_key=key)
     if observation.type in OBSERVATIONS and (short := bounded(entry.payload)) != entry.payload:
         entry = entry._replace(payload=short, canonical_payload=encode(short))
     return draft_of(entry)

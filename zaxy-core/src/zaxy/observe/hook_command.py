@@ -47,6 +47,7 @@ class HookCall(NamedTuple):
     def record(self) -> Line | None:
         """Append what the call is about, and a reminder if one is due; None if there was nothing to record."""
         from zaxy.eventloom.quick import quick_files
+        from zaxy.plugins.secret_rows import redact_rows_of_plugins
         from zaxy.workspace import default_session
 
         trigger = hook_events.known_trigger(self.trigger)
@@ -59,8 +60,9 @@ class HookCall(NamedTuple):
             trigger = hook_events.meant_trigger(trigger, fields)
             if not self.strict and hook_events.says_nothing(trigger, fields):
                 return None
-        entries = [_entry(trigger, each) for each in hook_events.observations_of(trigger, fields)]
         workspace = self.workspace()
+        redact_rows_of_plugins(workspace.stored_settings)
+        entries = [_entry(trigger, each) for each in hook_events.observations_of(trigger, fields)]
         session = str(self.fields.get("session_id") or default_session(workspace))
         loom = quick_files(workspace)
         try:

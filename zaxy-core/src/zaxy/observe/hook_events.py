@@ -62,6 +62,16 @@ WHOLE = ("content",)
 """Never cut: what was said is the source that recall goes back to."""
 
 
+ALWAYS = ("trigger", "source")
+
+
+def fields_of_type(event_type: str) -> tuple[str, ...]:
+    """The fields that the payload of a hook's event may have, by the event's type; none if no hook writes it."""
+    kept = (field for trigger in TRIGGERS.values() if trigger.type == event_type for field in trigger.keeps)
+    fields = dict.fromkeys(kept)
+    return (*ALWAYS, *COMMON, *fields, "note") if fields else ()
+
+
 def known_trigger(typed: str) -> str:
     """The trigger that is meant; `session_start` is `session-start`."""
     name = typed.strip().lower().replace("_", "-")

@@ -12,6 +12,7 @@ from time import monotonic
 from typing import Any
 
 from zaxy import __version__
+from zaxy.api.models import Edge, EdgeRow, Entity, EntityRef, EntityRow
 from zaxy.errors import InternalError, Unavailable, ZaxyError, error_of
 from zaxy.follow.loop import FOREVER, FollowerFindings, FollowerState, Progress
 from zaxy.memory import Memory
@@ -27,10 +28,11 @@ from zaxy.owner.owner import (
     silent,
     unreachable,
 )
+from zaxy.retrieve.results import Answer
 from zaxy.workspace import Workspace
 
 SECONDS_TO_ANSWER_A_PING = 5.0
-FOLLOWERS, ERASE = "memory_followers", "memory_erase"
+FOLLOWERS, ERASE, GRAPH = "memory_followers", "memory_erase", "memory_graph"
 """Tools that the owner has for commands alone."""
 REQUEST = 1
 DEFECT = "This is a defect: the owner's standard error may say more."
@@ -59,30 +61,39 @@ def memory_of(workspace: Workspace, progress: Progress | None = None) -> Memory:
     return Memory(workspace, progress=progress, withheld=withheld)
 
 
-class OwnersReply:
-    """What a tool of the owner answered, in the place of an answer or a checkout."""
-
-    def __init__(self, reply: dict[str, Any]) -> None:
-        self._reply = reply
-
-    def as_dict(self) -> dict[str, Any]:
-        return self._reply
-
-
 class MemoryOfOwner(Memory):
     """It answers as `Memory` does, and takes the same arguments."""
 
     def query(self, *arguments: Any, **named: Any) -> Any:
-        return OwnersReply(self._read("query", "memory_query", arguments, named))
+        return Answer.of(self._read("query", "memory_query", arguments, named))
 
     def verbatim(self, *arguments: Any, **named: Any) -> Any:
-        return OwnersReply(self._read("verbatim", "memory_verbatim", arguments, named))
+        return Answer.of(self._read("verbatim", "memory_verbatim", arguments, named))
 
     def checkout(self, *arguments: Any, **named: Any) -> Any:
-        return OwnersReply(self._read("checkout", "memory_checkout", arguments, named))
+        from zaxy.assemble.checkout import Checkout
+
+        return Checkout.of(self._read("checkout", "memory_checkout", arguments, named))
 
     def context(self, *arguments: Any, **named: Any) -> Any:
-        return OwnersReply(self._read("context", "context_assemble", arguments, named))
+        from zaxy.assemble.replies import Context
+
+        return Context.of(self._read("context", "context_assemble", arguments, named))
+
+    def current(self, *arguments: Any, **named: Any) -> Any:
+        return [_entity_row(row) for row in self._graph("current", arguments, named)]
+
+    def entities(self, *arguments: Any, **named: Any) -> Any:
+        return [_entity_row(row) for row in self._graph("entities", arguments, named)]
+
+    def neighbours(self, *arguments: Any, **named: Any) -> Any:
+        return [_edge_row(row) for row in self._graph("neighbours", arguments, named)]
+
+    def _graph(self, method: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> list[dict[str, Any]]:
+        given = self._bound(method, arguments, named)
+        session = given.pop("session_id")
+        rows: list[dict[str, Any]] = self._call(GRAPH, {"read": method, "session_id": session, "given": given})["rows"]
+        return rows
 
     def invalidate(self, *arguments: Any, **named: Any) -> Any:
         return self.resolve(self._read("invalidate", "memory_invalidate", arguments, named)["citation"])
@@ -155,6 +166,18 @@ class MemoryOfOwner(Memory):
             if message.get("method") == "notifications/progress" and self.recall.progress:
                 self.recall.progress(int(message["params"]["progress"]), int(message["params"]["total"]))
         raise _gone()
+
+
+def _entity_row(row: Mapping[str, Any]) -> EntityRow:
+    entity: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in row["entity"].items()
+    }
+    return EntityRow(**{**row, "entity": Entity(**entity)})
+
+
+def _edge_row(row: Mapping[str, Any]) -> EdgeRow:
+    ends = {name: EntityRef(*row["edge"][name]) for name in ("source", "target")}
+    return EdgeRow(**{**row, "edge": Edge(**{**row["edge"], **ends})})
 
 
 def _content(message: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,37 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
 from zaxy.api.catalog import POINTS
-from zaxy.api.checks import shape
-from zaxy.api.models import Event, Query, ServerEntry
 from zaxy.errors import ZaxyError
 from zaxy.plugins.guard import capture_prints
-from zaxy.plugins.host import ExtraMissing, PluginHost
+from zaxy.plugins.host import BoundProvider, ExtraMissing, PluginHost
+from zaxy.plugins.kit import part_of_kit
 from zaxy.plugins.manifest import CLIENTS_POINT, FILE_NAME, Provided
 from zaxy.plugins.roster import InstalledPlugin, owner_of
+from zaxy.plugins.secret_rows import refusals
 
 PRINTING_HINT = "Its author should use `logging` or context.warn: on stdout a client expects nothing but MCP messages."
+SHAPES_HINT = "It does not count. Its author corrects it, as docs/plugins/README.md says under Secret shapes."
 OLD_WRITER = "{!r} is written for plugin API 0.1: it edits its configuration, and has no hooks and no signs"
 OLD_WRITER_HINT = "To make it a whole client, derive it from zaxy.api.FileClient, or add what zaxy.api.Client names."
-SAMPLE = Event(
-    "plugins-check", 1, "evt_1_00000000", "note.made", "zaxy", "2026-06-15T00:00:00.000000Z", {}, "0" * 64, None
-)
-TRIALS: dict[str, tuple[str, tuple[object, ...]]] = {
-    "projection_backends": ("cursor", ("plugins-check",)),
-    "event_stores": ("sessions", ()),
-    "retrieval_lanes": ("search", (Query("Does this lane answer?", "plugins-check"),)),
-    "extractors": ("extract", (SAMPLE,)),
-    "capture_adapters": ("sources", (Path("/nonexistent"),)),
-    "ide_config_writers": ("render", (ServerEntry("zaxy", "zaxy", ("serve",)),)),
-    "export_sinks": ("check", ("",)),
-    "signing_algorithms": ("verify", (b"", b"", b"")),
-    "tool_packs": ("tools", ()),
-}
-"""One harmless call for each point. A provider answers it, or refuses it with a `ZaxyError`."""
 
 
 class PluginProblem(NamedTuple):
@@ -70,6 +54,8 @@ def _problems(host: PluginHost, row: InstalledPlugin) -> Iterator[tuple[str, str
         return
     for key in row.manifest.unknown_keys:
         yield "manifest", f"{FILE_NAME} has an unknown key {key!r}", "Remove it. Nothing reads it."
+    for refused in refusals(row):
+        yield "secret_shapes", refused, SHAPES_HINT
     for provided in row.manifest.provides:
         yield from _unknown_capabilities(provided)
         owner = owner_of(host.roster, provided.point, provided.name)
@@ -86,7 +72,7 @@ def _unknown_capabilities(provided: Provided) -> Iterator[tuple[str, str, str]]:
 
 
 def _provider_problems(host: PluginHost, provided: Provided) -> Iterator[tuple[str, str, str]]:
-    """The quick part of the conformance suite: the provider can be made, and has the methods of its point."""
+    """Whether the provider can be made, and what the kit finds in it."""
     try:
         bound = host.get(provided.point, provided.name)
     except ExtraMissing as error:
@@ -98,32 +84,29 @@ def _provider_problems(host: PluginHost, provided: Provided) -> Iterator[tuple[s
     if provided.point == CLIENTS_POINT and not hasattr(bound.instance, "find"):
         yield "extra", OLD_WRITER.format(provided.name), OLD_WRITER_HINT
         return
+    yield from _trial_problems(host, provided, bound)
+
+
+def _trial_problems(host: PluginHost, provided: Provided, bound: BoundProvider) -> Iterator[tuple[str, str, str]]:
+    """The quick part of the conformance suite, which the kit has: the methods of the point, and one harmless call."""
+    trial = part_of_kit("trial")
+    if trial is None:
+        return
+    point, name, instance = provided.point, provided.name, bound.instance
     try:
-        wrong = host.run(bound.row, "check", f"checking {provided.name!r}", lambda: _misfits(provided, bound.instance))
+        wrong = host.run(
+            bound.row,
+            "check",
+            f"checking {name!r}",
+            lambda: trial.misfits(point, instance, provided.capabilities),
+        )
     except ZaxyError as error:
         wrong = [error.message]
     for misfit in wrong:
-        yield (
-            "shape",
-            f"{provided.point} provider {provided.name!r}: {misfit}",
-            "Compare it with its Protocol in zaxy.api.",
-        )
-    if wrong:
+        yield "shape", f"{point} provider {name!r}: {misfit}", "Compare it with its Protocol in zaxy.api."
+    if wrong or point not in trial.TRIALS:
         return
-    method, arguments = TRIALS[provided.point]
     try:
-        host.run(bound.row, "call", f"{provided.name}.{method}()", lambda: _try(bound.instance, method, arguments))
+        host.run(bound.row, "call", f"{name}.{trial.TRIALS[point][0]}()", lambda: trial.call_once(point, instance))
     except ZaxyError as error:
         yield "call", error.message, error.remediation
-
-
-def _try(instance: object, method: str, arguments: tuple[object, ...]) -> None:
-    with suppress(ZaxyError):
-        getattr(instance, method)(*arguments)
-
-
-def _misfits(provided: Provided, instance: object) -> list[str]:
-    misfits = shape.misfits(provided.point, instance)
-    if "follower" in provided.capabilities:
-        misfits += shape.follower_misfits(instance)
-    return misfits

@@ -50,6 +50,12 @@ def announced(path: Sequence[str] | None = None) -> list[Announcement]:
     return sorted(found)
 
 
+def metadata_of(package: str) -> Reader | None:
+    """A reader of the metadata files of an installed distribution; an absent file reads as empty."""
+    wanted = _normalised(package.replace("-", "_"))
+    return next((read for name, read in _distributions(sys.path) if name == wanted), None)
+
+
 def locate(module: str) -> ModuleSpec | None:
     """The spec of a dotted module, found without importing its parents."""
     spec: ModuleSpec | None = None

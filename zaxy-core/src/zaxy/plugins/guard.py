@@ -26,7 +26,7 @@ class PluginLeft(Exception):
 
 
 class Runner:
-    """Runs one plugin's code in a thread of its own, one call after the other.
+    """Runs the code that a plugin has for one point in a thread of its own, one call after the other.
 
     A call that takes too long is abandoned, not killed: Python cannot kill it. While it lasts, later calls are refused
     at once. So a hanging plugin costs one thread and one wait.
@@ -42,7 +42,12 @@ class Runner:
         self._turn = threading.Lock()
 
     def run(self, what: str, function: Callable[[], T], budget: float) -> T:
-        """The function's result, or its exception; `PluginLeft` instead of one that would end the process."""
+        """The function's result, or its exception; `PluginLeft` instead of one that would end the process.
+
+        A plugin that calls another of its own providers does so within the call that it answers.
+        """
+        if threading.current_thread() is self._thread:
+            return function()
         with self._turn:
             if self._late is not None and not self._late.done.is_set():
                 raise PluginHung(f"it is still busy with {self._late.what}")

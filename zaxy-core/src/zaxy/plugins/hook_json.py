@@ -37,12 +37,13 @@ def places_of(source: str) -> Places:
 def _clients_of_packages(source: str) -> Iterator[dict[str, Places]]:
     """The clients of each package. One whose plugin has the client's name comes first: it mostly is the one."""
     for announcement in sorted(announced(), key=lambda each: each.name != source):
-        try:
-            spec = locate(announcement.module.rpartition(".")[0])
-        except Exception:  # a broken import hook of somebody else's is no reason to lose an event
-            continue
-        for folder in (spec.submodule_search_locations or ()) if spec else ():
-            yield _clients(folder)
+        for module in dict.fromkeys((announcement.module.rpartition(".")[0], announcement.module)):
+            try:
+                spec = locate(module) if module else None
+            except Exception:  # a broken import hook of somebody else's is no reason to lose an event
+                continue
+            for folder in (spec.submodule_search_locations or ()) if spec else ():
+                yield _clients(folder)
 
 
 def _clients(folder: str) -> dict[str, Places]:

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import pluggy
-
-from zaxy.api import hookspecs
 from zaxy.api.catalog import POINTS
 from zaxy.api.provider import Provider, ProviderContext
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError, error_of
+from zaxy.plugins import hung
 from zaxy.plugins.discovery import Announcement
 from zaxy.plugins.guard import PluginHung, PluginLeft, Runner, describe
-from zaxy.plugins.manifest import Provided
+from zaxy.plugins.manifest import COMMANDS_POINT, Manifest, Provided
 from zaxy.plugins.roster import CORE, InstalledPlugin, Roster, install_advice, load_roster, may_provide, owner_of
+from zaxy.plugins.secret_rows import refusals
 from zaxy.security.paths import own_folder, own_folder_within
 from zaxy.settings import Settings
 from zaxy.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pluggy import PluginManager
 
 T = TypeVar("T")
 
@@ -32,6 +37,13 @@ class ExtraMissing(ZaxyError):
 
     def __init__(self, message: str, install_hint: str) -> None:
         super().__init__("unavailable", message, install_hint)
+
+
+class PluginTimedOut(ZaxyError):
+    """A plugin did not come back in time, or is still busy with a call that did not."""
+
+    def __init__(self, message: str, remediation: str) -> None:
+        super().__init__("unavailable", message, remediation)
 
 
 class PluginHost:
@@ -48,20 +60,39 @@ class PluginHost:
         if self._budget <= 0:
             raise InvalidRequest("ZAXY_PLUGINS_BUDGET must be above 0", "Set it to seconds, such as 10.")
         self._strict = settings.plugins_strict
-        self._manager = pluggy.PluginManager(hookspecs.PROJECT)
-        self._manager.add_hookspecs(hookspecs)
-        self._runners: dict[str, Runner] = {}
+        self._runners: dict[tuple[str, str], Runner] = {}
+        self._loading = threading.RLock()
         self._providers: dict[str, dict[tuple[str, str], Provider]] = {}
         self._bound: dict[tuple[str, str], BoundProvider] = {}
         for row in roster.rows:
             if row.state in ("failed", "incompatible"):
                 self._drop(_broken(row))
+            elif row.usable:
+                self.notices += [f"{row.name} ({row.package}): {refused}" for refused in refusals(row)]
+
+    @cached_property
+    def _manager(self) -> PluginManager:
+        """Made when a plugin has hooks: most name their providers in their manifests, and pluggy takes time."""
+        import pluggy
+
+        from zaxy.api import hookspecs
+
+        manager = pluggy.PluginManager(hookspecs.PROJECT)
+        manager.add_hookspecs(hookspecs)
+        return manager
 
     @classmethod
     def of(cls, workspace: Workspace, announcements: Sequence[Announcement] | None = None) -> PluginHost:
         settings = Settings(stored=workspace.stored_settings())
         roster = load_roster(settings, announcements)
         return cls(roster, settings, Path(workspace.eventloom), workspace.identity())
+
+    @classmethod
+    def for_command(cls, workspace: Workspace) -> PluginHost:
+        """The same for a command, which may need no workspace: where there is none, none is made."""
+        settings = Settings(stored=workspace.stored_settings())
+        identity = workspace.identity() if os.path.lexists(workspace.identity_file) else ""
+        return cls(load_roster(settings), settings, Path(workspace.eventloom), identity)
 
     def names(self, point: str) -> list[str]:
         """The names of the providers at a point, the core's first. Nothing is imported."""
@@ -71,6 +102,10 @@ class PluginHost:
         """The provider that the user chose. If it is broken, that is an error: no other takes its place."""
         if (point, name) in self._bound:
             return self._bound[(point, name)]
+        with self._loading:  # of two threads that ask at once, one imports a plugin, and one makes a provider
+            return self._bound.get((point, name)) or self._bind(point, name)
+
+    def _bind(self, point: str, name: str) -> BoundProvider:
         owner = owner_of(self.roster, point, name)
         if owner is None:
             raise self._missing(point, name)
@@ -113,12 +148,23 @@ class PluginHost:
         return self._current(row)
 
     def run(
-        self, row: InstalledPlugin, stage: str, what: str, function: Callable[[], T], *, budget: float | None = None
+        self,
+        row: InstalledPlugin,
+        stage: str,
+        what: str,
+        function: Callable[[], T],
+        *,
+        point: str = "",
+        budget: float | None = None,
     ) -> T:
-        """Run a plugin's code under guard. A failure is an error that names the plugin. Built-ins need no guard."""
+        """Run a plugin's code under guard. A failure is an error that names the plugin. Built-ins need no guard.
+
+        What a plugin provides at one point runs in a thread of its own: a tool that reads memory needs what the same
+        package provides for reads.
+        """
         if row.package == CORE.package:
             return function()
-        runner = self._runners.setdefault(row.package, Runner(row.name))
+        runner = self._runners.setdefault((row.package, point), Runner(row.name))
         try:
             return runner.run(what, function, self._budget if budget is None else budget)
         except ZaxyError as error:
@@ -127,7 +173,10 @@ class PluginHost:
             raise self._failed(row, stage, f"{what}: {error.message}", code=error.code) from None
         except PluginHung as error:
             reason = "Its author should look at it; "
-            raise self._failed(row, stage, str(error), code="unavailable", reason=reason) from None
+            if stage in hung.STAGES:
+                hung.remember_hung(row, str(error), self._budget)
+            failed = self._failed(row, stage, str(error), code="unavailable", reason=reason)
+            raise PluginTimedOut(failed.message, failed.remediation) from None
         except PluginLeft as error:
             raise self._failed(row, stage, str(error), reason="A plugin may not end the process; ") from None
         except Exception as error:
@@ -135,19 +184,26 @@ class PluginHost:
             raise self._failed(row, stage, message) from error
 
     def _load(self, row: InstalledPlugin) -> dict[tuple[str, str], Provider]:
-        """Import the plugin, register it with pluggy, and ask each of its hooks."""
+        """The providers of a plugin, those of its manifest and those of its hooks."""
         key = row.package + "/" + row.name
         if key in self._providers:
             return self._providers[key]
         current = self._current(row)
         if not current.usable:
             raise _broken(current)
+        offers = _offers_of(row.manifest)
+        if row.manifest is None or len(offers) < len(row.manifest.provides):
+            offers |= self._hooked(row)
+        self._providers[key] = offers
+        self._update(row._replace(state="loaded"))
+        return offers
+
+    def _hooked(self, row: InstalledPlugin) -> dict[tuple[str, str], Provider]:
+        """Import the plugin's entry module, and take the providers whose targets the manifest leaves to its hooks."""
         module = self.run(row, "import", f"importing {row.module}", lambda: import_module(row.module))
         offers, difference = self.run(row, "hooks", "asking its hooks", lambda: self._ask(row, module))
         if difference:
             raise self._failed(row, "hooks", difference, reason="Its manifest and its hooks disagree; ")
-        self._providers[key] = offers
-        self._update(row._replace(state="loaded"))
         return offers
 
     def _ask(self, row: InstalledPlugin, module: ModuleType) -> tuple[dict[tuple[str, str], Provider], str]:
@@ -163,7 +219,11 @@ class PluginHost:
                     if (point.name, provider.name) in offers:
                         raise ValueError(f"{point.hook} returned {provider.name!r} twice")
                     offers[(point.name, provider.name)] = provider
-        expected = {(p.point, p.name): p for p in row.manifest.provides} if row.manifest else {}
+        promised = {(p.point, p.name): p for p in row.manifest.provides} if row.manifest else {}
+        whole = {key for key, provided in promised.items() if provided.target}
+        for point_name, name in sorted(whole & offers.keys()):
+            return {}, f"a hook offers the {point_name} provider {name!r}, whose target stands in the manifest already"
+        expected = {key: provided for key, provided in promised.items() if key not in whole}
         return offers, next(_differences(expected, offers), "")
 
     def _make(self, row: InstalledPlugin, point: str, provider: Provider) -> Any:
@@ -182,16 +242,21 @@ class PluginHost:
             except ModuleNotFoundError as error:
                 if not provider.install_hint:
                     raise
-                raise ExtraMissing(f"{provider.name} needs {error.name}", provider.install_hint) from None
+                from zaxy.plugins.install_hints import shown_hint
+
+                hint = shown_hint(provider.install_hint)
+                raise ExtraMissing(f"{provider.name} needs {error.name}", hint) from None
             return target(context)
 
-        return self.run(row, "make", f"making the {point} provider {provider.name!r}", make)
+        return self.run(row, "make", f"making the {point} provider {provider.name!r}", make, point=point)
 
     def _state_dir(self, row: InstalledPlugin, point: str, name: str) -> Path:
         root = str(self._state_root)
         if (row.package, point) == (CORE.package, "event_stores"):
             return Path(own_folder(root, create=True))  # the log itself lies at the root
         inside = f"followers/{point}-{name}" if POINTS[point].follows else f"plugins/{row.name}"
+        if point == COMMANDS_POINT and not os.path.lexists(os.path.join(root, inside)):
+            return Path(root, inside)  # a command that only looks at files leaves nothing in the current folder
         return Path(own_folder_within(root, inside, create=True))
 
     def _provided(self, point: str) -> Iterator[tuple[InstalledPlugin, Provided]]:
@@ -264,16 +329,28 @@ class BoundProvider:
         def made() -> Any:
             return getattr(self.instance, method)(*arguments, **named)
 
-        return self._host.run(self.row, "call", what, made, budget=budget)
+        return self._host.run(self.row, "call", what, made, point=self.point, budget=budget)
 
     def guarded(self, what: str, function: Callable[[], T], *, budget: float | None = None) -> T:
         """Run what uses an object that the provider gave out, as a call of its own methods is run."""
-        return self._host.run(self.row, "call", f"{self.provider.name}.{what}", function, budget=budget)
+        what = f"{self.provider.name}.{what}"
+        return self._host.run(self.row, "call", what, function, point=self.point, budget=budget)
 
     def value(self, attribute: str) -> Any:
         """An attribute of the point's Protocol, which may be a property."""
         what = f"{self.provider.name}.{attribute}"
-        return self._host.run(self.row, "call", what, lambda: getattr(self.instance, attribute))
+        return self._host.run(self.row, "call", what, lambda: getattr(self.instance, attribute), point=self.point)
+
+
+def _offers_of(manifest: Manifest | None) -> dict[tuple[str, str], Provider]:
+    """The providers that a manifest names whole: no hook is asked for them."""
+    return {
+        (one.point, one.name): Provider(
+            one.name, one.target, one.summary, one.stability, one.capabilities, one.install_hint
+        )
+        for one in (manifest.provides if manifest else ())
+        if one.target
+    }
 
 
 def _differences(expected: dict[tuple[str, str], Provided], offers: dict[tuple[str, str], Provider]) -> Iterator[str]:

@@ -2,26 +2,50 @@
 
 from __future__ import annotations
 
-import os
-
-from zaxy.api.catalog import API_CURRENT, HOOK_FIELDS, POINTS, STABILITIES, version_text
+from zaxy.api.catalog import API_CURRENT, version_text
+from zaxy.api.event_types import EventType
 from zaxy.errors import ZaxyError
-from zaxy.plugins.discovery import locate
-from zaxy.security.small_files import parsed_json, read_named_file
-from zaxy.settings import KINDS, SETTINGS, Setting, parse
+from zaxy.plugins.manifest_fields import (
+    API,
+    BODY,
+    CLIENT,
+    EVENT_TYPE,
+    HEADER,
+    LANE,
+    OPTION,
+    PROVIDES,
+    PURPOSE,
+    PURPOSES,
+    REQUIRED,
+    SETTING,
+    ManifestField,
+)
+from zaxy.plugins.package_files import ManifestError as ManifestError, read_package_file
+from zaxy.security.small_files import parsed_json
+from zaxy.settings import SETTINGS, Setting, parse
 from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
 FILE_NAME = "zaxy-plugin.json"
-REQUIRED = ...
 FORMAT = 1
-CLIENTS_POINT = "ide_config_writers"
-NEEDS = ("network", "server", "secret")
-NAME_RULE = "lower-case letters, digits and single hyphens, at most 64 characters"
+CLIENTS_POINT, LANES_POINT, COMMANDS_POINT = "ide_config_writers", "retrieval_lanes", "commands"
+ROUTES_POINT = "http_routes"
+FAMILIES_POINT = "event_types"
+
+
+class LaneFacts(NamedTuple):
+    """What a retrieval lane says of itself. The core bounds it, and the user may give it another weight."""
+
+    weight: float = 0.5
+    budget_ms: int = 500
+    scale: str = ""
+    """What its scores are; empty if only their order among each other says anything, and their proportions."""
+
+
+ANY_LANE = LaneFacts()
 
 
 class Provided(NamedTuple):
@@ -29,6 +53,23 @@ class Provided(NamedTuple):
     name: str
     stability: str
     capabilities: tuple[str, ...]
+    target: str = ""
+    """`package.module:Class`; empty where a hook names it."""
+    summary: str = ""
+    install_hint: str = ""
+    words: str = ""
+    """What is typed for a command, behind `zaxy`."""
+    group: str = ""
+    """The heading under which the help lists a command."""
+    lane: LaneFacts | None = None
+    paths: tuple[str, ...] = ()
+    """The paths of the HTTP server that routes answer, with all that lies below them."""
+
+    def as_dict(self) -> dict[str, object]:
+        """What a listing shows of it."""
+        shown = {key: getattr(self, key) for key in ("point", "name", "stability", "capabilities")}
+        more = {"words": self.words, "paths": self.paths}
+        return {**shown, **{key: value for key, value in more.items() if value}}
 
 
 class ClientOption(NamedTuple):
@@ -52,6 +93,20 @@ class ClientFacts(NamedTuple):
     """Where its hooks' JSON says what, before the places of `HOOK_FIELDS`."""
 
 
+class PurposeFacts(NamedTuple):
+    """A preset for the purpose of a checkout. It is data: its package is never imported for it."""
+
+    name: str
+    recall_floor: int
+    scoring_profile: str
+    evidence_policy: str
+    suppresses: tuple[str, ...]
+    terms: tuple[str, ...]
+    emphases: tuple[tuple[str, float], ...]
+    """What each kind of row gains."""
+    floors: tuple[tuple[str, float], ...]
+
+
 class Manifest(NamedTuple):
     name: str
     summary: str
@@ -63,6 +118,18 @@ class Manifest(NamedTuple):
     unknown_keys: tuple[str, ...]
     """Keys that this version does not know. They are ignored, and `zaxy plugins check` reports them."""
     clients: tuple[ClientFacts, ...] = ()
+    secret_shapes: str = ""
+    """The file beside the manifest that has its rows of secret shapes."""
+    purposes: tuple[PurposeFacts, ...] = ()
+    contract: str = ""
+    """`package.module:function`, which gives what the package promises beside this."""
+    event_types: tuple[EventType, ...] = ()
+    """The types of the families that it owns."""
+
+    @property
+    def claims(self) -> list[tuple[str, str]]:
+        """The names that it lays claim to, each with its point."""
+        return [(one.point, one.name) for one in self.provides] + [(PURPOSES, one.name) for one in self.purposes]
 
     @property
     def points(self) -> tuple[str, ...]:
@@ -74,42 +141,9 @@ class Manifest(NamedTuple):
         return low if low == high else f"{low} to {high}"
 
 
-class ManifestField(NamedTuple):
-    key: str
-    kind: str
-    check: Callable[[object], Any]
-    meaning: str
-    default: object = REQUIRED
-
-
-class ManifestError(Exception):
-    """The manifest is missing or malformed. The message says where."""
-
-
 def read_manifest(module: str, package: str) -> Manifest:
     """The manifest at the root of the package that holds `module`, announced by the distribution `package`."""
-    parent = module.rpartition(".")[0] or module
-    try:
-        spec = locate(parent)
-    except Exception as error:  # a broken import hook must not stop the listing
-        raise ManifestError(f"looking for the package {parent} failed: {error!r}") from None
-    if spec is None or not spec.submodule_search_locations:
-        raise ManifestError(f"the package {parent} that it announces is not installed")
-    for folder in spec.submodule_search_locations:
-        path = os.path.join(folder, FILE_NAME)
-        try:
-            data = read_named_file(path)
-        except (FileNotFoundError, NotADirectoryError):
-            get_data = getattr(spec.loader, "get_data", None)  # a package inside a zip
-            try:
-                data = get_data(path) if get_data else b""
-            except OSError:
-                continue
-        except OSError as error:
-            raise ManifestError(f"{FILE_NAME} cannot be read: {error.strerror}") from None
-        if data:
-            return parse_manifest(data, package)
-    raise ManifestError(f"the package {parent} has no {FILE_NAME}")
+    return parse_manifest(read_package_file(module, FILE_NAME), package)
 
 
 def parse_manifest(data: bytes, package: str) -> Manifest:
@@ -132,20 +166,59 @@ def parse_manifest(data: bytes, package: str) -> Manifest:
     body, rest = _fields(rest, "", BODY)
     unknown = set(rest) | {f"api.{key}" for key in api_rest}
     provides = tuple(_provided(item, f"provides[{i}]", unknown) for i, item in enumerate(body["provides"]))
-    if not provides:
+    if not provides and not body["secret_shapes"] and not body["purposes"]:
         raise ManifestError(f"{FILE_NAME}: 'provides' is empty; name at least one extension point")
     twice = [p for i, p in enumerate(provides) if (p.point, p.name) in {(q.point, q.name) for q in provides[:i]}]
     if twice:
         raise ManifestError(f"{FILE_NAME}: it provides {twice[0].name!r} twice at {twice[0].point}")
     settings = tuple(_setting(item, f"settings[{i}]", package, unknown) for i, item in enumerate(body["settings"]))
     clients = tuple(_client(item, f"clients[{i}]", provides, unknown) for i, item in enumerate(body["clients"]))
-    return Manifest(*known, provides, settings, tuple(body["needs"]), tuple(sorted(unknown)), clients)
+    more = {
+        "needs": tuple(body["needs"]),
+        "clients": clients,
+        "secret_shapes": body["secret_shapes"],
+        "purposes": _purposes(body["purposes"], unknown),
+        "contract": body["contract"],
+        "event_types": _event_types(body["event_types"], provides, unknown),
+    }
+    return Manifest(*known, provides, settings, unknown_keys=tuple(sorted(unknown)), **more)
 
 
 def _provided(item: object, where: str, unknown: set[str]) -> Provided:
     fields, rest = _fields(item, where, PROVIDES)
     unknown |= {f"{where}.{key}" for key in rest}
-    return Provided(fields["point"], fields["name"], fields["stability"], tuple(fields["capabilities"]))
+    is_command = fields["point"] == COMMANDS_POINT
+    name = fields["name"] or fields["words"].replace(" ", "-")
+    if not name:
+        raise ManifestError(f"{FILE_NAME}: {where}.name is missing")
+    for key in ("words", "target", "summary"):
+        if is_command and not fields[key]:
+            raise ManifestError(f"{FILE_NAME}: {where}.{key} is missing: help lists a command without its code")
+    for key in ("words", "group"):
+        if fields[key] and not is_command:
+            raise ManifestError(f"{FILE_NAME}: {where}.{key} is only for {COMMANDS_POINT}")
+    if bool(fields["paths"]) != (fields["point"] == ROUTES_POINT):
+        raise ManifestError(f"{FILE_NAME}: {where}.paths is for {ROUTES_POINT}, which must have it")
+    if fields["target"] and not fields["summary"]:
+        raise ManifestError(f"{FILE_NAME}: {where}.summary is missing beside its target")
+    return Provided(
+        fields["point"],
+        name,
+        fields["stability"],
+        tuple(fields["capabilities"]),
+        *(fields[key] for key in ("target", "summary", "install_hint", "words", "group")),
+    )._replace(lane=_lane(fields, where, unknown), paths=fields["paths"])
+
+
+def _lane(fields: dict[str, Any], where: str, unknown: set[str]) -> LaneFacts | None:
+    """What a retrieval lane says of itself; None where nothing is said."""
+    if fields["lane"] is None:
+        return None
+    if fields["point"] != LANES_POINT:
+        raise ManifestError(f"{FILE_NAME}: {where}.lane is only for {LANES_POINT}")
+    values, rest = _fields(fields["lane"], f"{where}.lane", LANE)
+    unknown |= {f"{where}.lane.{key}" for key in rest}
+    return LaneFacts(*(values[field.key] for field in LANE))
 
 
 def _client(item: object, where: str, provides: tuple[Provided, ...], unknown: set[str]) -> ClientFacts:
@@ -164,6 +237,43 @@ def _client(item: object, where: str, provides: tuple[Provided, ...], unknown: s
             raise ManifestError(f"{FILE_NAME}: {where}.options[{number}].flag must begin with --{word}-")
         options.append(ClientOption(fields["name"], *(values[field.key] for field in OPTION)))
     return ClientFacts(fields["name"], fields["preset"], tuple(options), fields["hook_json"])
+
+
+def _purposes(items: list[object], unknown: set[str]) -> tuple[PurposeFacts, ...]:
+    if not items:
+        return ()
+    from zaxy.plugins.purpose_check import misfit_of, misfit_of_all
+
+    purposes = []
+    for number, item in enumerate(items):
+        where = f"purposes[{number}]"
+        fields, rest = _fields(item, where, PURPOSE)
+        unknown |= {f"{where}.{key}" for key in rest}
+        purposes.append(PurposeFacts(*(fields[field.key] for field in PURPOSE)))
+        if misfit := misfit_of(purposes[-1]):
+            raise ManifestError(f"{FILE_NAME}: {where}.{misfit}")
+    if misfit := misfit_of_all(purposes):
+        raise ManifestError(f"{FILE_NAME}: {misfit}")
+    return tuple(purposes)
+
+
+def _event_types(items: list[object], provides: tuple[Provided, ...], unknown: set[str]) -> tuple[EventType, ...]:
+    families = [provided.name for provided in provides if provided.point == FAMILIES_POINT]
+    if not items and not families:
+        return ()
+    from zaxy.plugins.event_type_check import families_misfit, misfit_of
+
+    types = []
+    for number, item in enumerate(items):
+        where = f"event_types[{number}]"
+        fields, rest = _fields(item, where, EVENT_TYPE)
+        unknown |= {f"{where}.{key}" for key in rest}
+        types.append(EventType(*(fields[field.key] for field in EVENT_TYPE)))
+        if misfit := misfit_of(types[-1]):
+            raise ManifestError(f"{FILE_NAME}: {where}.{misfit}")
+    if misfit := families_misfit(families, types):
+        raise ManifestError(f"{FILE_NAME}: {misfit}")
+    return tuple(types)
 
 
 def _setting(item: object, where: str, package: str, unknown: set[str]) -> Setting:
@@ -208,162 +318,3 @@ def _fields(value: object, where: str, fields: tuple[ManifestField, ...]) -> tup
         except ManifestError as error:
             raise ManifestError(f"{FILE_NAME}: {dot}{field.key} {error}") from None
     return taken, rest
-
-
-def _anything(value: object) -> object:
-    return value
-
-
-def _integer(value: object) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    raise ManifestError("must be an integer")
-
-
-def _boolean(value: object) -> bool:
-    if isinstance(value, bool):
-        return value
-    raise ManifestError("must be true or false")
-
-
-def _text(value: object) -> str:
-    if isinstance(value, str) and value.strip():
-        return value.strip()
-    raise ManifestError("must be a text that is not empty")
-
-
-def _list(value: object) -> list[object]:
-    if isinstance(value, list):
-        return value
-    raise ManifestError("must be a list")
-
-
-def _name(value: object) -> str:
-    if isinstance(value, str) and is_name(value):
-        return value
-    raise ManifestError(f"must be a name ({NAME_RULE})")
-
-
-def _names(value: object) -> list[str]:
-    return [_name(item) for item in _list(value)]
-
-
-def _name_or_nothing(value: object) -> str:
-    return "" if value == "" else _name(value)
-
-
-def _flag(value: object) -> str:
-    if isinstance(value, str) and value.startswith("--") and is_name(value[2:]):
-        return value
-    raise ManifestError("must be an option such as --acme-config")
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    return tuple(_text(item) for item in _list(value))
-
-
-def _places(value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    if not isinstance(value, dict):
-        raise ManifestError("must be an object")
-    for field in value:
-        if field not in HOOK_FIELDS:
-            raise ManifestError(f"has {field!r:.40}; the fields are {', '.join(HOOK_FIELDS)}")
-    return tuple((field, _texts(places)) for field, places in value.items())
-
-
-def _env(value: object) -> str:
-    plain = isinstance(value, str) and value.replace("_", "").isalnum() and value.isascii()
-    if isinstance(value, str) and plain and value == value.upper() and not value[0].isdigit():
-        return value
-    raise ManifestError("must be the name of an environment variable, such as ACME_NOTES_FOLDER")
-
-
-def _needs(value: object) -> list[str]:
-    return [_one_of(NEEDS)(item) for item in _list(value)]
-
-
-def _version(value: object) -> tuple[int, int]:
-    parts = value.split(".") if isinstance(value, str) else []
-    if len(parts) == 2 and all(part.isdecimal() and part.isascii() and len(part) < 6 for part in parts):
-        return (int(parts[0]), int(parts[1]))
-    raise ManifestError('must be a pair such as "0.1"')
-
-
-def _one_of(choices: tuple[str, ...]) -> Callable[[object], str]:
-    def check(value: object) -> str:
-        if isinstance(value, str) and value in choices:
-            return value
-        raise ManifestError(f"must be one of {', '.join(choices)}")
-
-    return check
-
-
-def is_name(text: str) -> bool:
-    parts = text.split("-")
-    return len(text) <= 64 and all(p and p.isascii() and p.isalnum() and p == p.lower() for p in parts)
-
-
-HEADER = (
-    ManifestField("manifest", "integer", _integer, "The format of this file: 1."),
-    ManifestField("name", "name", _name, "The plugin's name, as its entry point announces it."),
-    ManifestField("summary", "text", _text, "What it is for, in a sentence."),
-    ManifestField("api", "object", _anything, "The plugin API that it was written for."),
-)
-API = (
-    ManifestField("min", "version", _version, "The lowest plugin API it works with."),
-    ManifestField("max", "version", _version, "The highest plugin API it was tested with."),
-)
-BODY = (
-    ManifestField("provides", "list", _list, "The providers that its hooks offer."),
-    ManifestField("settings", "list", _list, "The settings that it reads.", []),
-    ManifestField("needs", "list of network, server, secret", _needs, "What must be there for it to work.", []),
-    ManifestField("clients", "list", _list, "What must be known of its clients before their code is imported.", []),
-)
-CLIENT = (
-    ManifestField("name", "name", _name, "The client, one of its `ide_config_writers`."),
-    ManifestField(
-        "preset", "name", _name_or_nothing, "The preset of `zaxy init` that sets it up, such as `local-acme`.", ""
-    ),
-    ManifestField("options", "list", _list, "The options that it brings to `zaxy ide-config`.", []),
-    ManifestField(
-        "hook_json", "object of lists", _places, "Where the JSON of its hooks says what, as dotted paths.", {}
-    ),
-)
-OPTION = (
-    ManifestField("flag", "option", _flag, "The option, such as `--acme-config`."),
-    ManifestField("sets", "scope, path or trust", _one_of(("scope", "path", "trust")), "What it sets."),
-    ManifestField("choices", "list of texts", _texts, "The values that it takes.", []),
-    ManifestField("help", "text", _text, "What it does, for the help."),
-)
-PROVIDES = (
-    ManifestField("point", "extension point", _one_of(tuple(POINTS)), "The extension point."),
-    ManifestField("name", "name", _name, "The provider's name at that point."),
-    ManifestField("stability", "stability", _one_of(STABILITIES), "stable, beta or experimental.", "experimental"),
-    ManifestField("capabilities", "list of names", _names, "Optional abilities that the point knows.", []),
-)
-SETTING = (
-    ManifestField("env", "environment variable", _env, "The environment variable."),
-    ManifestField("type", "setting type", _one_of(KINDS), ", ".join(KINDS) + ".", "string"),
-    ManifestField("default", "any", _anything, "The value when nothing is set.", None),
-    ManifestField("meaning", "text", _text, "What it does, in a sentence."),
-    ManifestField(
-        "secret", "boolean", _boolean, "Masked in listings, and readable from the file that <env>_FILE names.", False
-    ),
-    ManifestField(
-        "workspace",
-        "boolean",
-        _boolean,
-        "Whether a workspace's own file may set it: only what can reach no network, key, path, program or gate.",
-        False,
-    ),
-    ManifestField("stability", "stability", _one_of(STABILITIES), "stable, beta or experimental.", "experimental"),
-)
-FIELDS = {
-    "": (*HEADER, *BODY),
-    "api": API,
-    "provides[]": PROVIDES,
-    "settings[]": SETTING,
-    "clients[]": CLIENT,
-    "clients[].options[]": OPTION,
-}
-"""All fields of the manifest, by the object that holds them. This is the manifest's contract."""

@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 from zaxy import __version__
-from zaxy.api.catalog import API_CURRENT, API_FLOOR, POINTS, STORES_OF_LINES, version_text
+from zaxy.api.catalog import API_CURRENT, API_FLOOR, OWN_LANES, POINTS, STORES_OF_LINES, version_text
+from zaxy.api.event_types import CORE_FAMILIES
+from zaxy.command_table import COMMANDS
 from zaxy.errors import Conflict, InvalidRequest, NotFound
 from zaxy.plugins.discovery import Announcement, announced
-from zaxy.plugins.manifest import CLIENTS_POINT, ClientFacts, Manifest, ManifestError, Provided, read_manifest
+from zaxy.plugins.hung import hung_plugins, left_out
+from zaxy.plugins.manifest import (
+    CLIENTS_POINT,
+    COMMANDS_POINT,
+    FAMILIES_POINT,
+    ClientFacts,
+    Manifest,
+    ManifestError,
+    Provided,
+    PurposeFacts,
+    read_manifest,
+)
+from zaxy.plugins.manifest_fields import PURPOSES
 from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -15,22 +29,29 @@ if TYPE_CHECKING:
 
     from zaxy.settings import Settings
 
-CORE = Announcement("core", "zaxy.plugins.builtin", "zaxy-core", __version__)
+CORE = Announcement("core", "zaxy.plugins", "zaxy-core", __version__)
 BUILT_IN_GRAPH = "sqlite"
 """The graph store of the core itself, which many processes may open."""
 STATES = ("ready", "loaded", "disabled", "incompatible", "failed")
 
 
 def install_advice(name: str) -> str:
-    """How to get a plugin or a provider. An unknown name is not looked up in an index."""
+    """How to get a plugin or a provider. What nobody knows is looked up nowhere."""
+    from zaxy.plugins.install_hints import install_hint
+
+    if package := package_of(name):
+        return f"Install the package that provides it: {install_hint(package)}"
+    return "Check the spelling, or install the package that provides it."
+
+
+def package_of(name: str) -> str:
+    """The package of this tree that brings a plugin or a provider of that name, or a command such as `zaxy import`;
+    empty if none does."""
     import json
     import os
 
-    with open(os.path.join(os.path.dirname(__file__), "published.json"), encoding="utf-8") as file:
-        published = json.load(file)
-    if name in published:
-        return f"Install the package that provides it: pip install {published[name]}"
-    return "Check the spelling, or install the package that provides it."
+    with open(os.path.join(os.path.dirname(__file__), "packages.json"), encoding="utf-8") as file:
+        return str(json.load(file).get(name, ""))
 
 
 class InstalledPlugin(NamedTuple):
@@ -60,10 +81,12 @@ class InstalledPlugin(NamedTuple):
             "version": self.version,
             "package": self.package,
             "summary": manifest.summary if manifest else "",
-            "provides": [p._asdict() for p in manifest.provides] if manifest else [],
+            "provides": [p.as_dict() for p in manifest.provides] if manifest else [],
             "api": {"min": version_text(manifest.api_min), "max": version_text(manifest.api_max)} if manifest else None,
             "settings": [s.env for s in manifest.settings] if manifest else [],
             "needs": list(manifest.needs) if manifest else [],
+            "event_types": [one.name for one in manifest.event_types] if manifest else [],
+            "purposes": [one.name for one in manifest.purposes] if manifest else [],
             "state": self.state,
             "stage": self.stage,
             "error": self.error,
@@ -106,7 +129,10 @@ def load_roster(settings: Settings, announcements: Sequence[Announcement] | None
     preferred = _preferences(settings.plugins_prefer)
     rows = [_row(CORE, frozenset())]
     rows += [_row(announcement, disabled) for announcement in found]
+    if notes := hung_plugins():
+        rows = [left_out(row, notes, settings.plugins_budget) for row in rows]
     rows = _settle_plugin_names(rows)
+    rows = [_with_other_lanes(_without_shadows(row)) for row in rows]
     rows = _settle_provider_names(rows, preferred)
     notices = [
         f"ZAXY_PLUGINS_DISABLE names {word!r}, "
@@ -123,8 +149,7 @@ def _row(announcement: Announcement, disabled: frozenset[str]) -> InstalledPlugi
     try:
         manifest = read_manifest(row.module, row.package)
     except ManifestError as error:
-        fix = f"Upgrade or remove it: pip install --upgrade {row.package}. Its author runs 'zaxy plugins check'."
-        row = row.broken("failed", "manifest", str(error), fix)
+        row = row.broken("failed", "manifest", str(error), _upgrade_or_remove(row.package))
     else:
         row = _judged(row._replace(manifest=manifest), manifest)
     if row.name in disabled or any(same_package(row.package, word) for word in disabled):
@@ -146,14 +171,14 @@ def _judged(row: InstalledPlugin, manifest: Manifest) -> InstalledPlugin:
             "incompatible",
             "api",
             f"it needs plugin API {manifest.api}; {window}",
-            "Upgrade the core: pip install --upgrade zaxy-core",
+            f"{_upgrade(CORE.package, 'the core')}.",
         )
     if manifest.api_max < API_FLOOR:
         return row.broken(
             "incompatible",
             "api",
             f"it speaks plugin API {manifest.api}; {window}",
-            f"Upgrade the plugin: pip install --upgrade {row.package}",
+            f"{_upgrade(row.package, 'the plugin')}.",
         )
     if manifest.api_max < STORES_OF_LINES and any(one.point == "event_stores" for one in manifest.provides):
         since = version_text(STORES_OF_LINES)
@@ -161,10 +186,30 @@ def _judged(row: InstalledPlugin, manifest: Manifest) -> InstalledPlugin:
             "incompatible",
             "api",
             f"it speaks plugin API {manifest.api}, and since {since} an event store keeps lines, not events",
-            f"Upgrade the plugin: pip install --upgrade {row.package}. Its author makes the lines with "
+            f"{_upgrade(row.package, 'the plugin')}. Its author makes the lines with "
             f'zaxy.api.plan_append, and says "max": "{since}" in the manifest.',
         )
+    for provided in manifest.provides:
+        if provided.point == FAMILIES_POINT and provided.name in CORE_FAMILIES:
+            return row.broken(
+                "failed",
+                "name",
+                f"it claims the event types {provided.name}.*, and they are the core's own",
+                f"Upgrade or remove {row.package}. Its author begins its types with another word.",
+            )
     return row
+
+
+def _upgrade(package: str, what: str) -> str:
+    from zaxy.plugins.install_hints import upgrade_hint
+
+    return upgrade_hint(package, what)
+
+
+def _upgrade_or_remove(package: str) -> str:
+    from zaxy.plugins.install_hints import remove_hint
+
+    return f"{_upgrade(package, 'it')}, or remove it: {remove_hint(package)}. Its author runs 'zaxy plugins check'."
 
 
 def _settle_plugin_names(rows: list[InstalledPlugin]) -> list[InstalledPlugin]:
@@ -186,37 +231,93 @@ def _settle_plugin_names(rows: list[InstalledPlugin]) -> list[InstalledPlugin]:
 def _settle_provider_names(rows: list[InstalledPlugin], preferred: dict[tuple[str, str], str]) -> list[InstalledPlugin]:
     """If two providers have one name at one point, the configuration decides, never the order of loading.
 
-    The core's own providers are used unless a plugin is preferred. Of two plugins, neither is used.
+    The core's own providers are used unless a plugin is preferred, and so are those of the packages that the core
+    names. Of two others, neither is used.
     """
     claims: dict[tuple[str, str], list[InstalledPlugin]] = {}
-    for row, provided in _usable_providers(rows):
-        claims.setdefault((provided.point, provided.name), []).append(row)
+    for row in rows:
+        for claim in row.manifest.claims if row.usable and row.manifest else ():
+            claims.setdefault(claim, []).append(row)
     refused: dict[InstalledPlugin, InstalledPlugin] = {}
     for (point, name), claimants in claims.items():
         chosen = [row for row in claimants if same_package(row.package, preferred.get((point, name), ""))]
         if len(claimants) < 2 or len(chosen) == 1:
             continue
+        keepers = (CORE.package, package_of(f"zaxy {name}" if point == COMMANDS_POINT else name))
         for row in claimants:
-            if row.package == CORE.package:
+            if row.package in keepers:
                 continue
             others = ", ".join(other.package for other in claimants if other is not row)
             refused[row] = row.broken(
                 "failed",
                 "name",
-                f"its {POINTS[point].name} provider {name!r} is also provided by {others}",
+                f"its {_called(point)} {name!r} is also provided by {others}",
                 f"Choose one: ZAXY_PLUGINS_PREFER={point}:{name}={row.package} (or ={others}), or disable one.",
             )
     return [refused.get(row, row) for row in rows]
 
 
+def _without_shadows(row: InstalledPlugin) -> InstalledPlugin:
+    """Refuse a plugin with a command that would stand before or behind one of the core's."""
+    for provided in row.manifest.provides if row.usable and row.manifest else ():
+        words = provided.words.split()
+        for own in COMMANDS if words else ():
+            typed = own.words.split()
+            if words[: len(typed)] == typed or typed[: len(words)] == words:
+                return row.broken(
+                    "failed",
+                    "manifest",
+                    f"its command 'zaxy {provided.words}' would shadow 'zaxy {own.words}' of the core",
+                    f"Its author gives it other words. Until then remove it: pip uninstall {row.package}",
+                )
+    return row
+
+
+def _with_other_lanes(row: InstalledPlugin) -> InstalledPlugin:
+    """Refuse a plugin whose lane is called like one of the core's: nobody could say where a score comes from."""
+    for provided in row.manifest.provides if row.usable and row.manifest and row.package != CORE.package else ():
+        if provided.point == "retrieval_lanes" and provided.name in OWN_LANES:
+            return row.broken(
+                "failed",
+                "name",
+                f"its lane {provided.name!r} has the name of a part of the core's own scores",
+                f"Its author gives it another name. Until then remove it: pip uninstall {row.package}",
+            )
+    return row
+
+
+def _called(point: str) -> str:
+    return "purpose" if point == PURPOSES else f"{point} provider"
+
+
 def owner_of(roster: Roster, point: str, name: str) -> tuple[InstalledPlugin, Provided] | None:
     """The usable plugin that provides `name` at `point`, after preferences."""
-    owners = [owner for owner in roster.providers if (owner[1].point, owner[1].name) == (point, name)]
+    row = _holder(roster, point, name)
+    for provided in row.manifest.provides if row and row.manifest else ():
+        if row and (provided.point, provided.name) == (point, name):
+            return row, provided
+    return None
+
+
+def _holder(roster: Roster, point: str, name: str) -> InstalledPlugin | None:
+    """The usable plugin that a name belongs to, after preferences."""
+    holders = [row for row in roster.rows if row.usable and row.manifest and (point, name) in row.manifest.claims]
     preferred = roster.preferred.get((point, name), "")
     if preferred and any(same_package(r.package, preferred) and may_provide(r, point, name) for r in roster.rows):
         return None  # the one that the user chose is broken, and no other takes its place
-    chosen = [owner for owner in owners if preferred and same_package(owner[0].package, preferred)]
-    return next(iter(chosen or owners), None)
+    chosen = [row for row in holders if preferred and same_package(row.package, preferred)]
+    return next(iter(chosen or holders), None)
+
+
+def purposes_of(roster: Roster) -> list[PurposeFacts]:
+    """The presets for purposes that usable plugins bring, by name."""
+    found = [
+        purpose
+        for row in roster.rows
+        for purpose in (row.manifest.purposes if row.usable and row.manifest else ())
+        if _holder(roster, PURPOSES, purpose.name) is row
+    ]
+    return sorted(found)
 
 
 def clients_of(roster: Roster) -> list[ClientFacts]:
@@ -250,9 +351,9 @@ def may_provide(row: InstalledPlugin, point: str, name: str) -> bool:
     """Whether a plugin that is not in use provides it, or might: a broken manifest does not say."""
     if row.usable:
         return False
-    if row.manifest is None or not row.manifest.provides:
+    if row.manifest is None or not row.manifest.claims:
         return row.state != "disabled"
-    return any((provided.point, provided.name) == (point, name) for provided in row.manifest.provides)
+    return (point, name) in row.manifest.claims
 
 
 def _preferences(words: Sequence[str]) -> dict[tuple[str, str], str]:
@@ -260,17 +361,18 @@ def _preferences(words: Sequence[str]) -> dict[tuple[str, str], str]:
     for word in sorted(set(words)):
         claim, _, package = word.partition("=")
         point, _, name = claim.partition(":")
-        if point not in POINTS or not name or not package:
+        if point not in (*POINTS, PURPOSES) or not name or not package:
             raise InvalidRequest(
                 f"ZAXY_PLUGINS_PREFER has {word!r}, which is not point:name=package",
-                f"Write for example export_sinks:file=acme-files. The points are {', '.join(POINTS)}.",
+                f"Write for example export_sinks:file=acme-files. The points are {', '.join((*POINTS, PURPOSES))}.",
             )
         preferred[(point, name)] = package
     return preferred
 
 
 def _idle_preferences(rows: list[InstalledPlugin], preferred: dict[tuple[str, str], str]) -> list[str]:
-    offered = {(provided.point, provided.name, _folded(row.package)) for row, provided in _usable_providers(rows)}
+    usable = [(row.package, row.manifest.claims) for row in rows if row.usable and row.manifest]
+    offered = {(point, name, _folded(package)) for package, claims in usable for point, name in claims}
     return [
         f"ZAXY_PLUGINS_PREFER asks for {package} as {point}:{name}, which it does not provide"
         for (point, name), package in sorted(preferred.items())

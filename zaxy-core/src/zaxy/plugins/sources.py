@@ -6,13 +6,17 @@ import ast
 from pathlib import Path
 
 from zaxy.plugins.discovery import locate
+from zaxy.plugins.manifest import FILE_NAME
 
 
 def python_sources(module: str) -> list[str]:
-    """The text of every module of the package that holds the plugin's entry module."""
-    spec = locate(module.rpartition(".")[0] or module)
-    folders = list(spec.submodule_search_locations or []) if spec else []
-    files = sorted(file for folder in folders for file in Path(folder).rglob("*.py"))
+    """The text of every module of the package that holds the plugin's manifest."""
+    parent = module.rpartition(".")[0] or module
+    specs = [spec for place in (parent, module) if (spec := locate(place)) and spec.submodule_search_locations]
+    places = [[Path(folder) for folder in spec.submodule_search_locations or ()] for spec in specs]
+    with_manifest = [one for one in places if any((folder / FILE_NAME).exists() for folder in one)]
+    folders = next(iter(with_manifest or places), [])
+    files = sorted(file for folder in folders for file in folder.rglob("*.py"))
     return [file.read_text(encoding="utf-8", errors="replace") for file in files]
 
 

@@ -7,7 +7,9 @@ from datetime import datetime
 from typing import TypeVar
 
 from zaxy.extract.names import entity_key
+from zaxy.plugins.manifest import ANY_LANE
 from zaxy.retrieve.lanes import LaneHit
+from zaxy.retrieve.outside_lanes import LaneAnswer
 from zaxy.retrieve.profiles import Profile
 from zaxy.retrieve.results import ScoreStep
 from zaxy.text.ranking import Hit
@@ -17,6 +19,8 @@ T = TypeVar("T")
 MONTH = 30 * 86400.0
 ENOUGH_FEEDBACK = 3.0
 KEYWORD, VERBATIM = "keyword", "verbatim"
+USUAL_WEIGHT = ANY_LANE.weight
+"""Of a lane that says nothing of itself. One of less weight says less of what a row means, one of more no more."""
 
 
 Part = tuple[str, float, float, float]
@@ -26,7 +30,7 @@ Part = tuple[str, float, float, float]
 class Proposal:
     """What the lanes say of one event."""
 
-    __slots__ = ("hit", "parts", "score", "seq", "text")
+    __slots__ = ("hit", "meaning", "parts", "score", "seq", "text")
 
     def __init__(self, text: Text, hit: Hit | None = None, first: Part | None = None) -> None:
         """`text`: its best passage. `first`: what the lane says that found it."""
@@ -36,6 +40,8 @@ class Proposal:
         self.parts = [first] if first else []
         """What its score is the sum of, as `ScoreStep`s have it: most proposals are never shown."""
         self.score = first[2] * first[3] if first else 0.0
+        self.meaning = 0.0
+        """How far it stands out by its meaning, as a lane of a plugin says."""
 
     def add(self, lane: str, raw: float, normalised: float, weight: float) -> None:
         self.parts.append((lane, raw, normalised, weight))
@@ -44,7 +50,7 @@ class Proposal:
     def said_by(self, text: Text) -> Proposal:
         """Another event with the same score, which speaks of the same thing."""
         other = Proposal(text, self.hit)
-        other.parts, other.score = self.parts, self.score
+        other.parts, other.score, other.meaning = self.parts, self.score, self.meaning
         return other
 
     @property
@@ -82,6 +88,19 @@ def add(proposals: dict[int, Proposal], hits: Sequence[LaneHit], *, lane: str, w
     for seq, score, entity in hits:
         if seq in proposals and score > 0 and (entity is None or entity_key(entity) == proposals[seq].text.entity):
             proposals[seq].add(lane, score, min(score / best, 1.0), weight)
+
+
+def add_outside(proposals: dict[int, Proposal], answer: LaneAnswer, factor: float) -> None:
+    """Let a lane of a plugin speak for the events that are proposed: for one that stands out up to twice as much.
+
+    `factor`: how much the profile has such lanes count.
+    """
+    trusted = min(answer.weight / USUAL_WEIGHT, 1.0)
+    for seq, score, share, meaning in answer.hits:
+        if seq in proposals and share > 0:
+            weight = min(answer.weight * factor * (1 + meaning), 1.0)
+            proposals[seq].add(answer.lane, score, share, weight)
+            proposals[seq].meaning = max(proposals[seq].meaning, meaning * trusted)
 
 
 def weigh(proposals: Iterable[Proposal], profile: Profile, newest: str, feedback: Mapping[int, float]) -> None:

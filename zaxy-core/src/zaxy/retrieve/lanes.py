@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from zaxy.api.models import AsOf, EntityRef, EntityRow
 from zaxy.api.names import folded_name
+from zaxy.api.versions import EXTRACTOR
 from zaxy.text.tokens import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -58,9 +59,13 @@ def entities_named(backend: ProjectionBackend, session: str, question: str, as_o
 
 
 def exact(named: Iterable[NamedRow]) -> list[LaneHit]:
-    """Events that tell of something which the question calls by its name."""
+    """Events that tell of something which the question calls by its name, or in which an extractor sees it."""
     return [
-        LaneHit(row.opened_seq, share, EntityRef(row.entity.entity_type, row.entity.name))
+        LaneHit(
+            row.opened_seq,
+            share,
+            None if EXTRACTOR in row.entity.properties else EntityRef(row.entity.entity_type, row.entity.name),
+        )
         for row, share in named
         if row.entity.entity_type not in BACKGROUND
     ]

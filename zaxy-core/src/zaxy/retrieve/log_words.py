@@ -16,7 +16,10 @@ from zaxy.api.names import folded_name
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.citation import citations
 from zaxy.eventloom.view import LogView
+from zaxy.extract.derived import derived_of
 from zaxy.extract.rules import ENTITY_TYPES, NOTHING
+from zaxy.extract.sentences import sentence_of
+from zaxy.plugins.families import Families
 from zaxy.text.passages import OBSERVED, Passage, passages_of_each
 from zaxy.text.schema import Text
 
@@ -81,12 +84,14 @@ class LogWords:
         extract: Callable[[Sequence[Event]], Sequence[ExtractedEvent]],
         *,
         renamed: Renamed,
+        families: Families,
         frozen: Collection[str] = (),
     ) -> None:
         """`frozen`: followers of another history than the log's. What they hold of it is left out."""
         self._events = events
         self._extract = extract
         self._renamed = renamed
+        self._families = families
         self._frozen = frozen
         self._rows: dict[int, Extraction] = {}
 
@@ -96,7 +101,7 @@ class LogWords:
         self._take_rows(events)
         same = [(text, self._same(TEXT, text.seq, text.hash, events)) for text in texts]
         read = [(text, event) for text, event in same if event is not None and event.payload is not None]
-        parts = passages_of_each([(event, self._rows[event.seq]) for _, event in read])
+        parts = self._passages([event for _, event in read])
         cited = citations(self._events.session, [(event.seq, event.hash) for _, event in read])
         found: dict[int, Said] = {}
         for (text, event), of_event, citation in zip(read, parts, cited, strict=True):
@@ -105,6 +110,10 @@ class LogWords:
             entities = self._rows[event.seq].entities
             found[text.id] = Said(event, of_event[text.part], entities[0] if entities else None, citation)
         return found
+
+    def derived(self, seq: int) -> list[Entity]:
+        """What extractors of plugins made of an event whose words were asked for: made again from the event itself."""
+        return derived_of(self._rows[seq]) if seq in self._rows else []
 
     def entities(self, rows: Sequence[EntityRow]) -> list[Entity | None]:
         """What each row says, in the words of the events that it came from; None for what is gone or damaged."""
@@ -116,8 +125,7 @@ class LogWords:
     def beginnings(self, events: Sequence[Event]) -> list[Passage | None]:
         """The first passage of each event; None for one that says nothing."""
         self._take_rows({event.seq: event for event in events if event.type in OBSERVED})  # others need none
-        of_each = passages_of_each([(event, self._rows.get(event.seq, NOTHING)) for event in events])
-        return [next(iter(parts), None) for parts in of_each]
+        return [next(iter(parts), None) for parts in self._passages(events)]
 
     def row_beginnings(self, rows: Sequence[tuple[EntityRow, Entity]]) -> list[Passage]:
         """The same of each row, which is given with its entity: of all that its events say together.
@@ -131,6 +139,19 @@ class LogWords:
         return [
             one or Passage(entity.summary, "", "", "", "", "", {}) for one, (_, entity) in zip(found, rows, strict=True)
         ]
+
+    def _passages(self, events: Iterable[Event]) -> list[list[Passage]]:
+        sentences = self._families.sentences
+        return passages_of_each(
+            [
+                (
+                    event,
+                    self._rows.get(event.seq, NOTHING),
+                    sentence_of(sentences[event.type], event.payload or {}) if event.type in sentences else "",
+                )
+                for event in events
+            ]
+        )
 
     def _entity(self, row: EntityRow, worded_seq: int, events: Mapping[int, Event]) -> Entity | None:
         opened = self._same(GRAPH, row.opened_seq, row.event_hash, events)
@@ -148,7 +169,7 @@ class LogWords:
     def _of_event(self, event: Event, entity: Entity) -> Entity | None:
         """The entity of an event that a row is a version of: of the same name, or else of the same living kind.
 
-        The core's rules give it again whenever they are asked. A plugin's extractor may fail to: the row is left out.
+        The core's rules give it again whenever they are asked. A plugin's code may fail to: the row is left out.
         """
         found = [one for one in self._rows[event.seq].entities if one.entity_type == entity.entity_type]
         for one in found:
@@ -157,7 +178,7 @@ class LogWords:
         for one in found:
             if one.merges:
                 return one
-        if entity.entity_type in ENTITY_TYPES:
+        if entity.entity_type in ENTITY_TYPES and not self._families.owner(event.type):
             raise FollowerDisagrees(GRAPH)
         return None
 

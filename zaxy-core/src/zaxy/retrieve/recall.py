@@ -24,10 +24,12 @@ from zaxy.follow.loop import FollowerState, Loop
 from zaxy.follow.pace import Pace
 from zaxy.graph.dated import DatedGraph
 from zaxy.graph.identities import Identities
+from zaxy.plugins.families import Families
 from zaxy.plugins.host import PluginHost
-from zaxy.plugins.roster import chosen_graph
+from zaxy.plugins.roster import Roster, chosen_graph, load_roster
 from zaxy.retrieve.citations_in_text import real_citations_within
 from zaxy.retrieve.log_words import GRAPH, TEXT, FollowerDisagrees
+from zaxy.retrieve.outside_lanes import OutsideLane, outside_lanes
 from zaxy.retrieve.retriever import Retriever
 from zaxy.retrieve.snapshot import Snapshot
 from zaxy.settings import Settings
@@ -49,6 +51,9 @@ ALL_LANES, PASSAGES, WORDS = "all lanes", "passages", "words"
 """What a reply reads: all that follows the log; passages and what of them no longer holds; or words alone."""
 TO_TRUST = "It is not believed until 'zaxy trust' takes it in."
 NOT_OWN = f"this memory came from elsewhere: this user did not write it. {TO_TRUST}"
+OWN_FOLLOWERS = (TEXT, GRAPH)
+SECONDS_FOR_LANES = 30.0
+"""How long a read waits for a plugin's lane to take in one batch. It needs no such lane to answer."""
 SECONDS_FOR_MARKS = 2.0
 """How long passages wait for a plugin's graph to say which of them no longer hold."""
 
@@ -122,6 +127,10 @@ class Recall:
             if reads == PASSAGES and graph is None:
                 graph, standing = self._as_it_stands(session)
             doubted = states if reads == ALL_LANES else [state for state in states if state.follower == TEXT]
+            notices = self.notices
+            if len(doubted) > len(OWN_FOLLOWERS):  # without a lane the answer is whole, and no less to be trusted
+                notices += warnings([state for state in states if state.follower not in OWN_FOLLOWERS])
+                doubted = [state for state in states if state.follower in OWN_FOLLOWERS]
             foreign = self.foreign(log, states)
             with self.texts.hold(session), graph.hold() if graph else nullcontext():
                 yield (
@@ -130,12 +139,14 @@ class Recall:
                         [*states, *standing],
                         texts=self.texts,
                         graph=graph,
-                        lanes=self._lanes if reads == ALL_LANES else (),
+                        lanes=self._asked_lanes if reads == ALL_LANES else (),
                         extract=self.extractors.extract,
+                        families=self.families,
                         warnings=(*doubts, *self.doubts(session, doubted)),
-                        notices=self.notices,
+                        notices=notices,
                         target=target,
                         foreign=foreign,
+                        derives=self.extractors.adds_rows,
                     ),
                     states,
                 )
@@ -223,8 +234,17 @@ class Recall:
     # The parts, each made when first needed
 
     @cached_property
+    def _roster(self) -> Roster:
+        return load_roster(self._settings)
+
+    @cached_property
+    def families(self) -> Families:
+        """The event types that packages own. An append needs no more of plugins than this."""
+        return Families(lambda: self._roster)
+
+    @cached_property
     def host(self) -> PluginHost:
-        return PluginHost.of(self.workspace)
+        return PluginHost(self._roster, self._settings, Path(self.workspace.eventloom), self.workspace.identity())
 
     @cached_property
     def store(self) -> EventLog:
@@ -261,15 +281,19 @@ class Recall:
         return [lane for lane in self.host.all("retrieval_lanes") if lane.name != "verbatim"]
 
     @cached_property
+    def _asked_lanes(self) -> list[OutsideLane]:
+        return outside_lanes(self._lanes, self._settings.lane_weights, self.host.notices) if self._lanes else []
+
+    @cached_property
     def extractors(self) -> Extractors:
-        return Extractors(self.host.all("extractors"))
+        return Extractors(self.host.all("extractors"), owners=self.host.all("event_types"), families=self.families)
 
     @cached_property
     def followers(self) -> dict[str, Follower]:
         followers: dict[str, Follower] = {TEXT: self.texts, GRAPH: self.backend}
         for lane in self._lanes:
             if "follower" in lane.provider.capabilities:
-                followers[f"lane {lane.name}"] = BoundFollower(lane)
+                followers[f"lane {lane.name}"] = BoundFollower(lane, seconds_to_follow=SECONDS_FOR_LANES)
         return followers
 
     @cached_property
@@ -320,7 +344,7 @@ def _answer(snapshot: Snapshot, answer: Answer) -> Answer:
 
 
 def _with_real_citations(snapshot: Snapshot, result: Result) -> Result:
-    shown = {name: getattr(result, name) for name in ("content", "actor", "entity_name", "metadata")}
+    shown = {name: getattr(result, name) for name in ("content", "actor", "entity_name", "metadata", "derived")}
     if SCHEME not in str(shown).lower():
         return result
     return replace(result, **{name: real_citations_within(of, snapshot.resolves) for name, of in shown.items()})

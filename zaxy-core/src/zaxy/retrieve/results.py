@@ -7,11 +7,11 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from zaxy.api.models import JsonObject
 from zaxy.errors import InvalidRequest
-from zaxy.eventloom.citation import FULL, SHORT
+from zaxy.eventloom.citation import FULL, SHORT, parse_citation
 from zaxy.extract.texts import cut
 from zaxy.text.schema import Text
 
@@ -22,6 +22,8 @@ MAX_PLACE_CHARS = 160
 """Characters of a path, a title or a source that a row in brief shows."""
 
 
+OF_ROWS = "content citation score event_type actor valid_from valid_to entity_name entity_type metadata foreign".split()
+"""The fields of a result that its row has under the same names."""
 GRAPH_LANES = ("exact", "keyword", "traversal")
 
 
@@ -67,6 +69,23 @@ class Result:
     """What the graph keeps of its entity; for those who judge a result, and not shown."""
     foreign: bool = False
     """Whether it is of a log that this user neither wrote nor trusts."""
+    meaning: float = 0.0
+    """How far it stands out by its meaning, as a lane of a plugin says; for those who judge a result."""
+    derived: tuple[JsonObject, ...] = ()
+    """What extractors of plugins see in it that bears on the question: name, type, summary, and the extractor."""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        """The result that `as_dict` describes."""
+        why = row["score_explanation"]
+        return cls(
+            seq=parse_citation(row["citation"]).seq,
+            lane=why["source"],
+            steps=tuple(ScoreStep(**step) for step in why["steps"]),
+            profile=why["profile"],
+            parts=why.get("words", {}),
+            **{name: row[name] for name in OF_ROWS if name in row},
+        )
 
     @property
     def source_lane(self) -> str:
@@ -100,6 +119,8 @@ class Result:
             row |= {"entity_name": self.entity_name, "entity_type": self.entity_type}
         if self.foreign:
             row["foreign"] = True
+        if self.derived:
+            row["derived"] = list(self.derived)
         return {**row, "metadata": dict(self.metadata)}
 
     def explained(self) -> dict[str, Any]:
@@ -126,6 +147,8 @@ class Result:
             row |= {**({} if is_text else {"entity_name": self.entity_name}), "entity_type": self.entity_type}
         if self.foreign:
             row["foreign"] = True
+        if self.derived:
+            row["derived"] = list(self.derived)
         if place := self._place():
             row["metadata"] = place
         return row
@@ -164,6 +187,18 @@ class Answer:
     """What would have come before the last of the results, but no longer holds."""
     replaced: Mapping[int, Text] = field(default_factory=dict)
     """By the seq of a result that came in its place: what would have come, but no longer holds."""
+
+    @classmethod
+    def of(cls, reply: Mapping[str, Any]) -> Self:
+        """The answer that `as_dict` describes."""
+        return cls(
+            results=tuple(map(Result.of, reply["results"])),
+            tokens_used=reply["tokens_used"],
+            truncated=reply["truncated"],
+            next_cursor=reply["next_cursor"] or "",
+            warnings=tuple(reply["warnings"]),
+            notices=tuple(reply["notices"]),
+        )
 
     def in_brief(self) -> dict[str, Any]:
         """The same for a model, which needs no sums of scores."""

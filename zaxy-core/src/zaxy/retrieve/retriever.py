@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
-from zaxy.api.models import AsOf, Candidate, Entity, EntityRef, EntityRow, Query
+from zaxy.api.models import AsOf, Entity, EntityRef, EntityRow, Query
 from zaxy.errors import InvalidRequest, TooLarge, ZaxyError
 from zaxy.extract.names import entity_keys
 from zaxy.retrieve import lanes
 from zaxy.retrieve.closeness import weigh_closeness
+from zaxy.retrieve.derived_rows import derived_rows
 from zaxy.retrieve.endings import ends_of
-from zaxy.retrieve.fusion import Proposal, add, copies_last, lane_of, of_words, ordered, weigh
+from zaxy.retrieve.fusion import (
+    USUAL_WEIGHT,
+    Proposal,
+    add,
+    add_outside,
+    copies_last,
+    lane_of,
+    of_words,
+    ordered,
+    weigh,
+)
 from zaxy.retrieve.log_words import Said
+from zaxy.retrieve.outside_lanes import PROPOSED_BY_OTHERS, LaneAnswer, ask_lanes
 from zaxy.retrieve.page_rows import PageRows, short_rows, whole_rows
 from zaxy.retrieve.present import present_of
 from zaxy.retrieve.profiles import Profile, profile_named
@@ -37,8 +48,6 @@ UNBOUNDED = 1 << 40
 """Tokens: a budget that is not even counted."""
 MAX_QUESTION_CHARS = 4096
 MAX_RESULTS = 100
-SECONDS_FOR_A_LANE = 0.5
-PROPOSED_BY_OTHERS = 50
 CHECKED_TOGETHER = 12
 MAX_NOTICE_CHARS = 160
 STARTS = 3
@@ -90,6 +99,7 @@ class Found(NamedTuple):
     """Filled likewise, by the seq of what came in its place."""
     profile: Profile
     position: Position
+    held_at: AsOf
     notices: list[str]
 
 
@@ -117,7 +127,7 @@ class Retriever:
         best = islice(copies_last(found.held, found.profile), found.position.offset, None)
         known_at = found.position.known_at
         fit = partial(self._short, question=question, known_at=known_at)
-        answer = self._page(question, best, found.position, found.notices, fit=fit)
+        answer = self._page(question, best, found.position, found.notices, fit=fit, held_at=found.held_at)
         last = min((result.score for result in answer.results), default=0.0) if answer.truncated else 0.0
         before = [proposal.text for proposal in found.ended if proposal.score >= last]
         return replace(answer, superseded=tuple(before[:MAX_RESULTS]), replaced=found.replaced)
@@ -143,15 +153,17 @@ class Retriever:
         hits = snapshot.hits(Query(question.text, self._session, as_of=as_of))
         proposals = of_words(hits, profile)
         own = self._of_graph(question, held_at, hits, notices)
-        outside = list(self._of_plugins(question, as_of, notices))
-        others = [*own.items(), *outside]
-        self._propose(proposals, {found.seq for _, of in others for found in of}, as_of)
+        outside: list[LaneAnswer] = []
+        if snapshot.lanes:
+            query = Query(question.text, self._session, PROPOSED_BY_OTHERS, as_of)
+            outside = ask_lanes(snapshot, query, notices)
+        seqs = {found.seq for of in own.values() for found in of}
+        seqs |= {hit.seq for answer in outside for hit in answer.hits}
+        self._propose(proposals, seqs, as_of)
         for lane, found in own.items():
             add(proposals, found, lane=lane, weight=getattr(profile, lane), best=1.0)
-        for lane, found in outside:
-            # Our own lanes' scores are shares already; a plugin's have a scale of their own.
-            top = max((item.score for item in found), default=1.0)
-            add(proposals, found, lane=lane, weight=profile.outside, best=top)
+        for answer in outside:
+            add_outside(proposals, answer, profile.outside / USUAL_WEIGHT)
         self._weigh(proposals, profile, as_of)
         if not (wanted.words or wanted.identifiers or wanted.phrases):
             notices.append(NOTHING_ASKED)
@@ -161,7 +173,7 @@ class Retriever:
         replaced: dict[int, Text] = {}
         doubts = (notices, ended, replaced)
         held = self._holding(best, as_of=held_at, page=question.limit, doubts=doubts)
-        return Found(held, ended, replaced, profile, Position(position.offset, known_at), notices)
+        return Found(held, ended, replaced, profile, Position(position.offset, known_at), held_at, notices)
 
     def _weigh(self, proposals: dict[int, Proposal], profile: Profile, as_of: AsOf) -> None:
         known_at = self._snapshot.head if as_of.known_at is None else as_of.known_at
@@ -207,10 +219,17 @@ class Retriever:
         notices: Sequence[str],
         *,
         fit: Fit,
+        held_at: AsOf | None = None,
     ) -> Answer:
-        """As many rows as were asked for and fit into the budget; the first one always does."""
+        """As many rows as were asked for and fit into the budget; the first one always does.
+
+        `held_at`: the moment at which what extractors see in events must hold, where that is shown.
+        """
         chosen = list(islice(best, question.limit + 1))
         results = list(self._results(question, chosen[: question.limit]))
+        if held_at is not None and self._snapshot.derives:
+            derived = derived_rows(self._snapshot, [one.seq for one in results], question.text, as_of=held_at)
+            results = [replace(one, derived=derived.get(one.seq, ())) for one in results]
         page = PageRows(results, 0) if question.max_tokens == UNBOUNDED else fit(results)
         more = len(chosen) > question.limit or len(page.rows) < len(results)
         cursor = ""
@@ -251,27 +270,6 @@ class Retriever:
             notices.append(f"the graph does not take part: {error.message}")
             return {}
         return {"exact": lanes.exact(named), "traversal": walked}
-
-    def _of_plugins(
-        self, question: Question, as_of: AsOf, notices: list[str]
-    ) -> Iterator[tuple[str, list[lanes.LaneHit]]]:
-        query = Query(question.text, self._session, PROPOSED_BY_OTHERS, as_of)
-        for lane in self._snapshot.lanes:
-            try:
-                found = lane.call("search", query, budget=SECONDS_FOR_A_LANE)
-            except ZaxyError as error:
-                notices.append(f"the lane {lane.name} does not take part: {error.message}")
-                continue
-            if not isinstance(found, list | tuple):
-                notices.append(f"the lane {lane.name} does not take part: it returned no list of candidates")
-                continue
-            fitting = [item for item in found[:PROPOSED_BY_OTHERS] if _fits(item, as_of)]
-            if len(fitting) < len(found):
-                notices.append(f"the lane {lane.name} proposed {len(found) - len(fitting)} events that it cannot mean")
-            best: dict[int, float] = {}
-            for item in fitting:
-                best[item.seq] = max(float(item.score), best.get(item.seq, 0.0))
-            yield lane.name, [lanes.LaneHit(seq, score) for seq, score in best.items()]
 
     def _propose(self, proposals: dict[int, Proposal], seqs: Iterable[int], as_of: AsOf) -> None:
         """Take up events that words did not find."""
@@ -359,12 +357,6 @@ def _about_literals(found: Passages, question: str) -> list[str]:
     return [] if wanted.words or wanted.identifiers or wanted.phrases else [NOTHING_ASKED]
 
 
-def _fits(item: object, as_of: AsOf) -> bool:
-    if not isinstance(item, Candidate) or type(item.seq) is not int or type(item.score) not in (int, float):
-        return False
-    return 0 < item.seq <= (as_of.known_at or 0) and 0 < item.score < math.inf
-
-
 def _result(profile: str, proposal: Proposal, said: Said, *, row: EntityRow | None, entity: Entity | None) -> Result:
     hit, (event, passage, about, citation) = proposal.hit, said
     parts = {}
@@ -391,6 +383,7 @@ def _result(profile: str, proposal: Proposal, said: Said, *, row: EntityRow | No
         parts=parts,
         summary=entity.summary if entity else "",
         properties=entity.properties if entity else {},
+        meaning=proposal.meaning,
     )
 
 

@@ -18,9 +18,10 @@ from zaxy.eventloom.view import LogView
 from zaxy.extract.housekeeping import without_housekeeping
 from zaxy.follow.loop import FollowerState
 from zaxy.graph.dated import DatedGraph
-from zaxy.plugins.host import BoundProvider
+from zaxy.plugins.families import Families
 from zaxy.retrieve.citations_in_text import only_real_citations
 from zaxy.retrieve.log_words import GRAPH, TEXT, IntactEvents, LogWords
+from zaxy.retrieve.outside_lanes import OutsideLane
 from zaxy.retrieve.question import Asked, what_is_asked
 from zaxy.retrieve.results import Result
 from zaxy.text.index import TextIndex
@@ -58,14 +59,17 @@ class Snapshot:
         *,
         texts: TextIndex,
         graph: DatedGraph | None,
-        lanes: Sequence[BoundProvider],
+        lanes: Sequence[OutsideLane],
         extract: Callable[[Sequence[Event]], Sequence[ExtractedEvent]],
+        families: Families,
         warnings: Iterable[str],
         notices: Iterable[str],
         target: int | None = None,
         foreign: Sequence[str] = (),
+        derives: bool = False,
     ) -> None:
         """`graph` is None where words alone are asked. `target`: the event that a ref names, if one was given.
+        `derives`: whether extractors of plugins add rows.
 
         `foreign`: why this user's own log is another one; empty for a log that this user wrote or trusts.
         """
@@ -76,6 +80,9 @@ class Snapshot:
         self.texts = texts
         self.graph = graph
         self.lanes = lanes
+        self.failed_lanes: set[str] = set()
+        """Those that this reply goes on without."""
+        self.derives = derives
         self._warnings = tuple(warnings)
         self.notices = list(notices)
         end = min(reached(states, TEXT), log.end)
@@ -83,8 +90,9 @@ class Snapshot:
         self.followed = reached(states, GRAPH) if graph else 0
         """How many events the graph knows."""
         frozen = [state.follower for state in states if state.frozen]
+        self.families = families
         self._intact = IntactEvents(log)
-        self.words = LogWords(self._intact, extract, renamed=self._renamed, frozen=frozen)
+        self.words = LogWords(self._intact, extract, renamed=self._renamed, families=families, frozen=frozen)
         self._target = target
         self._hits: dict[Query, list[Hit]] = {}
         self._asked: dict[tuple[str, int], Asked] = {}
@@ -160,6 +168,10 @@ class Snapshot:
         if known not in self._newest:
             self._newest[known] = self.texts.newest(self.session, known)
         return self._newest[known]
+
+    def count_said(self, max_count: int, known: int) -> int:
+        """How many of the first `known` events say anything, counted up to `max_count`."""
+        return len(self.texts.latest(self.session, max_count, known))
 
     @property
     def newest(self) -> str:
@@ -245,7 +257,8 @@ class Snapshot:
         return Recent(self._content_events(latest[count - 1 :: -1]), len(latest) > count)
 
     def _content_events(self, seqs: Iterable[int]) -> list[Event]:
-        return without_housekeeping([event for event in self.events(seqs) if event.payload is not None])
+        events = [event for event in self.events(seqs) if event.payload is not None]
+        return without_housekeeping(events, self.families.housekeeping)
 
     def events(self, seqs: Iterable[int]) -> list[Event]:
         """Events from the log, in the order given. If it is damaged: those that are intact, and a warning."""

@@ -62,7 +62,7 @@ class _Texts(NamedTuple):
 
 def statements_of(results: Sequence[Result]) -> list[Statements]:
     """What each row tells; what in it asks is none of that."""
-    stated = stated_of_each([(result.content, result.event_type) for result in results])
+    stated = stated_of_each([(result.content, result.event_type, result.entity_type) for result in results])
     rows = [_texts(result, text) for result, text in zip(results, stated, strict=True)]
     texts = [
         text for row in rows for text in (*row.sentences, row.label, *row.names, *row.fields, *row.fields.values())
@@ -94,6 +94,12 @@ def _texts(result: Result, stated: str) -> _Texts:
     spoken = {name: value for name, value in fields.items() if "." not in name}
     place = f"{cut(about, MAX_PLACE_CHARS)}: " if about else _place(result.content, result.metadata)
     return _Texts(_sentences(stated, fields), label, names, spoken, place)
+
+
+def derived_stems(results: Sequence[Result]) -> list[frozenset[str]]:
+    """The stems of what extractors of plugins see in each row."""
+    names = ("entity_name", "entity_type", "summary")
+    return stems_of_each([" ".join([str(row[name]) for row in one.derived for name in names]) for one in results])
 
 
 def _said_before(result: Result) -> str:

@@ -6,6 +6,7 @@ a bounded length, and the search continues behind it, so that the time is linear
 
 from __future__ import annotations
 
+from zaxy.security.repeats import Repeats
 from zaxy.security.secret_names import SecretName, is_other_token, secret_named
 from zaxy.security.secret_values import (
     PASSWORD_KINDS,
@@ -36,12 +37,12 @@ _NAME = (
 )
 _FOLLOWED = (
     r"(?:(?P<assigned>\\{0,3}[\"'`]?\]?(?:\[\w{0,8}\])?[ \t]{0,8}+"
-    r"(?::[ \t]?&?(?:'\w{1,12}[ \t])?[\w.:\[\]<>?|]{1,32}[ \t]?(?==))?"
+    r"(?::[ \t]?&?(?:'\w{1,12}[ \t])?[\w.:\[\]<>?|]{1,32}(?:[ \t](?==)|(?==[^\s=])))?"  # a type; base64 ends in `=`
     r"(?P<operator>=>|->|→|:=|:-(?=\w)|[?]=|\|\|=|\?\?=|<-|<<<|[!=]={1,2}|=|:(?![:=])|：|%3[ad])[ \t]{0,8}+)(?=\S)"
     r"|(?P<default>\"\s{0,4}\{[^{}]{0,200}?\bdefault\s{0,16}=\s{0,4})(?=\")"
     r"|(?P<listed>\\{0,3}[\"'`],[ \t]{0,4}+)(?=\\{0,3}[\"'`])"
     r"|(?P<fallback>[\"'`)\]]{0,3}[ \t]{0,2}(?:\?\?|\|\||[ \t]or)[ \t]{0,2})(?=[\"'`])"
-    r"|(?P<attribute>[\"'][ \t]{1,4}value=)(?=[\"'])"
+    r"|(?P<attribute>[\"']\s{1,24}+value=)(?=[\"'])"
     r"|(?P<tag>[\"']?>)(?=[^<>\s])"
     r"|(?P<called>(?:[\"'`)\]]{1,3}\.(?:type|fill|send_?keys|set_?value))?[({])(?=(?:some\(|string::from\(|[@n])?[\"'`])"
     r"|(?P<said>(?:[ \t]\([^()\n]{1,40}\)|[ \t](?:value|base|string))?"
@@ -54,6 +55,8 @@ _FOLLOWED = (
     r"(?=[\"'`“‘]|\S{0,64}?[0-9@#$%^&+~]|[a-z]{16})"
     r"|(?P<beside>[ \t]{1,4})(?=[\"'`“‘]|\S{0,64}?[0-9]))"
 )
+_ANY_VALUE = r"[0-9@#$%^&+~\"'`“‘=:<>：→|]|[a-z]{16}"
+"""Without one of these, nothing that follows a name is its value."""
 _FLAG = (
     rf"(?<![a-z0-9_-])--?(?:[a-z0-9]{{1,24}}-){{0,3}}+{_NAME}"
     r"(?P<flag>[ \t]{1,4}|=[ \t]?|[\"'`],[ \t]{0,4}(?=[\"'`]))(?=\S)"
@@ -73,7 +76,7 @@ _CHOSEN_HINTS = ("pass", "pw", "psk", "secret", "phrase", "mnemonic", "cred", "a
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 _PAIR = r"[\w.@+-]{1,64}[ \t]?[/:|][ \t]?(?P<password>[^\s\"'`<>,;/][^\s\"'`<>,;]{3,127})"
 _PAIR_NAME = r"(?i)\b(?:id|user|username|login|account) ?/ ?\Z"
-_SCHEME = r"[\"'`]?(?i:(bearer|basic|token|apikey|api-key|bot)[ \t]{1,4})?[\"'`]?([A-Za-z0-9._~+/=:-]{6,}+)"
+_SCHEME = r"[\"'`]?(?i:(bearer|basic|token|api-?token|api-?key|bot)[ \t]{1,4})?[\"'`]?([A-Za-z0-9._~+/=:-]{6,}+)"
 _PREPOSITION = r"\b(?:to|as|in|for|of|on|at|from)\b"
 _ELSEWHERE = (
     r"\A[ \t](?:for|of|on|to|at|in|from)[ \t].*(?:[ \t](?:to|as)[ \t:]+|\b(?:user|username|account|name)[:=][ \t]+)"
@@ -107,7 +110,8 @@ def may_have_names(lowered: str) -> bool:
 
 def find_named(text: str, lowered: str) -> Iterator[Span]:
     """`lowered`: the text in lower case, each character in its place."""
-    yield from _find(compiled(_NAME + _FOLLOWED), text, lowered)
+    if compiled(_ANY_VALUE).search(lowered):
+        yield from _find(compiled(_NAME + _FOLLOWED), text, lowered)
     if "-" in text:
         yield from _find(compiled(_FLAG), text, lowered)
     for match in compiled(_PHRASE).finditer(lowered) if contains_any(lowered, ("phrase", "mnemonic")) else ():
@@ -118,6 +122,7 @@ def find_named(text: str, lowered: str) -> Iterator[Span]:
 
 def _find(pattern: re.Pattern[str], text: str, lowered: str) -> Iterator[Span]:
     position = looked = barren = 0
+    repeats = Repeats(text)
     while match := pattern.search(lowered, position):
         end = match.start(match.lastgroup or 0)
         before = lowered[max(0, match.start() - 48) : match.start()]
@@ -127,9 +132,12 @@ def _find(pattern: re.Pattern[str], text: str, lowered: str) -> Iterator[Span]:
         span = _value_after(text, start, named, match) if named else None
         if span:
             yield span
-        if not span and match.end() >= looked:
+            position = span.end
+            repeats.forget()
+            continue
+        if match.end() >= looked:
             looked, barren = _barren(lowered, match.end())
-        position = span.end if span else max(end, match.start() + 1, barren)
+        position = max(end, match.start() + 1, barren, match.start() + repeats.length_at(match.start()))
 
 
 def _barren(lowered: str, position: int) -> tuple[int, int]:

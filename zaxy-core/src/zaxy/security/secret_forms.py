@@ -70,6 +70,13 @@ _SESSION = (
     r"(?<![\w.-])(?i:session|sessionid|phpsessid|jsessionid|connect\.sid|laravel_session|sid)"
     r"=([^\s;,&\"'`\\]{16,1024}+)"
 )
+_DOCUMENT = r"(?m:^)---"
+_SECRET_OBJECT = r"(?m:^)[ \t]{0,16}kind:[ \t]{0,4}[\"']?Secret[\"']?[ \t]{0,16}(?m:$)"
+_SECRET_DATA = r"(?m:^)([ \t]{0,16}+)(?:data|stringData):[ \t]{0,16}\n((?:\1[ \t]{1,16}[^\n]{1,4096}(?:\n|\Z))++)"
+_SECRET_ITEM = (
+    r"(?m:^)[ \t]{1,32}+(?:[\w.-]{1,253}+:[ \t]{1,4}[\"']?([^\s\"'#{|>][^\s\"']{5,}+)"
+    r"|([A-Za-z0-9+/]{16,}+={0,2}(?=\s)))"
+)
 _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 
 _ARGUMENT = r"(?:\"([^\"\n]{1,256})\"|'([^'\n]{1,256})'|([^\s\"'`]{1,256}+))"
@@ -112,6 +119,7 @@ _SPACED_PASSWORD = rf"[ \t]-p[ \t]{{1,4}}{_ARGUMENT}"
 """For MySQL, the word after `-p` and a space is a database. But people who write a password there mean it."""
 
 _HINTS = ("bearer", "ssws ", "basic ", "identified", "cookie")
+_OBJECT_HINTS = ("kind: secret", 'kind: "secret', "kind: 'secret")
 _PIN_HINTS = ("pin ", "pin:", "pin=")
 _SESSION_HINTS = ("session=", "sessionid=", "sessid=", "sid=")
 _PIPE_HINTS = ("sudo -", "password-stdin", "secret create")
@@ -122,7 +130,7 @@ _CALL_HINTS = ("auth(", "auth=(", "auth = (", "login(", "credential(", "credenti
 _CONNECT_HINTS = ("pdo(", "mysqli(", "connect(", "connection(", "credential(")
 _PAREN_HINTS = (*_CALL_HINTS, *_DSN_HINTS, *_CONNECT_HINTS)
 _SLASH_HINTS = (" /p:", " /pw:", " /pwd:", " /pass:", " /password:", " /rp ")
-_COLON_HINTS = (*_PGPASS_HINTS, *_SLASH_HINTS, "/user:", "wifi:", " p:", " pw:", " pass:")
+_COLON_HINTS = (*_PGPASS_HINTS, *_SLASH_HINTS, *_OBJECT_HINTS, "/user:", "wifi:", " p:", " pw:", " pass:")
 _ORACLE_HINTS = (
     "scott/",
     "system/",
@@ -204,6 +212,8 @@ def find_forms(text: str, lowered: str) -> Iterator[Span]:
                 yield Span(*match.span(1), "totp_secret")
     if "values" in lowered and "into" in lowered:
         yield from _find_inserted(text)
+    if contains_any(lowered, _OBJECT_HINTS):
+        yield from _find_in_secret_objects(text)
     if contains_any(lowered, _PIN_HINTS):
         for match in compiled(_PIN).finditer(text):
             yield Span(*match.span(1), "pin")
@@ -233,6 +243,18 @@ def _find_inserted(text: str) -> Iterator[Span]:
                 if kind and value and not is_placeholder(value) and not is_sentence(value):
                     yield Span(*cell.span(1), kind)
             row = compiled(_ROW).match(text, row.end())
+
+
+def _find_in_secret_objects(text: str) -> Iterator[Span]:
+    """The data of a Secret of Kubernetes: whatever its keys are called, the values are secrets."""
+    starts = [0, *(match.start() for match in compiled(_DOCUMENT).finditer(text))]
+    for first, last in zip(starts, [*starts[1:], len(text)], strict=True):
+        is_secret = compiled(_SECRET_OBJECT).search(text, first, last)
+        for data in compiled(_SECRET_DATA).finditer(text, first, last) if is_secret else ():
+            for item in compiled(_SECRET_ITEM).finditer(text, *data.span(2)):
+                group = item.lastindex or 0
+                if not is_placeholder(item[group]):
+                    yield Span(*item.span(group), "secret")
 
 
 def _find_reversed(text: str, lowered: str) -> Iterator[Span]:

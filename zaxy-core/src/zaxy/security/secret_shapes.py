@@ -72,7 +72,7 @@ def _is_jwt(token: str) -> bool:
     """Whether its first part is a header; the whole may be in base64 once more."""
     header = _from_base64(token.partition(".")[0])
     if token.startswith("ZXlK"):
-        inner = compiled("[A-Za-z0-9_-]*").match(header[:40].decode("ascii", "ignore"))
+        inner = compiled("[A-Za-z0-9_-]*").match(header[:400].decode("ascii", "ignore"))
         header = _from_base64(inner[0]) if inner else b""
     return b'"alg"' in header
 

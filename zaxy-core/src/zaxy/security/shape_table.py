@@ -9,6 +9,10 @@ from functools import cache
 from zaxy.security.spans import contains_any
 from zaxy.tuples import NamedTuple
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 TABLE = os.path.join(os.path.dirname(__file__), "shapes.txt")
 MIN_SHAPE_CHARS = 16
 """A shape has at least this many characters without a space, which keeps the search for literals cheap."""
@@ -21,6 +25,8 @@ _ENDED = r"(?![A-Za-z0-9])"
 _ESCAPES = (b"\\", b"%", b"\x1b")
 """What may stand right before a token though it ends in a letter or digit: `\\n`, `%20`, a colour of a terminal."""
 _HEAD_CHARS = 3
+_sources: dict[object, Callable[[], tuple[Shape, ...]]] = {}
+"""Where shapes come from that are not in the table, by the owner of the source."""
 _WORD_CHARS = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _TO_WORDS = bytes(code if code in _WORD_CHARS else 32 for code in range(256))
 
@@ -60,12 +66,23 @@ def shapes() -> tuple[Shape, ...]:
     """All rows, in the order of the table."""
     with open(TABLE, encoding="utf-8") as file:
         lines = [line for line in file.read().splitlines() if line and not line.startswith("#")]
-    return tuple(_shape(line) for line in lines)
+    return tuple(shape_of(line) for line in lines)
 
 
-def _shape(line: str) -> Shape:
+def shape_of(line: str) -> Shape:
     kind, literals, form, provider = line.split(None, 3)
     return Shape(kind, tuple(literals.lstrip("~").split(",")), form, provider, literals.startswith("~"))
+
+
+def add_shapes(owner: object, source: Callable[[], tuple[Shape, ...]]) -> None:
+    """Let the search find these shapes too. The source is asked when they are first needed, and must not raise.
+
+    It takes the place of the one before it, unless that has the same owner.
+    """
+    if owner not in _sources:
+        _sources.clear()
+        _sources[owner] = source
+        _by_head.cache_clear()
 
 
 def may_have_shapes(text: str) -> bool:
@@ -106,10 +123,11 @@ def _heads(text: str) -> set[bytes]:
 def _by_head() -> tuple[dict[bytes, list[Shape]], tuple[Shape, ...]]:
     """The shapes by the head of the literal that they begin with, and those that do not begin with one."""
     by_head: dict[bytes, list[Shape]] = {}
-    for shape in shapes():
+    every = (*shapes(), *(shape for source in _sources.values() for shape in source()))
+    for shape in every:
         for head in {_head(literal) for literal in shape.literals} if shape.leads() else ():
             by_head.setdefault(head, []).append(shape)
-    return by_head, tuple(shape for shape in shapes() if not shape.leads())
+    return by_head, tuple(shape for shape in every if not shape.leads())
 
 
 def _head(literal: str) -> bytes:

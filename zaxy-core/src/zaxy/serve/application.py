@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hmac
 import json
 import traceback
@@ -13,20 +14,23 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zaxy.api.models import JsonObject
+from zaxy.api.tools import ADMIN_TOKEN, Call, Progress, ToolFunction, session_named
 from zaxy.errors import Forbidden, InternalError, ZaxyError
 from zaxy.eventloom.request_keys import answering
 from zaxy.owner.handshake import Caller
 from zaxy.printing import say
+from zaxy.rights import ADMIN, READER, WRITER, Permission, acting_with, check_access, permission_of
 from zaxy.serve.catalog import Catalog, command_tools, own_tools
 from zaxy.serve.lifecycle import Ended, Lifecycle, Noted, ToolCall
 from zaxy.serve.limits import CallLimit
 from zaxy.serve.results import summary_of
-from zaxy.serve.served_tool import Call, Progress, ServedTool, session_named
 from zaxy.settings import Settings
-from zaxy.workspace import Workspace
+from zaxy.workspace import Workspace, default_session
 
 if TYPE_CHECKING:
+    from zaxy.api.http_models import Identity
     from zaxy.memory import Memory
+    from zaxy.serve.pack_offers import PackOffers
 
 PATIENCE = 2.0
 """Seconds that a read waits for the followers."""
@@ -34,6 +38,9 @@ AFTER_THE_FIRST_REPLY = 0.05
 """Seconds before memory is opened, so that the first reply does not compete with the imports."""
 MAX_KEYS = 64
 PRODUCTION = "production"
+TOOL_PACKS = "tool_packs"
+READ, GET = "resources/read", "prompts/get"
+"""Methods of the protocol that are answered as tools are."""
 _progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
 
 
@@ -50,6 +57,10 @@ class Request(NamedTuple):
     caller: Caller | None = None
     """Whose client asks, where it is not this process's own."""
     id: int | str | None = None
+    identity: Identity | None = None
+    """Who asks, where requests are authenticated: it may do no more than its role and its sessions allow."""
+    is_method: bool = False
+    """Whether it is a method of the protocol besides tools/call, such as resources/read."""
 
     @property
     def session(self) -> str:
@@ -94,6 +105,7 @@ class Application:
         self._own = Catalog(own_tools())
         self._own.listed(self.profile)  # an unknown profile is refused at the start
         self._all: Catalog | None = None
+        self._offers: PackOffers | None = None
         self._listing = Lock()
         self._opening = Lock()
         self._memory: Memory | None = None
@@ -123,26 +135,40 @@ class Application:
         if not request.from_command:
             self._limit.take()
         served = self._find(request)
+        permission = self.permission_of(request.identity)
+        permission.check_role(role_for(served), served.tool.name)
         if request.refusal is not None:
             raise request.refusal
         arguments = checked(served.tool.name, served.tool.input_schema, request.arguments)
-        if served.needs_admin and not request.from_command:
-            self._admit(served, str(arguments.get("admin_token", "")) or request.admin_token)
-        with answering(request.repeatable_as):
-            watching = request.progress or _unwatched
-            return dict(served.answer(Call(self.memory, arguments, watching, request.session, request.from_command)))
+        if served.tool.admin and not request.from_command:
+            self._admit(served, str(arguments.get(ADMIN_TOKEN, "")) or request.admin_token, request.identity)
+        watching, session = request.progress or _unwatched, request.session or permission.session
+        call = Call(self.memory, arguments, watching, session, request.from_command)
+        with answering(request.repeatable_as), acting_with(permission):
+            _check_sessions(arguments)
+            return dict(served.answer(call))
 
-    def _find(self, request: Request) -> ServedTool:
+    def permission_of(self, identity: Identity | None) -> Permission:
+        """What an identity may do here; everything where requests are not authenticated."""
+        return permission_of(identity, default_session(self.workspace) if identity else "")
+
+    def count_call(self) -> None:
+        """Count what is asked of memory in another way than by a tool, or refuse it if too much is."""
+        self._limit.take()
+
+    def _find(self, request: Request) -> ToolFunction:
         """One of our own is found without opening the plugins."""
+        if request.is_method:
+            return self.offers.method(request.tool)
         if request.from_command and request.tool in (for_commands := command_tools()):
             return for_commands.find(request.tool)
         if request.tool in self._own:
             return self._own.find(request.tool)
         return self.catalog.find(request.tool)
 
-    def _admit(self, served: ServedTool, token: str) -> None:
-        """A token that is set counts everywhere; in production nobody is let in without one."""
-        if not self._admin_token and not self.production:
+    def _admit(self, served: ToolFunction, token: str, identity: Identity | None) -> None:
+        """A token that is set counts everywhere; in production nobody is let in without one, or without the role."""
+        if not self._admin_token and (identity is not None or not self.production):
             return
         if self._admin_token and hmac.compare_digest(token.encode(), self._admin_token.encode()):
             return
@@ -165,8 +191,34 @@ class Application:
                 self._all = self._own.with_tools(pack_tools(self.memory, self._own, _notice))
             return self._all
 
-    def listed(self, profile: str = "") -> list[ServedTool]:
-        return self.catalog.listed(profile or self.profile)
+    @property
+    def offered(self) -> frozenset[str]:
+        """The capabilities of installed tool packs: resources, prompts, both or none. Nobody is imported for it."""
+        from zaxy.plugins.roster import load_roster
+
+        try:
+            providers = load_roster(Settings(stored=self.workspace.stored_settings())).providers
+        except ZaxyError:
+            return frozenset()  # a call of a tool says why
+        packs = [provided for _, provided in providers if provided.point == TOOL_PACKS]
+        return frozenset(capability for pack in packs for capability in pack.capabilities)
+
+    @property
+    def offers(self) -> PackOffers:
+        """The resources and prompts of plugins, which are asked once."""
+        from zaxy.serve.pack_offers import PackOffers
+
+        with self._listing:
+            if self._offers is None:
+                self._offers = PackOffers(self.memory.recall.host.all(TOOL_PACKS), _notice)
+            return self._offers
+
+    def listed(self, profile: str = "", identity: Identity | None = None) -> list[ToolFunction]:
+        """What a profile lists, as far as the identity's role may call it."""
+        permission = self.permission_of(identity)
+        return [
+            served for served in self.catalog.listed(profile or self.profile) if permission.has_role(role_for(served))
+        ]
 
     def schema_with_headers(self, name: str) -> JsonObject | None:
         """The input schema of a tool whose arguments may have to come as HTTP headers too; none of ours has such."""
@@ -175,13 +227,13 @@ class Application:
         return self.catalog.find(name).tool.input_schema
 
     def unlisted_arguments(self, tool: str) -> tuple[str, ...]:
-        """Arguments of our own that are taken but not listed: a second name (appends list it, as a thread is what is
-        written to), what only programs send, and the admin token where none is needed."""
+        """Arguments that are taken but not listed: the admin token where none is needed; and of our own tools a second
+        name (appends list it, as a thread is what is written to), and what only programs send."""
+        token = () if self.production or self._admin_token else (ADMIN_TOKEN,)
         if tool not in self._own:
-            return ()
+            return token if self.catalog.find(tool).tool.admin else ()
         second_name = () if tool == "memory_append" else ("thread",)
-        needs_token = self.production or self._admin_token
-        return (*second_name, "metadata") if needs_token else (*second_name, "metadata", "admin_token")
+        return (*second_name, "metadata", *token)
 
     # The record of calls
 
@@ -194,8 +246,13 @@ class Application:
             session = session_named(request.arguments)
         except ZaxyError:
             session = ""
-        summary = summary_of(reply.content)
-        self._lifecycle.note(ToolCall(request.tool[:128], status, keys, summary, session, request.session))
+        permission = self.permission_of(request.identity)
+        if not permission.allows(session):
+            session = ""
+        call = ToolCall(request.tool[:128], status, keys, summary_of(reply.content), session)
+        caller = request.identity.name if request.identity else ""
+        default = request.session or permission.session
+        self._lifecycle.note(call._replace(default_session=default, identity=caller))
 
     def note_end(self, caller: Caller) -> None:
         """A caller's client has gone."""
@@ -209,7 +266,12 @@ class Application:
             return
         session = call.session if call.session in self.memory.sessions() else call.default_session
         self.memory.record_tool_call(
-            call.tool, call.status, argument_keys=list(call.argument_keys), summary=call.summary, session=session
+            call.tool,
+            call.status,
+            argument_keys=list(call.argument_keys),
+            summary=call.summary,
+            session=session,
+            identity=call.identity,
         )
 
     # Memory and its end
@@ -238,6 +300,7 @@ class Application:
 
             self.memory.follow_in_background()
             _ = self.catalog
+            gc.freeze()  # modules and what they hold stay: each full collection went through them, for 0.1 s
         except Exception as error:  # a call of a tool says it too; here nobody listens
             _notice(f"memory could not be opened yet: {error}")
 
@@ -262,6 +325,20 @@ class Application:
             self.memory.close()
         except Exception as error:
             _notice(f"the end of the session was not recorded: {error}")
+
+
+def role_for(served: ToolFunction) -> str:
+    """The role that a tool needs of an identity."""
+    if served.tool.admin:
+        return ADMIN
+    return READER if served.tool.read_only else WRITER
+
+
+def _check_sessions(arguments: Mapping[str, Any]) -> None:
+    """Refuse sessions of others before anything is done; a citation of theirs is refused where it is resolved."""
+    for name, value in arguments.items():
+        if value and (name in ("session_id", "thread") or name.endswith("_session_id")):
+            check_access(str(value))
 
 
 def _report(done: int, total: int) -> None:

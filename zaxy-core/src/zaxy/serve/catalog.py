@@ -7,10 +7,10 @@ from importlib import import_module
 from typing import Any
 
 from zaxy.api.models import JsonObject, Tool
+from zaxy.api.tools import MAX_NUMBER, PROFILES, ToolFunction
 from zaxy.errors import InvalidRequest, UnknownTool
-from zaxy.serve.served_tool import MAX_NUMBER, PROFILES, ServedTool
 
-MODULES = tuple(f"zaxy.serve.tools.{name}" for name in ("checkout", "log", "recall", "learning", "export"))
+MODULES = tuple(f"zaxy.serve.tools.{name}" for name in ("checkout", "log", "recall", "learning"))
 FIRST = (
     "memory_bootstrap",
     "memory_checkout",
@@ -28,19 +28,20 @@ MAX_NAME_CHARS = 128
 
 
 class Catalog:
-    def __init__(self, tools: Iterable[ServedTool]) -> None:
+    def __init__(self, tools: Iterable[ToolFunction]) -> None:
         self._tools = {served.tool.name: served for served in tools}
 
-    def __iter__(self) -> Iterator[ServedTool]:
+    def __iter__(self) -> Iterator[ToolFunction]:
         return iter(self._tools.values())
 
     def __contains__(self, name: str) -> bool:
         return name in self._tools
 
-    def with_tools(self, more: Iterable[ServedTool]) -> Catalog:
-        return Catalog((*self, *more))
+    def with_tools(self, more: Iterable[ToolFunction]) -> Catalog:
+        """With those of packs, each in its place."""
+        return Catalog(sorted((*self, *more), key=_place))
 
-    def listed(self, profile: str) -> list[ServedTool]:
+    def listed(self, profile: str) -> list[ToolFunction]:
         """What a profile lists, in the same order always. All can be called, listed or not."""
         if profile not in PROFILES:
             raise InvalidRequest(
@@ -49,7 +50,7 @@ class Catalog:
             )
         return [served for served in self if profile in served.tool.profiles]
 
-    def find(self, name: str) -> ServedTool:
+    def find(self, name: str) -> ToolFunction:
         """A tool by its name, or by the dotted form of it that older clients use."""
         found = self._tools.get(name) or self._tools.get(name.replace(".", "_"))
         if found is None:
@@ -60,9 +61,9 @@ class Catalog:
         return found
 
 
-def own_tools() -> list[ServedTool]:
+def own_tools() -> list[ToolFunction]:
     """The tools of the core, in the order of every listing."""
-    tools: list[ServedTool] = [served for module in MODULES for served in import_module(module).TOOLS]
+    tools: list[ToolFunction] = [served for module in MODULES for served in import_module(module).TOOLS]
     return sorted(tools, key=_place)
 
 
@@ -101,6 +102,6 @@ def _listed_kind(kind: Any) -> Any:
     return kind
 
 
-def _place(served: ServedTool) -> tuple[int, str]:
+def _place(served: ToolFunction) -> tuple[int, str]:
     name = served.tool.name
     return (FIRST.index(name) if name in FIRST else len(FIRST), name)

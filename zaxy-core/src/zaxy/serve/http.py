@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import uvicorn
@@ -20,21 +20,30 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
 from zaxy.errors import Forbidden, Unavailable
+from zaxy.plugins.roster import load_roster
 from zaxy.printing import say
 from zaxy.serve.application import Application
 from zaxy.serve.descriptors import ended_by_signals
 from zaxy.serve.frames import MAX_FRAME
 from zaxy.serve.gate import Gate, is_loopback
+from zaxy.serve.http_bodies import McpBodies
 from zaxy.serve.http_connections import HttpConnection, HttpServer, connections_within
 from zaxy.serve.http_sessions import SessionLimit
 from zaxy.serve.limits import Unanswered
 from zaxy.serve.owner_socket import own_graph
 from zaxy.serve.protocol import log_to_stderr, make_server
+from zaxy.serve.route_table import PluginRoute, routes_of
 from zaxy.settings import Settings, Stored
 from zaxy.workspace import Workspace
 
+if TYPE_CHECKING:
+    from zaxy.serve.http_auth import ChosenAuth
+
 SECONDS_FOR_OPEN_STREAMS = 1
 SECONDS_TO_CLOSE = 0.8
+MAX_THREAD_SECONDS = 0.001
+"""How long a thread that answers a call keeps the others waiting. Python's own 5 ms come again with every step of a new
+client's requests, some dozen times."""
 AUTHENTICATION = ("MCP_REMOTE_AUTH_", "MCP_OIDC_")
 """How the names of settings begin that ask for more than a server on loopback can give."""
 OPEN = TransportSecuritySettings(enable_dns_rebinding_protection=False)
@@ -44,13 +53,16 @@ OPEN = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 def serve_http(workspace: Workspace, profile: str, *, transport: str, host: str, port: int) -> None:
     """Serve until the process is asked to stop; then end it, whatever threads still do."""
     application = Application(workspace, profile)
-    _refuse_strangers(application, host)
+    settings = Settings(stored=workspace.stored_settings())
+    routes = _plugin_routes(settings) if transport == "http" else []
+    auth = _chosen_auth(application, settings, transport=transport, routes=routes)
+    _refuse_strangers(application, host, auth)
     log_to_stderr()
+    sys.setswitchinterval(MAX_THREAD_SECONDS)
     listener = _listener("127.0.0.1" if host.lower() == "localhost" else host, port)
     owner = own_graph(application)
-    settings = Settings(stored=workspace.stored_settings())
     server = HttpServer(
-        _configuration(http_app(application, transport)),
+        _configuration(http_app(application, transport, routes=routes, auth=auth)),
         max_connections=connections_within(settings.http_max_connections),
         request_seconds=settings.http_request_seconds,
     )
@@ -60,29 +72,58 @@ def serve_http(workspace: Workspace, profile: str, *, transport: str, host: str,
     os._exit(0)  # as on stdio: threads of plugins must not keep the process
 
 
-def _refuse_strangers(application: Application, host: str) -> None:
-    promised = promised_authentication(application.workspace.stored_settings())
+def _plugin_routes(settings: Settings) -> list[PluginRoute]:
+    """By their manifests: no plugin is imported before the first request that it answers."""
+    return routes_of(load_roster(settings), lambda message: say(f"zaxy: {message}", err=True))
+
+
+def _chosen_auth(
+    application: Application, settings: Settings, *, transport: str, routes: list[PluginRoute]
+) -> ChosenAuth | None:
+    """The provider that the user chose. One that is missing or broken stops the start: nobody is served without it."""
+    if not settings.http_auth:
+        return None
+    if transport == "sse":
+        raise Forbidden(
+            "the SSE transport is deprecated, and knows no authentication",
+            "Serve with --transport http, or unset ZAXY_HTTP_AUTH.",
+        )
+    from zaxy.serve.http_auth import ChosenAuth
+
+    return ChosenAuth(application.memory.recall.host, settings.http_auth, routes)
+
+
+def _refuse_strangers(application: Application, host: str, auth: ChosenAuth | None) -> None:
+    checked = auth.settings if auth else ()
+    promised = promised_authentication(application.workspace.stored_settings(), checked_elsewhere=checked)
     if promised:
         raise Forbidden(
             f"{promised} asks for authentication over HTTP, which this server cannot check: it would answer without it",
-            f"Unset {promised} to serve every program of this machine, or serve on stdio, which has no network.",
+            f"Unset {promised} to serve every program of this machine, serve on stdio, which has no network, or set "
+            "ZAXY_HTTP_AUTH to an installed provider that has this setting.",
         )
-    if application.production:
+    if application.production and auth is None:
         raise Forbidden(
-            "in production the server does not start on a network without authentication, which it does not have yet",
-            "Serve on stdio, or unset ZAXY_ENV to serve this machine only.",
+            "in production the server does not start on a network without authentication",
+            "Set ZAXY_HTTP_AUTH to an installed provider, serve on stdio, or unset ZAXY_ENV.",
         )
     if not is_loopback(host):
         raise Forbidden(
-            f"{host!r:.60} is not a loopback address: serving other machines needs authentication, which comes later",
+            f"{host!r:.60} is not a loopback address: serving other machines comes later",
             "Leave --host out, or give 127.0.0.1.",
         )
 
 
-def promised_authentication(stored: Stored, environ: Mapping[str, str] = os.environ) -> str:
-    """A setting that promises authentication which no transport has; empty if there is none."""
+def promised_authentication(
+    stored: Stored, environ: Mapping[str, str] = os.environ, *, checked_elsewhere: Collection[str] = ()
+) -> str:
+    """A setting that promises authentication and that nobody looks after; empty if there is none.
+
+    `checked_elsewhere`: the settings that the chosen provider declares.
+    """
     given = {**stored.everywhere, **stored.workspace, **stored.here, **environ}
-    return next((name for name in sorted(given) if name.startswith(AUTHENTICATION) and given[name]), "")
+    promises = (name for name in sorted(given) if name.startswith(AUTHENTICATION) and given[name])
+    return next((name for name in promises if name.removesuffix("_FILE") not in checked_elsewhere), "")
 
 
 def _listener(host: str, port: int) -> socket.socket:
@@ -102,18 +143,23 @@ def _listener(host: str, port: int) -> socket.socket:
     return listener
 
 
-def http_app(application: Application, transport: str) -> ASGIApp:
-    """The ASGI application of one transport, behind the gate."""
+def http_app(
+    application: Application, transport: str, *, routes: list[PluginRoute] | None = None, auth: ChosenAuth | None = None
+) -> ASGIApp:
+    """The ASGI application of one transport, behind the gate; with routes of plugins, and for those `auth` lets in."""
     unanswered = Unanswered()
-    server = make_server(application, unanswered)
+    server = make_server(application, unanswered, authenticated=auth is not None)
     settings = Settings(stored=application.workspace.stored_settings())
-    inner = _sse_app(server) if transport == "sse" else _streamable_app(server, settings)
-    return Gate(
-        inner,
-        settings.http_allowed_origins,
-        require_origin=settings.http_require_origin,
-        unanswered=unanswered,
-    )
+    app: ASGIApp = McpBodies(_sse_app(server) if transport == "sse" else _streamable_app(server, settings), unanswered)
+    if routes:
+        from zaxy.serve.http_routes import PluginRoutes
+
+        app = PluginRoutes(app, routes, application=application, stream_seconds=settings.http_session_seconds)
+    if auth is not None:
+        from zaxy.serve.http_auth import Authentication
+
+        app = Authentication(app, auth)
+    return Gate(app, settings.http_allowed_origins, require_origin=settings.http_require_origin)
 
 
 def _streamable_app(server: Server[Any], settings: Settings) -> ASGIApp:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, cast
 
 import h11
 import uvicorn
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from zaxy.printing import say
@@ -20,6 +21,8 @@ from zaxy.serve.accepting import accepted
 KEPT_DESCRIPTORS = 64
 """What memory, its followers and plugins may need at the same time."""
 MIN_CONNECTIONS = 4
+MAX_WAITING_BYTES = 64 << 10
+"""What may have come of later requests while one is answered, before no more is read."""
 FULL = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\nretry-after: 1\r\ncontent-length: 0\r\n\r\n"
 LATE = [(b"connection", b"close"), (b"content-length", b"0")]
 
@@ -49,6 +52,7 @@ class HttpConnection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.flow = _Reading(transport, lambda: len(self.conn.trailing_data[0]))
         self._watch()
 
     def data_received(self, data: bytes) -> None:
@@ -57,6 +61,7 @@ class HttpConnection(H11Protocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
+        self.flow.resume_reading()  # of the next request perhaps only a part has come
         self.idle_since = self.loop.time()
         self._watch()
 
@@ -93,6 +98,19 @@ class HttpConnection(H11Protocol):
             for event in (h11.Response(status_code=408, headers=LATE), h11.EndOfMessage()):
                 self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
+
+
+class _Reading(FlowControl):
+    """Reads on only while little has come that is not looked at yet. While a request is answered uvicorn reads on to
+    notice that its client leaves, and would keep all that a client sends without waiting for answers."""
+
+    def __init__(self, transport: asyncio.Transport, waiting: Callable[[], int]) -> None:
+        super().__init__(transport)
+        self._waiting = waiting
+
+    def resume_reading(self) -> None:
+        if self.read_paused and self._waiting() <= MAX_WAITING_BYTES:
+            super().resume_reading()
 
 
 class HttpServer(uvicorn.Server):

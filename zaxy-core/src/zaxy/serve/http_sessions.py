@@ -8,10 +8,14 @@ from contextlib import contextmanager
 
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from zaxy.serve.protocol import IDENTITY
 
 SESSION = "mcp-session-id"
 VERSION = "mcp-protocol-version"
+NOT_THERE = Response(status_code=404)
 
 
 class SessionLimit:
@@ -24,22 +28,25 @@ class SessionLimit:
     def __init__(self, inner: ASGIApp, max_sessions: int) -> None:
         self._inner = inner
         self._max_sessions = max_sessions
-        self._sessions: dict[str, None] = {}
-        """Those that there are, the one that was used last at the end."""
+        self._sessions: dict[str, str] = {}
+        """Those that there are, the one that was used last at the end; each with the name of the identity that opened
+        it, empty where requests are not authenticated."""
         self._requests = Counter[str]()
         """How many requests of a session are being answered; an open stream is one."""
         self._opening = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope) if scope["type"] == "http" else Headers()
-        session = headers.get(SESSION, "")
-        if session in self._sessions:
+        session, owner = headers.get(SESSION, ""), _name_of(scope)
+        if session in self._sessions and self._sessions[session] != owner:
+            await NOT_THERE(scope, receive, send)  # as for one that has ended: whose it is concerns nobody else
+        elif session in self._sessions:
             with self._used(session):
                 await self._inner(scope, receive, self._forgetting(session, scope["method"], send))
         elif not session and scope.get("method") == "POST" and _has_sessions(headers):
             with self._one_more():
                 await self._make_room(scope)
-                await self._inner(scope, receive, self._remembering(send))
+                await self._inner(scope, receive, self._remembering(owner, send))
         else:
             await self._inner(scope, receive, send)
 
@@ -53,8 +60,7 @@ class SessionLimit:
             if not self._requests[session]:
                 del self._requests[session]
             if session in self._sessions:
-                del self._sessions[session]
-                self._sessions[session] = None
+                self._sessions[session] = self._sessions.pop(session)
 
     @contextmanager
     def _one_more(self) -> Iterator[None]:
@@ -64,12 +70,12 @@ class SessionLimit:
         finally:
             self._opening -= 1
 
-    def _remembering(self, send: Send) -> Send:
+    def _remembering(self, owner: str, send: Send) -> Send:
         async def remember(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < 400:
                 session = Headers(raw=message["headers"]).get(SESSION)
                 if session:
-                    self._sessions[session] = None
+                    self._sessions[session] = owner
             await send(message)
 
         return remember
@@ -91,6 +97,11 @@ class SessionLimit:
                 return
             del self._sessions[unused]
             await self._inner({**scope, "method": "DELETE", "headers": _ending(unused)}, _nothing, _unheard)
+
+
+def _name_of(scope: Scope) -> str:
+    identity = scope.get(IDENTITY)
+    return identity.name if identity else ""
 
 
 def _has_sessions(headers: Headers) -> bool:

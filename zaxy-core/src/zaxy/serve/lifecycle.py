@@ -26,6 +26,8 @@ class ToolCall(NamedTuple):
     session: str
     default_session: str = ""
     """Where it is recorded if that session is not there; empty for the workspace's own."""
+    identity: str = ""
+    """The name of who called, where requests are authenticated."""
 
 
 class Ended(NamedTuple):

@@ -4,49 +4,65 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextvars import copy_context
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import orjson
 
+from zaxy.access import access_to, context_of
+from zaxy.api.access import MemoryAccess
+from zaxy.api.catalog import WIDE_ACCESS
 from zaxy.api.models import Candidate, Cursor, Draft, Event, Page, Query, Tool
+from zaxy.api.tools import ADMIN_TOKEN, TEXT, Call, ToolFunction
 from zaxy.errors import InternalError, ZaxyError
 from zaxy.printing import say
+from zaxy.rights import present_permission
 from zaxy.serve.catalog import Catalog
-from zaxy.serve.served_tool import Call, ServedTool
+from zaxy.serve.whole_memory import whole_memory
 
 if TYPE_CHECKING:
     from zaxy.memory import Memory
     from zaxy.plugins.host import BoundProvider
 
+T = TypeVar("T")
 NAME = re.compile(r"[a-z_]{1,48}")
 MAX_DESCRIPTION_CHARS = 1024
+MAX_SECONDS = 900.0
+"""No call of a tool takes longer, whatever the pack says."""
 
 
-class Access:
-    """What a pack may do with memory (`MemoryAccess`): append, read in order, and ask."""
+class NarrowAccess:
+    """What a pack of the plugin API before 0.4 is given: append, read in order, and ask."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, package: str) -> None:
         self._memory = memory
-        self._context = copy_context()  # a pack works in a thread of its own, which knows nothing of the request
+        self._session = present_permission().session or memory.session
+        self._context = context_of(package)
 
     def append(self, session: str, draft: Draft) -> Event:
-        return self._context.copy().run(self._memory.append_many, [draft], session)[0]
+        return self._run(self._memory.append_many, [draft], self._named(session))[0]
 
     def read(self, session: str, after: Cursor | None, limit: int) -> Page:
-        return self._memory.recall.store.read(session or self._memory.session, after, limit)
+        return self._run(self._memory.recall.store.read, self._named(session), after, limit)
 
     def query(self, query: Query) -> Sequence[Candidate]:
         as_of = query.as_of
-        answer = self._memory.query(
-            query.text, query.session, limit=query.limit, temporal_filter=as_of.valid_at, known_at=as_of.known_at
-        )
+        asked = partial(self._memory.query, temporal_filter=as_of.valid_at, known_at=as_of.known_at, limit=query.limit)
+        answer = self._run(asked, query.text, self._named(query.session))
         return [Candidate(row.seq, row.score, row.content, dict(row.metadata)) for row in answer.results]
 
+    def _named(self, session: str) -> str:
+        return session or self._session
 
-def pack_tools(memory: Memory, taken: Catalog, notice: Callable[[str], None]) -> list[ServedTool]:
+    def _run(self, function: Callable[..., T], *arguments: object) -> T:
+        """As the request itself would: with its keys, and as far as the one who asks may."""
+        return self._context.copy().run(function, *arguments)
+
+
+def pack_tools(memory: Memory, taken: Catalog, notice: Callable[[str], None]) -> list[ToolFunction]:
     """The tools of all installed packs; one whose name is taken or ill-formed is left out with a notice."""
-    found: dict[str, ServedTool] = {}
+    found: dict[str, ToolFunction] = {}
     for pack in memory.recall.host.all("tool_packs"):
         try:
             tools = pack.call("tools")
@@ -58,7 +74,7 @@ def pack_tools(memory: Memory, taken: Catalog, notice: Callable[[str], None]) ->
             if problem:
                 notice(f"the tool {str(tool.name)!r:.80} of the pack {pack.name} is left out: {problem}")
             else:
-                found[tool.name] = ServedTool(tool, _answering(pack, tool.name))
+                found[tool.name] = ToolFunction(with_token(tool), _answering(pack, tool))
     return list(found.values())
 
 
@@ -90,21 +106,44 @@ def _problem(tool: Tool) -> str:
     return ""
 
 
-def _answering(pack: BoundProvider, name: str) -> Callable[[Call], Mapping[str, Any]]:
+def with_token(tool: Tool) -> Tool:
+    """A tool for admins takes their token; the pack never sees it."""
+    if not tool.admin:
+        return tool
+    properties = {**_object(tool.input_schema.get("properties")), ADMIN_TOKEN: TEXT}
+    return replace(tool, input_schema={**tool.input_schema, "properties": properties})
+
+
+def _object(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _answering(pack: BoundProvider, tool: Tool) -> Callable[[Call], Mapping[str, Any]]:
+    name, budget = tool.name, min(tool.seconds, MAX_SECONDS) or None
+
     def answer(call: Call) -> Mapping[str, Any]:
         def progress(fraction: float, message: str) -> None:
             call.progress(round(1000 * fraction), 1000)
 
-        arguments = dict(call.arguments)
+        arguments = {key: value for key, value in call.arguments.items() if not tool.admin or key != ADMIN_TOKEN}
         try:
-            return _plain(pack, name, pack.call("call", name, arguments, Access(call.memory), progress))
+            reply = pack.call("call", name, arguments, _access(pack, call), progress, budget=budget)
+            return _plain(pack, name, reply)
         except ZaxyError as error:
-            raise _without_details(pack, name, error) from None
+            raise without_details(pack, name, error) from None
 
     return answer
 
 
-def _without_details(pack: BoundProvider, name: str, error: ZaxyError) -> ZaxyError:
+def _access(pack: BoundProvider, call: Call) -> MemoryAccess:
+    manifest = pack.row.manifest
+    if manifest is not None and manifest.api_max < WIDE_ACCESS:
+        return cast(MemoryAccess, NarrowAccess(whole_memory(call), pack.row.package))
+    permission = present_permission()._replace(session=call.default_session)
+    return access_to(whole_memory(call), permission, package=pack.row.package)
+
+
+def without_details(pack: BoundProvider, name: str, error: ZaxyError) -> ZaxyError:
     """What a plugin's own exception says is for its author, on stderr: it may tell paths and secrets."""
     if error.code != "internal_error":
         return error

@@ -16,12 +16,13 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 
 from zaxy import __version__
+from zaxy.api.http_models import NOBODY, Identity
+from zaxy.api.tools import ToolFunction
 from zaxy.errors import InvalidRequest, ZaxyError
 from zaxy.owner.handshake import Caller
 from zaxy.serve.application import Application, Reply, Request
 from zaxy.serve.catalog import hints_of, listed_schema
 from zaxy.serve.limits import Unanswered
-from zaxy.serve.served_tool import ServedTool
 from zaxy.serve.turns import Turns
 
 Context = ServerRequestContext[Any, Any]
@@ -35,22 +36,30 @@ INSTRUCTIONS = (
 ADMIN_HEADER = "x-zaxy-admin-token"
 REFUSAL = "zaxy.refusal"
 """Where an HTTP request's scope keeps why it cannot be taken."""
+IDENTITY = "zaxy.identity"
+"""Where it keeps who sent it."""
 AT_ONCE = 16
 """Calls that work at the same time; more wait their turn."""
 PROGRESS_EVERY = 0.1
 
 
-def make_server(application: Application, unanswered: Unanswered | None = None) -> Server[Any]:
-    """The server for all connections of an application. `unanswered` counts the calls of all of them together."""
-    return _Handlers(application, unanswered or Unanswered()).server()
+def make_server(
+    application: Application, unanswered: Unanswered | None = None, *, authenticated: bool = False
+) -> Server[Any]:
+    """The server for all connections of an application. `unanswered` counts the calls of all of them together.
+
+    `authenticated`: every request must say whose it is.
+    """
+    return _Handlers(application, unanswered or Unanswered(), authenticated).server()
 
 
 class _Handlers:
-    def __init__(self, application: Application, unanswered: Unanswered) -> None:
+    def __init__(self, application: Application, unanswered: Unanswered, authenticated: bool) -> None:
         self._application = application
         self._unanswered = unanswered
+        self._authenticated = authenticated
         self._turns: Turns | None = None
-        self._listings: dict[str, types.ListToolsResult] = {}
+        self._listings: dict[tuple[str, str], types.ListToolsResult] = {}
 
     def server(self) -> Server[Any]:
         server: Server[Any] = Server(
@@ -63,6 +72,10 @@ class _Handlers:
             on_call_tool=self._call_tool,
         )
         server.middleware.append(self._tolerate)
+        if offered := self._application.offered:
+            from zaxy.serve.pack_handlers import PackHandlers
+
+            PackHandlers(self._application, self._answer_method).add_to(server, offered)
         return server
 
     async def _tolerate(self, ctx: Context, call_next: CallNext) -> HandlerResult:
@@ -74,21 +87,33 @@ class _Handlers:
         return result
 
     async def _list_tools(self, ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        caller = _caller(ctx)
+        caller, identity = _caller(ctx), self._identity(ctx)
         profile = caller.profile if caller else ""
-        if profile not in self._listings:
-            listed = await anyio.to_thread.run_sync(self._application.listed, profile, abandon_on_cancel=True)
+        kind = profile, identity.role if identity else ""
+        if kind not in self._listings:
+            listed = await anyio.to_thread.run_sync(self._application.listed, profile, identity, abandon_on_cancel=True)
             unlisted = self._application.unlisted_arguments
             tools = [as_listed(served, unlisted(served.tool.name)) for served in listed]
-            self._listings[profile] = types.ListToolsResult(tools=tools)
-        return self._listings[profile]
+            self._listings[kind] = types.ListToolsResult(tools=tools)
+        return self._listings[kind]
 
     async def _call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        return as_result(await self._answer(ctx, Request(params.name, params.arguments or {})))
+
+    async def _answer_method(self, ctx: Context, method: str, arguments: Mapping[str, Any]) -> Reply:
+        return await self._answer(ctx, Request(method, arguments, is_method=True))
+
+    async def _answer(self, ctx: Context, asked: Request) -> Reply:
         if self._turns is None:
             self._turns = Turns(AT_ONCE)
         watched = _Watched(ctx) if ctx.meta and "progress_token" in ctx.meta else None
-        request = Request(
-            params.name, params.arguments or {}, _admin_token(ctx), _refusal(ctx), watched, _caller(ctx), ctx.request_id
+        request = asked._replace(
+            admin_token=_admin_token(ctx),
+            refusal=_refusal(ctx),
+            progress=watched,
+            caller=_caller(ctx),
+            id=ctx.request_id,
+            identity=self._identity(ctx),
         )
         with self._unanswered.one():
             async with anyio.create_task_group() as tasks:
@@ -96,7 +121,12 @@ class _Handlers:
                     tasks.start_soon(watched.tell)
                 reply = await self._turns.run(partial(self._application.answer, request))
                 tasks.cancel_scope.cancel()
-        return as_result(reply)
+        return reply
+
+    def _identity(self, ctx: Context) -> Identity | None:
+        """Who sent the request. One that has lost it on its way may do nothing, and not everything."""
+        identity = getattr(ctx.request, "scope", {}).get(IDENTITY)
+        return NOBODY if identity is None and self._authenticated else identity
 
 
 def as_result(reply: Reply) -> types.CallToolResult:
@@ -109,7 +139,7 @@ def as_result(reply: Reply) -> types.CallToolResult:
     )
 
 
-def as_listed(served: ServedTool, unlisted: tuple[str, ...]) -> types.Tool:
+def as_listed(served: ToolFunction, unlisted: tuple[str, ...]) -> types.Tool:
     """A tool as tools/list shows it."""
     tool = served.tool
     return types.Tool(
@@ -151,7 +181,11 @@ def _tolerated(ctx: Context) -> Context:
         kept = {**params, "name": "", "arguments": {}}
         problem = "the tool's name is missing or not a text"
     refusal = InvalidRequest(problem, "Send params as tools/list describes them.")
-    return replace(ctx, params=kept, request=refusal)
+    scope = getattr(ctx.request, "scope", None)
+    if scope is None:
+        return replace(ctx, params=kept, request=refusal)
+    scope[REFUSAL] = refusal
+    return replace(ctx, params=kept)
 
 
 def _refusal(ctx: Context) -> ZaxyError | None:

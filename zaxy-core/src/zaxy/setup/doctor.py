@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
 from typing import NamedTuple
 
+from zaxy.api.health import ERROR, OK, Finding
 from zaxy.errors import ZaxyError
 from zaxy.setup.init_clients import home_of
 from zaxy.workspace import Workspace
 
-OK, WARNING, ERROR = "ok", "warning", "error"
 FIX = "zaxy doctor --fix"
-
-
-class Finding(NamedTuple):
-    name: str
-    status: str
-    message: str
-    action: str = ""
-    """The command that fixes it; empty where nothing is to be fixed."""
-    fixed: bool = False
-
-    def as_dict(self) -> dict[str, object]:
-        values = self._asdict()
-        fixed = values.pop("fixed")
-        return {**values, "mended": fixed}
 
 
 @dataclass(frozen=True)
@@ -59,13 +45,15 @@ class DoctorContext:
 
 
 class DoctorCheck(NamedTuple):
+    """One check, of the core or of a package."""
+
     name: str
     look: Callable[[DoctorContext], Sequence[Finding]]
     fix: Callable[[DoctorContext], None] | None = None
     """Fixes all of it that may be fixed without asking."""
 
 
-def examine(context: DoctorContext, checks: Sequence[DoctorCheck], fix: bool) -> Iterator[Finding]:
+def examine(context: DoctorContext, checks: Iterable[DoctorCheck], fix: bool) -> Iterator[Finding]:
     """The rows of every check; with `fix`, what can be fixed is fixed and looked at again."""
     for check in checks:
         rows = _looked(check, context)

@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 from shlex import quote
 
+from zaxy.api.health import ERROR, OK, WARNING, Finding
 from zaxy.api.models import Report
 from zaxy.eventloom.drafts import own_draft
 from zaxy.eventloom.opening import open_event_log
@@ -24,7 +25,7 @@ from zaxy.plugins.check import check_plugin
 from zaxy.plugins.host import PluginHost
 from zaxy.plugins.roster import chosen_graph, load_roster
 from zaxy.settings import Settings
-from zaxy.setup.doctor import ERROR, OK, WARNING, DoctorCheck, DoctorContext, Finding
+from zaxy.setup.doctor import DoctorCheck, DoctorContext
 from zaxy.user_state import KEY_FILE, state_folder, why_not_kept
 from zaxy.workspace import default_session
 

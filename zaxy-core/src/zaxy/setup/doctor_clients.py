@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
+from zaxy.api.health import ERROR, OK, WARNING, Finding
 from zaxy.api.models import ServerEntry
 from zaxy.clients.editing import naming
 from zaxy.clients.entries import NAME, command_line
@@ -20,7 +21,7 @@ from zaxy.clients.hook_status import hook_status
 from zaxy.clients.installed import Clients, InstalledClient, open_clients, target_of
 from zaxy.errors import ZaxyError
 from zaxy.security.small_files import read_small_file
-from zaxy.setup.doctor import ERROR, FIX, OK, WARNING, DoctorCheck, DoctorContext, Finding
+from zaxy.setup.doctor import FIX, DoctorCheck, DoctorContext
 from zaxy.setup.init_clients import Target, server_of
 from zaxy.setup.running_servers import doubled, running_servers
 from zaxy.setup.server_trial import try_server

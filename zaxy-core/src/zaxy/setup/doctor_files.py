@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 from shlex import quote
 
+from zaxy.api.health import OK, WARNING, Finding
 from zaxy.clients.installed import open_clients
 from zaxy.security.git_index import tracks
-from zaxy.setup.doctor import FIX, OK, WARNING, DoctorCheck, DoctorContext, Finding
+from zaxy.setup.doctor import FIX, DoctorCheck, DoctorContext
 from zaxy.setup.init_clients import nobodys_target, written_files
 from zaxy.setup.left_overs import clear_left_overs, left_overs
 

@@ -41,7 +41,7 @@ class InstructionFile(NamedTuple):
     sha256: str
 
 
-class Identity(NamedTuple):
+class WorkspaceFacts(NamedTuple):
     """What the first event says of a workspace."""
 
     domain: str
@@ -91,7 +91,9 @@ def missing_records(log: EventLog, session: str, root: str) -> Missing:
     return Missing(not begun, found if changed else None)
 
 
-def record(log: EventLog, session: str, *, workspace: Workspace, missing: Missing, identity: Identity) -> list[Event]:
+def record(
+    log: EventLog, session: str, *, workspace: Workspace, missing: Missing, identity: WorkspaceFacts
+) -> list[Event]:
     """Append what is missing, all at once."""
     drafts = []
     name = os.path.basename(workspace.root) or identity.domain

@@ -17,10 +17,10 @@ from zaxy.clients.installed import open_clients
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
 from zaxy.eventloom.opening import open_event_log
 from zaxy.owner.owner import clear_left_over, has_left_over, is_held
-from zaxy.plugins.roster import InstalledPlugin, chosen_graph, install_advice, load_roster, owner_of
+from zaxy.plugins.roster import InstalledPlugin, chosen_graph, install_advice, load_roster, owner_of, package_of
 from zaxy.security.session_ids import check_session_id
 from zaxy.settings import Settings
-from zaxy.setup.genesis import Identity, Missing, missing_records, record
+from zaxy.setup.genesis import Missing, WorkspaceFacts, missing_records, record
 from zaxy.setup.init_clients import (
     DetectedClient,
     FileEdit,
@@ -93,7 +93,7 @@ class Plan:
     workspace: Workspace
     options: InitOptions
     session: str
-    identity: Identity
+    identity: WorkspaceFacts
     clients: tuple[DetectedClient, ...]
     settings: tuple[SettingChange, ...]
     files: tuple[PlannedFile, ...]
@@ -148,7 +148,7 @@ def make_plan(workspace: Workspace, options: InitOptions, environ: Mapping[str, 
         workspace=workspace,
         options=options,
         session=session,
-        identity=Identity(domain, chosen_graph(Settings(stored=stored))),
+        identity=WorkspaceFacts(domain, chosen_graph(Settings(stored=stored))),
         clients=clients,
         settings=settings,
         files=files.changed,
@@ -205,9 +205,8 @@ def _backend_plugin(backend: str, settings: Settings) -> InstalledPlugin:
     owner = owner_of(roster, "projection_backends", backend)
     if owner is not None:
         return owner[0]
-    advice = install_advice(backend)
-    if "pip install" in advice or any(row.name == backend for row in roster.rows):
-        raise NotFound(f"the graph store {backend} is not installed", advice)
+    if package_of(backend) or any(row.name == backend for row in roster.rows):
+        raise NotFound(f"the graph store {backend} is not installed", install_advice(backend))
     raise InvalidRequest(
         f"there is no backend {backend!r:.40}", f"Choose one of {', '.join(installed_backends(settings))}."
     )

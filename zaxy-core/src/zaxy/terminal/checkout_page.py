@@ -70,6 +70,8 @@ def fact_lines(reply: Reply, terminal: Terminal) -> Lines:
         lines += _source(whose, fact.get("valid_from", ""), fact["citation"], terminal)
         if origin := fact.get("metadata", {}).get("origin_citation"):
             lines.append(terminal.painted(f"    imported from {parse_citation(origin).short}", DIM))
+        for seen in fact.get("derived", ()):
+            lines += _seen(seen, terminal)
         for before in _replaced_by(reply, fact["citation"]):
             lines += wrapped(f"before: {plain(before['content'])}", terminal.width, "    ", "      ")
             lines.append(terminal.painted(f"      {before['citation']}", DIM))
@@ -91,6 +93,12 @@ def _source(whose: str, time: str, citation: str, terminal: Terminal) -> Lines:
     if cells(line) <= terminal.width:
         return [terminal.painted(line, DIM)]
     return [terminal.painted(line, DIM) for line in (*wrapped(source, terminal.width, "    "), f"    {citation}")]
+
+
+def _seen(row: Mapping[str, Any], terminal: Terminal) -> Lines:
+    """What an extractor of a plugin sees in an event."""
+    said = f"{plain(row['entity_type'])} {plain(row['entity_name'])}, as the extractor {row['extractor']} sees it"
+    return [terminal.painted(line, DIM) for line in wrapped(said, terminal.width, "    ")]
 
 
 def _left_out(reply: Reply) -> str:
@@ -140,6 +148,8 @@ def _related(reply: Reply, terminal: Terminal) -> Lines:
             lines.append(terminal.painted(f"    perhaps replaced by {newer}", DIM))
         if newer := found.get("replaced_by"):
             lines.append(terminal.painted(f"    was so before {newer}", DIM))
+        for seen in found.get("derived", ()):
+            lines += _seen(seen, terminal)
         foreign = "foreign " if found.get("foreign") else ""
         lines += _source(f"{foreign}{found.get('event_type', '')}", "", found["citation"], terminal)
     return lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from zaxy.setup.doctor import ERROR, OK, WARNING, Finding
+from zaxy.api.health import ERROR, OK, WARNING, Finding
 from zaxy.terminal.screen import BOLD, DIM, GREEN, RED, YELLOW, Terminal, plain
 
 COLOURS = {OK: GREEN, WARNING: YELLOW, ERROR: RED}

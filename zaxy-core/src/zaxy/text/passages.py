@@ -9,7 +9,8 @@ from typing import NamedTuple
 from zaxy.api.models import Event, Extraction, JsonObject
 from zaxy.eventloom.admission import IMPORTED_FROM
 from zaxy.extract.own_use import is_own_use
-from zaxy.extract.rules import ERASED, RULES
+from zaxy.extract.rules import ERASED, RULES, UNKNOWN
+from zaxy.extract.sentences import unsaid
 from zaxy.extract.texts import readable_text
 from zaxy.extract.times import utc_text
 from zaxy.text.statements import marked_questions, questions, within, without
@@ -57,19 +58,20 @@ class Parts(NamedTuple):
 NOTHING_SAID = Parts("", "")
 
 
-def parts_of(event: Event, text: str) -> Parts:
+def parts_of(event: Event, text: str, entity_type: str = "") -> Parts:
     """The parts of a passage of an event; a record of memory's own use has none."""
-    return NOTHING_SAID if is_own_use(event) else parts_of_text(text, event.type)
+    return NOTHING_SAID if is_own_use(event) else parts_of_text(text, event.type, entity_type)
 
 
-def parts_of_text(text: str, event_type: str) -> Parts:
+def parts_of_text(text: str, event_type: str, entity_type: str = "") -> Parts:
     """What a text of an event tells, and what in it asks. What a command or a tool printed is never a question.
 
-    Beside a question, fields of a few words say where and how it was asked.
+    Beside a question, fields of a few words say where and how it was asked. `entity_type`: of what the event is about.
     """
     if event_type in OBSERVED:
         return Parts(text, "")
-    is_spoken = event_type in SPOKEN or (event_type not in RULES and event_type not in KINDS)
+    has_rule = event_type in RULES or event_type in KINDS or entity_type not in ("", UNKNOWN.entity_type)
+    is_spoken = event_type in SPOKEN or not has_rule
     spans = questions(text) if is_spoken else marked_questions(text)
     if not spans:
         return Parts(text, "")
@@ -79,13 +81,16 @@ def parts_of_text(text: str, event_type: str) -> Parts:
     return Parts(stated, within(text, spans))
 
 
-def stated_of_each(texts: Iterable[tuple[str, str]]) -> list[str]:
-    """What each text tells, given with the type of its event."""
-    return [parts_of_text(text, event_type).stated for text, event_type in texts]
+def stated_of_each(texts: Iterable[tuple[str, str, str]]) -> list[str]:
+    """What each text tells, given with the type of its event and of what that is about."""
+    return [parts_of_text(*text).stated for text in texts]
 
 
-def passages(event: Event, rows: Extraction) -> list[Passage]:
-    """The passages of an event, in order; an erased one has none, nor has the record of its erasure."""
+def passages(event: Event, rows: Extraction, sentence: str = "") -> list[Passage]:
+    """The passages of an event, in order; an erased one has none, nor has the record of its erasure.
+
+    `sentence`: what it says first, where the owner of its type has one for it.
+    """
     if event.payload is None or event.type == ERASED:
         return []
     kind = KINDS.get(event.type, "event")
@@ -93,7 +98,9 @@ def passages(event: Event, rows: Extraction) -> list[Passage]:
     text = _text(payload, "content", "text") if kind != "event" else ""
     if event.type in OBSERVED and rows.entities:
         text = rows.entities[0].summary  # without what a file or an argument holds
-    text = text or readable_text({key: value for key, value in payload.items() if key not in NOT_SAID})
+    if not text:
+        said = {key: value for key, value in payload.items() if key not in NOT_SAID}
+        text = f"{sentence}\n{readable_text(unsaid(said, sentence))}" if sentence else readable_text(said)
     speaker = (_text(payload, "speaker", "role") if kind == "transcript" else "") or event.actor
     place: dict[str, object] = {
         key: payload[key] for key in PLACE if key in payload and isinstance(payload[key], (str, int))
@@ -118,9 +125,9 @@ def passages(event: Event, rows: Extraction) -> list[Passage]:
     return found
 
 
-def passages_of_each(events: Iterable[tuple[Event, Extraction]]) -> list[list[Passage]]:
-    """The passages of each event, which is given with its rows."""
-    return [passages(event, rows) for event, rows in events]
+def passages_of_each(events: Iterable[tuple[Event, Extraction, str]]) -> list[list[Passage]]:
+    """The passages of each event, which is given with its rows and its sentence."""
+    return [passages(*event) for event in events]
 
 
 def _text(payload: JsonObject, *keys: str) -> str:

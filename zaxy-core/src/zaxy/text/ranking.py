@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from zaxy.api.models import MAX_ANSWERS
 from zaxy.text import bm25
 from zaxy.text.bm25 import terms_of
 from zaxy.text.candidates import Candidates, candidates
@@ -25,7 +26,6 @@ MONTH = 0.25
 """For having been said in a month that the question names."""
 WIDENED = 10
 """How many of the best have their neighbours looked at too, even if those have none of the words."""
-MAX_ANSWERS = 100
 """To one question, over all pages."""
 NAMED = 1.0
 """What a whole identifier or a quoted phrase adds, shared among those that were asked for."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
@@ -15,6 +15,7 @@ from zaxy.api.models import EntityRef, Event, ExtractedEvent, Extraction
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.citation import parse_citation
 from zaxy.eventloom.sealed_connection import SealedConnection
+from zaxy.extract.derived import derived_of, derived_texts
 from zaxy.extract.feedback import ABOUT_MEMORY
 from zaxy.extract.names import entity_key
 from zaxy.text import tokens
@@ -64,11 +65,15 @@ class NewRows:
         event, rows = extracted.event, extracted.rows
         first = rows.entities[0] if rows.entities else None
         entity = entity_key(EntityRef(first.entity_type, first.name)) if first else ""
-        own = [(passage, parts_of(event, passage.text)) for passage in passages(event, rows)]
+        kind = first.entity_type if first else ""
+        said_by = passages(event, rows, extracted.sentence)
+        own = [(passage, parts_of(event, passage.text, kind)) for passage in said_by]
         tells = any(said.stated for _, said in own)
+        added = derived_of(rows)
+        derived = derived_texts(added) if added else ()
         for part, (passage, said) in enumerate(own):
             if said.stated or (tells and not part):  # an event that tells anything is known by its first passage
-                self._add(event, part, passage, entity=entity, said=said)
+                self._add(event, part, passage, entity=entity, said=said, derived=derived if not part else ())
             else:
                 self._add_aside(event, part, passage, entity=entity, said=said)
         if event.type == "memory.reinforced" and event.payload:
@@ -81,10 +86,16 @@ class NewRows:
         place = (episode[0], episode[2], 0, 0, 0, kind, event.actor, passage.speaker, passage.time)
         self._asides.add(Text(0, event.seq, part, event.hash, *place, entity, ""), said.asked, passage.text)
 
-    def _add(self, event: Event, part: int, passage: Passage, *, entity: str, said: Parts) -> None:
+    def _add(
+        self, event: Event, part: int, passage: Passage, *, entity: str, said: Parts, derived: Sequence[str]
+    ) -> None:
+        """`derived`: what extractors of plugins say of the event, which finds it as the words of its type do."""
         text, kind, speaker, source, time, heading, metadata = passage
         own = tokens.words(said.stated)
         named = [stem for stem in type_words(event.type) if stem not in own] if kind == "event" else ()
+        if derived:
+            added = dict.fromkeys([stem for one in derived for stem in tokens.words(one)])
+            named = [*named, *[stem for stem in added if stem not in own and stem not in named]]
         stems = [*header(time[:10], speaker), *tokens.stems_of(heading), *named, *own]
         # The words of its type find it, and make it no longer: with them in its length the bench finds less.
         words, length = f" {'  '.join(stems)} ", len(stems) - len(named)

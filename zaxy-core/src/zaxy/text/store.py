@@ -13,7 +13,6 @@ import orjson
 from zaxy.api.models import Cursor, ExtractedEvent
 from zaxy.eventloom.database_errors import MISSING, Unsealed
 from zaxy.eventloom.sealed_connection import SealedConnection
-from zaxy.extract.housekeeping import is_housekeeping
 from zaxy.text import asides
 from zaxy.text.blocks import Blocks, BlockSizes
 from zaxy.text.rows import NewRows
@@ -100,7 +99,7 @@ class TextStore:
             return
         new = NewRows(self._db, self.sizes, asides=asides)
         for extracted in events:
-            if extracted.event.seq > taken and not is_housekeeping(extracted.event):
+            if extracted.event.seq > taken and not extracted.housekeeping:
                 new.take(extracted)
         more_feedback, asides = new.write()
         place = json.dumps([cursor.seq, cursor.hash, cursor.offset, cursor.fed_by])

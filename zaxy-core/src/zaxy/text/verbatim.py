@@ -10,12 +10,13 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
+from zaxy.api.models import MAX_ANSWERS
 from zaxy.text import bm25
 from zaxy.text.asides import text_of
 from zaxy.text.candidates import Candidates, candidates
 from zaxy.text.literals import Literals, literals_of
 from zaxy.text.passages import HEADING
-from zaxy.text.ranking import MAX_ANSWERS, times_of
+from zaxy.text.ranking import times_of
 from zaxy.text.rows import header
 from zaxy.text.schema import Aside, Content, Text
 from zaxy.text.store import Reach, TextStore

@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
-from zaxy.serve.results import cited_for, with_short_citations
-from zaxy.serve.served_tool import (
+from zaxy.api import cited_for, count_tokens, with_short_citations
+from zaxy.api.tools import (
     COMPACT,
     COORDINATE,
     CORE,
@@ -26,7 +26,6 @@ from zaxy.serve.served_tool import (
     tool,
     whole,
 )
-from zaxy.token_count import count_tokens
 
 ASSEMBLED = {"limit": LIMIT, "max_recent_events": whole(0, MAX_NUMBER)}
 """How much a bundle may hold."""

@@ -1,11 +1,14 @@
-"""What commands ask of the process that owns the graph, and no client may: followers, and erasure."""
+"""What commands ask of the process that owns the graph, and no client may: followers, erasure, and its rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
-from zaxy.serve.served_tool import TEXT, Call, one_of, schema, tool
+from zaxy.api.models import EntityRef
+from zaxy.api.tools import TEXT, Call, one_of, schema, tool
+from zaxy.serve.whole_memory import whole_memory
 
 
 @tool(
@@ -19,7 +22,7 @@ from zaxy.serve.served_tool import TEXT, Call, one_of, schema, tool
     ),
 )
 def followers(call: Call) -> Mapping[str, Any]:
-    memory, session, action = call.memory, call.session, call.arguments["action"]
+    memory, session, action = whole_memory(call), call.session, call.arguments["action"]
     if action == "digest":
         return {"digests": memory.follower_digests(session)}
     if action == "verify":
@@ -43,4 +46,24 @@ def erase(call: Call) -> Mapping[str, Any]:
     return call.memory.forget(**call.own).as_dict()
 
 
-TOOLS = (followers, erase)
+@tool(
+    "memory_graph",
+    "Read rows of the graph: what is current, what has a name, what is related.",
+    takes=schema(
+        "read session_id given",
+        read=one_of("current", "entities", "neighbours"),
+        session_id=TEXT,
+        given={"type": "object"},
+    ),
+    read_only=True,
+)
+def graph(call: Call) -> Mapping[str, Any]:
+    given = dict(call.arguments["given"])
+    if "start" in given:
+        given["start"] = [EntityRef(*ref) for ref in given["start"]]
+    return {
+        "rows": [asdict(row) for row in getattr(call.memory, call.arguments["read"])(**given, session=call.session)]
+    }
+
+
+TOOLS = (followers, erase, graph)

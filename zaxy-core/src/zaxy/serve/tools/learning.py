@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from zaxy.serve.results import appended
-from zaxy.serve.served_tool import COORDINATE, CORE, FULL, PURPOSE, TEXT, Call, one_of, schema, texts, tool
+from zaxy.api import appended
+from zaxy.api.tools import COORDINATE, CORE, FULL, PURPOSE, TEXT, Call, one_of, schema, texts, tool
 
 FEEDBACK = ("used", "helpful", "irrelevant")
 NUMBER = {"type": "number"}

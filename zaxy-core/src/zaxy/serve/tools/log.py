@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
 
-from zaxy.api.models import Draft, Event
-from zaxy.errors import ZaxyError
-from zaxy.eventloom.citation import short_citation
-from zaxy.retrieve.results import Position, cursor_text, position_of
-from zaxy.serve.results import appended
-from zaxy.serve.served_tool import (
+from zaxy.api import (
+    Draft,
+    Event,
+    Position,
+    ZaxyError,
+    appended,
+    count_tokens,
+    cursor_text,
+    position_of,
+    short_citation,
+)
+from zaxy.api.tools import (
     COMPACT,
     COORDINATE,
     CORE,
@@ -27,7 +33,6 @@ from zaxy.serve.served_tool import (
     tool,
     whole,
 )
-from zaxy.token_count import count_tokens
 
 MAX_EVENTS = 1000
 READ_TOGETHER = 50
@@ -93,7 +98,7 @@ def _drafts(call: Call) -> Iterator[Draft]:
     ),
     destructive=True,
     profiles=(CORE, FULL),
-    needs_admin=True,
+    admin=True,
 )
 def invalidate(call: Call) -> Mapping[str, Any]:
     return appended(call.memory.invalidate(**call.own, session=call.session))
@@ -115,7 +120,7 @@ def invalidate(call: Call) -> Mapping[str, Any]:
     read_only=True,
     idempotent=True,
     profiles=(CORE, FULL),
-    needs_admin=True,
+    admin=True,
 )
 def replay(call: Call) -> Mapping[str, Any]:
     """Events in order, as many as fit into the budget; one that alone does not is shown without its payload."""
@@ -139,7 +144,7 @@ def replay(call: Call) -> Mapping[str, Any]:
         rows.append(row)
         used += cost
     next_cursor = cursor_text(Position(more, 0), asked) if more else None
-    foreign = {} if call.memory.recall.is_own else {"foreign": True}
+    foreign = {"foreign": True} if call.memory.is_foreign else {}
     return {"results": rows, "tokens_used": used, "truncated": bool(more), "next_cursor": next_cursor, **foreign}
 
 
@@ -151,7 +156,7 @@ def _events(call: Call, session: str, start: int, housekeeping: bool) -> Iterato
         start = found[-1].seq + 1
 
 
-def _read(call: Call, session: str, start: int, *, first: int, include_housekeeping: bool) -> list[Event]:
+def _read(call: Call, session: str, start: int, *, first: int, include_housekeeping: bool) -> Sequence[Event]:
     """The next events. Damage behind the first ones ends the page; it is an error for those who go on from there."""
     try:
         return call.memory.replay(session, start, limit=READ_TOGETHER, include_housekeeping=include_housekeeping)

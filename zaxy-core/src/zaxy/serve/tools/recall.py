@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from zaxy.serve.results import cited_for
-from zaxy.serve.served_tool import (
+from zaxy.api import cited_for
+from zaxy.api.tools import (
     COMPACT,
     COORDINATE,
     CORE,

@@ -1,0 +1,258 @@
+"""Commands that packages bring: listed without their code, found by their words, and unable to shadow the core's."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import installed
+
+STATUS = """
+from zaxy.api import CommandCall
+
+print("imported")
+
+
+class Status:
+    def __init__(self, context):
+        self.setting = context.settings.get("ACME_WORD", "")
+
+    def run(self, call: CommandCall) -> int:
+        if "--fail" in call.arguments:
+            raise RuntimeError("the disk of acme is full")
+        if "--leave" in call.arguments:
+            raise SystemExit(7)
+        with call.open_memory() as memory:
+            event = memory.append("fact.recorded", {"text": f"{self.setting} {call.words}"}, actor="acme")
+            call.say(f"{call.words} {list(call.arguments)} {memory.resolve(event.citation).payload['text']}")
+        return 0
+"""
+TYPED = '''
+import typer
+from zaxy.api import NotFound, TyperCommand, current_call
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.command("find")
+def find(text: str, limit: int = 3) -> None:
+    """Find facts."""
+    call = current_call()
+    with call.open_memory() as memory:
+        call.say(f"{len(memory.query(text, limit=limit).results)} found")
+
+
+@app.command("lose")
+def lose() -> None:
+    raise NotFound("there is nothing to lose", "Record something first.")
+
+
+class Typed(TyperCommand):
+    app = app
+'''
+
+
+def entry(words: str, target: str = "status:Status", **more: Any) -> dict[str, Any]:
+    target = f"acme_tools.{target}"
+    return {"point": "commands", "words": words, "target": target, "summary": f"Say {words}.", **more}
+
+
+def install(site: Path, *provides: dict[str, Any], name: str = "acme-tools", **more: Any) -> None:
+    package = name.replace("-", "_")
+    manifest = installed.manifest_of(name, api={"min": "0.4", "max": "0.4"}, provides=list(provides), **more)
+    modules = {"status.py": STATUS, "typed.py": TYPED}
+    installed.install(site, name, modules, manifest, f"[zaxy.plugins]\n{name} = {package}\n")
+
+
+@pytest.fixture
+def zaxy(tmp_path: Path) -> Any:
+    project = tmp_path / "project"
+    project.mkdir()
+
+    def run(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
+        environ = {**os.environ, "PYTHONPATH": str(tmp_path / "site"), "ZAXY_STATE_DIR": str(tmp_path / "state"), **env}
+        return subprocess.run(
+            [sys.executable, "-m", "zaxy", *words], cwd=project, env=environ, capture_output=True, text=True
+        )
+
+    return run
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    return tmp_path / "site"
+
+
+def test_help_lists_them_under_their_heading_and_imports_nobody(site: Path, zaxy: Any) -> None:
+    install(site, entry("acme status", group="acme"), entry("acme forget-me"))
+    shown = zaxy("--help")
+    assert shown.returncode == 0
+    assert "\nacme (acme-tools):\n  acme status" in shown.stdout
+    assert "\nacme-tools:\n  acme forget-me" in shown.stdout
+    assert "imported" not in shown.stdout + shown.stderr
+
+
+def test_a_group_alone_lists_its_commands_and_is_wrong_usage(site: Path, zaxy: Any) -> None:
+    install(site, entry("acme status"), entry("acme other"))
+    alone, asked = zaxy("acme"), zaxy("acme", "--help")
+    assert (alone.returncode, asked.returncode) == (2, 0)
+    assert alone.stdout == asked.stdout
+    assert "acme other" in asked.stdout and "checkout" not in asked.stdout
+
+
+def test_a_command_gets_its_arguments_its_settings_and_memory(site: Path, zaxy: Any) -> None:
+    settings = [{"env": "ACME_WORD", "meaning": "A word."}]
+    install(site, entry("acme status"), entry("acme"), settings=settings)
+    done = zaxy("acme", "status", "--deep", ACME_WORD="so")
+    assert (done.returncode, done.stdout) == (0, "acme status ['--deep'] so acme status\n"), done.stderr
+    assert "imported" in done.stderr
+    assert json.loads(zaxy("query", "status", "--json").stdout)["results"][0]["actor"] == "acme"
+
+
+def test_the_longest_words_win(site: Path, zaxy: Any) -> None:
+    install(site, entry("acme"), entry("acme status"))
+    assert zaxy("acme", "status").stdout.startswith("acme status []")
+    assert zaxy("acme", "state").stdout.startswith("acme ['state']")
+
+
+def test_a_shell_completes_the_words_of_packages_and_imports_nobody(site: Path, zaxy: Any) -> None:
+    install(site, entry("acme status"), entry("acme states"), entry("memory acme"))
+    shown = zaxy("completion", "--words", "acme\nstat")
+    assert (shown.stdout, shown.stderr) == ("states\nstatus\n", "")
+    assert "acme" in zaxy("completion", "--words", "memory\n").stdout.split()
+    assert "acme" in zaxy("completion", "--words", "").stdout.split()
+    assert zaxy("completion", "--words", "acme\nstatus\n").stdout == "\n"
+
+
+def test_bash_completes_by_the_script(site: Path, zaxy: Any, tmp_path: Path) -> None:
+    script = zaxy("completion", "bash").stdout
+    (tmp_path / "zaxy").write_text(f'#!/bin/sh\nexec {sys.executable} -m zaxy "$@"\n')
+    (tmp_path / "zaxy").chmod(0o755)
+    asked = script + "COMP_WORDS=(zaxy memory ch); COMP_CWORD=2; _zaxy; echo ${COMPREPLY[@]}"
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(["bash", "-c", asked], env={**os.environ, "PATH": path}, capture_output=True, text=True)
+    assert done.stdout == "checkout\n", done.stderr
+
+
+def test_a_shell_without_a_script_is_wrong_usage(zaxy: Any) -> None:
+    done = zaxy("completion", "tcsh")
+    assert done.returncode == 2
+    assert "Name a shell: bash, zsh, fish." in done.stderr
+
+
+def test_a_package_may_join_a_group_of_the_core(site: Path, zaxy: Any) -> None:
+    install(site, entry("memory acme"))
+    assert zaxy("memory", "acme").stdout.startswith("memory acme []")
+    assert "memory acme" in zaxy("memory", "--help").stdout
+    assert "memory bootstrap" in zaxy("memory", "--help").stdout
+
+
+@pytest.mark.parametrize("words", ["checkout", "memory checkout", "query often", "memory", "plugins list all"])
+def test_a_command_cannot_shadow_one_of_the_core(site: Path, zaxy: Any, words: str) -> None:
+    install(site, entry(words))
+    listed = json.loads(zaxy("plugins", "list", "--json").stdout)["plugins"]
+    row = next(row for row in listed if row["name"] == "acme-tools")
+    assert row["state"] == "failed"
+    assert "would shadow 'zaxy" in row["error"]
+    assert "acme-tools" not in zaxy("--help").stdout
+
+
+def test_two_packages_with_the_same_words_are_both_refused_until_one_is_preferred(site: Path, zaxy: Any) -> None:
+    install(site, entry("acme status"))
+    other = {**entry("acme status"), "target": "acme_other.status:Status"}
+    install(site, other, name="acme-other")
+    refused = zaxy("acme", "status")
+    assert refused.returncode == 2
+    assert "there is no command 'zaxy acme status'" in refused.stderr
+    chosen = zaxy("acme", "status", ZAXY_PLUGINS_PREFER="commands:acme-status=acme-other")
+    assert chosen.returncode == 0, chosen.stderr
+
+
+def test_a_disabled_plugin_brings_no_command(site: Path, zaxy: Any) -> None:
+    install(site, entry("acme status"))
+    assert zaxy("acme", "status", ZAXY_PLUGINS_DISABLE="acme-tools").returncode == 2
+
+
+def test_a_defect_of_a_command_names_its_package(site: Path, zaxy: Any) -> None:
+    install(site, entry("acme status"))
+    done = zaxy("acme", "status", "--fail")
+    assert done.returncode == 1
+    assert "'zaxy acme status' of acme-tools raised RuntimeError: the disk of acme is full" in done.stderr
+    assert zaxy("acme", "status", "--leave").returncode == 7
+
+
+def test_a_typo_of_a_packages_command_gets_the_near_one(site: Path, zaxy: Any) -> None:
+    install(site, entry("acme status"))
+    assert "Did you mean 'zaxy acme status'?" in zaxy("acme", "statsu").stderr
+
+
+def test_a_typer_app_serves_a_group(site: Path, zaxy: Any) -> None:
+    install(site, entry("acme find", "typed:Typed"), entry("acme lose", "typed:Typed"))
+    zaxy("append", "fact.recorded", "--payload", '{"text": "The key lies under the mat."}')
+    assert zaxy("acme", "find", "key").stdout == "1 found\n"
+    assert "Usage: zaxy acme find" in zaxy("acme", "find", "--help").stdout
+    assert zaxy("acme", "find", "key", "--limit", "many").returncode == 2
+    lost = zaxy("acme", "lose")
+    assert (lost.returncode, lost.stderr) == (1, "zaxy: there is nothing to lose\n  Record something first.\n")
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        ({"words": ""}, "words is missing"),
+        ({"words": "Acme status"}, "must be at most 3 words"),
+        ({"words": "acme --json"}, "must be at most 3 words"),
+        ({"words": "a b c d"}, "must be at most 3 words"),
+        ({"target": ""}, "target is missing: help lists a command without its code"),
+        ({"target": "acme_tools.status"}, "must be a text such as acme_notes.lane:Lane"),
+        ({"summary": ""}, "summary is missing"),
+        ({"point": "export_sinks", "name": "acme"}, "words is only for commands"),
+    ],
+)
+def test_a_manifest_that_is_wrong_about_a_command_says_where(
+    site: Path, zaxy: Any, changed: dict[str, str], complaint: str
+) -> None:
+    install(site, {**entry("acme status"), "name": "acme", **changed})
+    listed = json.loads(zaxy("plugins", "list", "--json").stdout)["plugins"]
+    row = next(row for row in listed if row["name"] == "acme-tools")
+    assert row["state"] == "failed"
+    assert complaint in row["error"], row["error"]
+
+
+def test_a_plugin_whose_manifest_names_all_targets_needs_no_hooks(site: Path, zaxy: Any) -> None:
+    """Its entry point is the package, in which there is no `plugin.py`."""
+    install(site, entry("acme status"))
+    checked = zaxy("plugins", "check", "acme-tools")
+    assert "stdout: it printed to stdout: 'imported'" in checked.stdout
+    assert not (site / "acme_tools" / "plugin.py").exists()
+
+
+def test_a_hook_that_offers_what_the_manifest_names_whole_is_refused(site: Path, zaxy: Any) -> None:
+    sink = {"point": "export_sinks", "name": "acme", "target": "acme_tools.sink:Sink", "summary": "A sink."}
+    plugin = (
+        "from zaxy.api import Provider, hookimpl\n\n@hookimpl\ndef zaxy_export_sinks():\n"
+        "    return [Provider(name, 'acme_tools.sink:Sink', 'A sink.') for name in ('acme', 'b')]\n"
+    )
+    manifest = installed.manifest_of(
+        "acme-tools", api={"min": "0.4", "max": "0.4"}, provides=[sink, {"point": "export_sinks", "name": "b"}]
+    )
+    entry_point = "[zaxy.plugins]\nacme-tools = acme_tools.plugin\n"
+    installed.install(site, "acme-tools", {"plugin.py": plugin}, manifest, entry_point)
+    checked = zaxy("plugins", "check", "acme-tools")
+    assert "whose target stands in the manifest already" in checked.stdout
+
+
+def test_a_command_that_asks_nothing_of_memory_makes_none(site: Path, zaxy: Any, tmp_path: Path) -> None:
+    quiet = (
+        "class Quiet:\n    def __init__(self, context):\n        pass\n\n    def run(self, call):\n        return 0\n"
+    )
+    install(site, entry("acme quiet", "quiet:Quiet"))
+    (site / "acme_tools" / "quiet.py").write_text(quiet)
+    assert zaxy("acme", "quiet").returncode == 0
+    assert list(tmp_path.rglob(".eventloom")) == []

@@ -1,0 +1,66 @@
+"""`zaxy completion`: a script for a shell, and the words that come next. Nothing is imported for it."""
+
+from __future__ import annotations
+
+from zaxy.command_table import COMMANDS
+from zaxy.commands.options import CommandLine, Option, help_rows, parameters
+from zaxy.errors import InvalidRequest
+from zaxy.plugins.commands import package_commands
+from zaxy.printing import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SCRIPTS = {
+    "bash": """_zaxy() {
+    local IFS=$'\\n'
+    COMPREPLY=($(zaxy completion --words "${COMP_WORDS[*]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _zaxy zaxy""",
+    "zsh": """#compdef zaxy
+_zaxy() {
+    local -a found
+    found=("${(@f)$(zaxy completion --words "${(pj:\\n:)words[2,CURRENT]}" 2>/dev/null)}")
+    [[ -n "$found" ]] && compadd -a found || _files
+}
+compdef _zaxy zaxy""",
+    "fish": """function __zaxy_words
+    set -l typed (commandline -opc)[2..-1] (commandline -ct)
+    zaxy completion --words (string join \\n -- $typed | string collect) 2>/dev/null
+end
+complete -c zaxy -a '(__zaxy_words)'""",
+}
+OPTIONS = (Option("--words", "TEXT", "what was typed so far, a line for each word: print what may come next"),)
+PARAMETERS = ({"name": "SHELL", "type": "str", "required": False}, *parameters(OPTIONS))
+HELP = f"""usage: zaxy completion SHELL
+
+Print a script that completes the words of commands, those of packages too, in bash, zsh or fish.
+For bash: eval "$(zaxy completion bash)" in ~/.bashrc
+
+options:
+{help_rows(OPTIONS)}"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    line = CommandLine(OPTIONS, arguments)
+    if line.help:
+        say(HELP)
+    elif "--words" in line.values:
+        say("\n".join(coming(line.values["--words"].split("\n"))))
+    elif len(line.others) == 1 and line.others[0] in SCRIPTS:
+        say(SCRIPTS[line.others[0]])
+    else:
+        raise InvalidRequest(
+            f"'zaxy completion' does not take {' '.join(line.others)!r:.60}", f"Name a shell: {', '.join(SCRIPTS)}."
+        )
+    return 0
+
+
+def coming(typed: Sequence[str]) -> list[str]:
+    """The words that may stand at the end of those that were typed, of which the last is not whole yet."""
+    *whole, begun = typed
+    commands = [*(command.words for command in COMMANDS), *(command.words for command in package_commands())]
+    place = len(whole)
+    longer = [words.split() for words in commands if len(words.split()) > place]
+    return sorted({words[place] for words in longer if words[:place] == whole and words[place].startswith(begun)})

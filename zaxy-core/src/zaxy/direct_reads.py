@@ -1,0 +1,245 @@
+"""What is read without a question: events straight from the log, rows from the graph, and refs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from zaxy.api.models import AsOf, EntityRef
+from zaxy.assemble.use_marks import UseMarks
+from zaxy.errors import InvalidRequest, NotFound, Unavailable, ZaxyError
+from zaxy.eventloom.citation import parse_citation
+from zaxy.eventloom.event_log import EventLog, ref_target
+from zaxy.eventloom.grammar import Malformed
+from zaxy.eventloom.store import event_of_record
+from zaxy.extract.housekeeping import is_housekeeping
+from zaxy.extract.times import utc_text
+from zaxy.workspace import default_session
+
+if TYPE_CHECKING:
+    from zaxy.api.models import EdgeRow, EntityRow, Event, Report
+    from zaxy.graph.dated import DatedGraph
+    from zaxy.retrieve.recall import Recall
+    from zaxy.retrieve.snapshot import Snapshot
+    from zaxy.workspace import Workspace
+
+REPLAYED_AT_ONCE = 1000
+MAX_ROWS = 1000
+MAX_DEPTH = 5
+LATEST_SEARCHED = 10_000
+"""How many events `latest` looks through for those of the types that are asked for."""
+
+
+class DirectReads:
+    """The reads of `Memory` that rank nothing."""
+
+    workspace: Workspace
+    recall: Recall
+    _marks: UseMarks
+
+    @cached_property
+    def session(self) -> str:
+        """The session that is meant where none is named."""
+        return default_session(self.workspace)
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it came from elsewhere, and this user has not taken it in: what it says is not believed."""
+        return not self.recall.is_own
+
+    @property
+    def _log(self) -> EventLog:
+        """The log, with every mark of use in it."""
+        self._marks.flush()
+        return self.recall.store
+
+    # Events
+
+    def sessions(self) -> list[str]:
+        return self._log.sessions()
+
+    def head(self, session: str = "") -> int:
+        """The seq of the last durable event; 0 where there is none."""
+        return self._log.end(session or self.session)
+
+    def get(self, seq: int, session: str = "") -> Event:
+        """The event with that number."""
+        session = session or self.session
+        event = self._log.get(session, seq)
+        if event is None:
+            raise NotFound(f"{session} has no event {seq}", f"Its last one is {self.head(session)}.")
+        return event
+
+    def lines(self, session: str = "", *, first: int = 1, last: int | None = None) -> Iterator[tuple[Event, bytes]]:
+        """The events of a range in order, each with the line that the log holds of it, proven.
+
+        One that was erased has no payload. What breaks the grammar of events is left out: nothing of it is passed on.
+        """
+        for record, line in self._log.records(session or self.session, first, last):
+            if type(record) is not Malformed:
+                yield event_of_record(record), line
+
+    def fitting(self, query: str, session: str = "", *, limit: int = 50) -> list[int]:
+        """The seqs of the events that `verbatim` finds by their words, best first.
+
+        While not all of the session can be searched this is an error: some would miss.
+        """
+        return self.recall.fitting(session or self.session, query, limit)
+
+    def doubts(self, session: str = "") -> list[str]:
+        """Why what a session's log says is not to be relied on: it is damaged."""
+        return self.recall.doubts(session or self.session, [])
+
+    def resolve(self, citation: str) -> Event:
+        """The event that a citation names. A wrong hash never resolves."""
+        return self._log.resolve(parse_citation(citation))
+
+    def replay(
+        self,
+        session: str = "",
+        from_seq: int = 1,
+        *,
+        limit: int = REPLAYED_AT_ONCE,
+        include_housekeeping: bool = False,
+    ) -> list[Event]:
+        """Events in order, straight from the log. Behind damage nothing is read: an error says so once nothing is left
+        before it."""
+        found: list[Event] = []
+        try:
+            for event in self._log.events(session or self.session, from_seq):
+                if include_housekeeping or not is_housekeeping(event, self.recall.families.housekeeping):
+                    found.append(event)
+                if len(found) >= limit:
+                    break
+        except ZaxyError:
+            if not found:
+                raise
+        return found
+
+    def latest(self, session: str = "", limit: int = 10, *, types: Sequence[str] = ()) -> list[Event]:
+        """The last events that are not bookkeeping, newest first; of some types alone, if they are named.
+
+        A name that ends in `.*` is a whole family. At most the last 10,000 events are looked through.
+        """
+        session = session or self.session
+        families = tuple(name.removesuffix("*") for name in types if name.endswith(".*"))
+
+        def wanted(event: Event) -> bool:
+            if types:
+                return event.type in types or (bool(families) and event.type.startswith(families))
+            return not is_housekeeping(event, self.recall.families.housekeeping)
+
+        found: list[Event] = []
+        end = last = self._log.end(session)
+        while last > max(end - LATEST_SEARCHED, 0) and len(found) < limit:
+            first = max(last - REPLAYED_AT_ONCE + 1, 1)
+            found += [event for event in reversed(list(self._log.events(session, first, last))) if wanted(event)]
+            last = first - 1
+        return found[:limit]
+
+    def verify(self, session: str = "") -> Report:
+        """Prove a session's log: every byte, digest, hash and link."""
+        return self._log.verify(session or self.session)
+
+    # Refs
+
+    def refs(self, session: str = "") -> dict[str, str]:
+        """All refs of a session, each with the citation that it names."""
+        return {name: str(ref_target(event)) for name, event in sorted(self._log.refs(session or self.session).items())}
+
+    def set_ref(self, name: str, citation: str = "", *, session: str = "") -> Event:
+        """Let a ref name an event: the cited one, or the last of a session. Returns the event that records it."""
+        target = self.resolve(citation) if citation else self._log.last_event(session or self.session)
+        return self._log.set_ref(name, target)
+
+    def resolve_ref(self, name: str, session: str = "") -> Event:
+        """The event that a ref names."""
+        return self._log.resolve_ref(session or self.session, name)
+
+    # The graph
+
+    def current(
+        self,
+        entity_types: Sequence[str],
+        session: str = "",
+        *,
+        valid_at: str = "",
+        known_at: int | None = None,
+        limit: int = 100,
+    ) -> list[EntityRow]:
+        """The things of these types that hold now, or held then, newest first, in the words of the log."""
+        as_of = AsOf(moment_of(valid_at), known_at)
+        return self._rows(session, limit, lambda graph, of: graph.current(of, entity_types, as_of, limit))
+
+    def entities(
+        self,
+        names: Sequence[str],
+        session: str = "",
+        *,
+        valid_at: str = "",
+        known_at: int | None = None,
+        limit: int = 100,
+    ) -> list[EntityRow]:
+        """The things that have one of these names, in the words of the log."""
+        as_of = AsOf(moment_of(valid_at), known_at)
+        return self._rows(session, limit, lambda graph, of: graph.entities(of, names, as_of, limit))
+
+    def neighbours(
+        self,
+        start: Sequence[EntityRef],
+        session: str = "",
+        *,
+        relations: Sequence[str] = (),
+        depth: int = 1,
+        valid_at: str = "",
+        known_at: int | None = None,
+        limit: int = 100,
+    ) -> list[EdgeRow]:
+        """What is related to things, nearest first. An edge whose event the log does not hold is left out."""
+        _check(limit, depth)
+        as_of = AsOf(moment_of(valid_at), known_at)
+
+        def read(snapshot: Snapshot) -> list[EdgeRow]:
+            rows = _graph_of(snapshot).neighbours(
+                snapshot.session, start, relations=relations, depth=depth, as_of=as_of, limit=limit
+            )
+            held = {event.seq: event.hash for event in snapshot.events(dict.fromkeys(row.opened_seq for row in rows))}
+            return [row for row in rows if held.get(row.opened_seq) == row.event_hash]
+
+        return self.recall.reply(session or self.session, read)
+
+    def _rows(
+        self, session: str, limit: int, rows: Callable[[DatedGraph, str], Sequence[EntityRow]]
+    ) -> list[EntityRow]:
+        _check(limit)
+
+        def read(snapshot: Snapshot) -> list[EntityRow]:
+            found = rows(_graph_of(snapshot), snapshot.session)
+            return [replace(row, entity=entity) for row, entity in snapshot.worded(found)]
+
+        return self.recall.reply(session or self.session, read)
+
+
+def moment_of(given: str) -> str:
+    """A moment in the log's own form; empty where none is given."""
+    moment = utc_text(given)
+    if given and not moment:
+        raise InvalidRequest(
+            f"{given!r:.60} is not a date or time",
+            "Write it as ISO-8601, such as 2026-06-15 or 2026-06-15T12:00:00Z.",
+        )
+    return moment
+
+
+def _graph_of(snapshot: Snapshot) -> DatedGraph:
+    if snapshot.graph is None:
+        raise Unavailable("the graph does not take part", "'zaxy doctor' says what keeps it.")
+    return snapshot.graph
+
+
+def _check(limit: int, depth: int = 1) -> None:
+    for name, value, bound in (("limit", limit, MAX_ROWS), ("depth", depth, MAX_DEPTH)):
+        if not 1 <= value <= bound:
+            raise InvalidRequest(f"{name} is {value}", f"Give a number from 1 to {bound:,}.")

@@ -1,1 +1,0 @@
-"""Memory that leaves with proof: delivery of bundles and the algorithms that sign them."""
