@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import count
 from pathlib import Path
@@ -102,25 +102,30 @@ def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     yield folder
 
 
+def answered(shop: Path, questions: Iterable[str]) -> set[str]:
+    """The questions that memory answers by itself."""
+    with closing(Memory.open(shop)) as memory:
+        return {one for one in questions if memory.checkout(one, "shop").quality.answerability == ANSWER}
+
+
 @pytest.mark.parametrize("lane", [{"scale": "probability", "weight": 1.0}, {"scale": "cosine"}, {}], ids=str)
 def test_a_lane_that_proposes_everything_changes_no_verdict(shop: Path, site: Path, lane: dict[str, object]) -> None:
+    without = answered(shop, OTHER_THINGS[:8])
     simple(site, EVERYTHING, **lane)
+    assert answered(shop, OTHER_THINGS[:8]) == without
     with closing(Memory.open(shop)) as memory:
         for question in OTHER_TOPICS[:8]:
             reply = memory.checkout(question, "shop").as_dict()
             assert (reply["quality"]["answerability"], reply["current_facts"]) == (ASK, [])
-        for question in OTHER_THINGS[:8]:
-            assert memory.checkout(question, "shop").quality.answerability != ANSWER
         for recorded in RECORDED[:8]:
             facts = memory.checkout(recorded.question, "shop").current_facts[:3]
             assert recorded.payload in [memory.resolve(fact["citation"]).payload for fact in facts]
 
 
 def test_a_lane_that_is_sure_of_any_event_answers_nothing_by_itself(shop: Path, site: Path) -> None:
+    without = answered(shop, (*OTHER_TOPICS, *OTHER_THINGS))
     simple(site, ANY_ONE, scale="probability", weight=1.0)
-    with closing(Memory.open(shop)) as memory:
-        verdicts = {memory.checkout(one, "shop").quality.answerability for one in (*OTHER_TOPICS, *OTHER_THINGS)}
-    assert verdicts == {ASK, REFRESH}
+    assert answered(shop, (*OTHER_TOPICS, *OTHER_THINGS)) <= without
 
 
 # Scales

@@ -48,7 +48,7 @@ def show(name: str, folder: Path, half: str, ways: Sequence[str]) -> list[str]:
     for way in ways:
         outcomes, pairs = ask(folder / half, histories(half), way)
         print(f"\n{name}, {way}; shares in %")
-        for line in rows(outcomes, ("history", "language", "kind") if way == PLAIN else ("history",)):
+        for line in rows(outcomes, ("wording", "history", "language", "kind") if way == PLAIN else ("history",)):
             print(line)
         figures = [measure.of(outcomes) for measure in MEASURES]
         if way == PLAIN:

@@ -26,8 +26,11 @@ CANDIDATES = 11
 """Rows that are read at least: what recall puts first need not answer best."""
 MAX_FACTS = 8
 MAX_FACT_CHARS = 400
-MAX_EVIDENCE_CHARS = 80
+MAX_EVIDENCE_CHARS = 60
 """The prompt has more of it: `evidence` says which row it is."""
+SURE_EVIDENCE = 3
+"""Rows that are listed as `evidence` whenever the prompt has them; the others as far as there is room. A row of the
+prompt tells a reader more than the same row a second time."""
 WORKING_SET_ITEMS = 3
 MAX_ACTIONS = 12
 """Rows of which a reply says what the purpose did to them."""
@@ -174,10 +177,11 @@ def _reply(snapshot: Snapshot, found: Findings, assessment: Assessment, budget: 
     if actions and "purpose_retrieval_policy" in frame["diagnostics"]:
         frame["diagnostics"]["purpose_retrieval_policy"]["rows"] = actions
     working = WorkingSet.of(room.fill(found.gathered.working.ranked(WORKING_SET_ITEMS)))
+    evidence = [row.evidence for row in rows if row.evidence is not None]
+    evidence[SURE_EVIDENCE:] = room.fill((one, (one,)) for one in evidence[SURE_EVIDENCE:])
     latest = in_brief(snapshot, found.gathered.recent.events[::-1])
     recent = room.fill((one, (one,)) for one in latest)[::-1]
     facts = [row for row in rows if row.fact is not None]
-    evidence = [row.evidence for row in rows if row.evidence is not None]
     if skills is not None:
         frame["diagnostics"]["skills"] = skills.as_dict()
         if skills.analytics:
@@ -264,9 +268,10 @@ class ShownRow(NamedTuple):
 def _candidates(
     rows: Sequence[Row], payloads: Sequence[dict[str, Any]], max_chars: int, *, session: str
 ) -> list[Candidate[ShownRow]]:
-    """Each row with all that it adds. The first facts cost their feedback payloads too."""
+    """Each row with all that it adds. The first facts cost their feedback payloads too, the first others their place
+    in `evidence`."""
     candidates: list[Candidate[ShownRow]] = []
-    left = list(payloads)
+    left, sure = list(payloads), SURE_EVIDENCE
     texts = [" ".join(row.text.split()) for row in rows]
     if any(len(text) > max_chars for text in texts):
         texts = cut_each(texts, max_chars)
@@ -280,7 +285,8 @@ def _candidates(
             left = left[1:]
         else:
             shown = ShownRow(line, None, _evidence(row, in_short, lane), provenance)
-            candidates.append((shown, (line, shown.evidence)))
+            candidates.append((shown, (line, shown.evidence) if sure > 0 else (line,)))
+            sure -= 1
     return candidates
 
 

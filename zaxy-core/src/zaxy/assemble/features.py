@@ -24,6 +24,8 @@ MEANT = 0.6
 more than that a row bears on a question, and does not answer it: docs/decisions/0029."""
 TURN = "transcript.turn"
 NOTHING: frozenset[str] = frozenset()
+MANY = 10
+"""Rows of which the newest is clearly newer: of two rows it says little that one of them must be."""
 LONG = 300
 """Characters from which on a row counts as long: in a long one any word is found by chance."""
 
@@ -74,6 +76,8 @@ class Features(NamedTuple):
     long: float
     other_name: float
     """The share of the question's names that the row does not have."""
+    newer: float
+    """How many of the other rows are older, as a share of all or of `MANY`."""
 
 
 class Weighed(NamedTuple):
@@ -120,12 +124,14 @@ def weighed(asked: Asked, results: Sequence[Result]) -> list[Weighed]:
     matches = iter(hits.of_each([*every, *beside, *[stems for row in stated for stems in row.stems]]))
     own, others = list(islice(matches, len(every))), list(islice(matches, len(every)))
     rows = []
+    times = sorted([(result.valid_from, result.seq) for result in results])
     for result, row, of_row, near in zip(results, stated, own, others, strict=True):
         found = [max(one, BESIDE * other) for one, other in zip(of_row, near, strict=True)]
         if result.meaning:
             found = [max(one, MEANT * result.meaning) for one in found]
         other = result.event_type == TURN and bool(speakers) and result.actor.casefold() not in speakers
-        scored = (max(result.score / best, result.meaning), found, float(other))
+        newer = times.index((result.valid_from, result.seq)) / max(len(times) - 1, MANY)
+        scored = (max(result.score / best, result.meaning), found, float(other), newer)
         rows.append(_weighed(asked, result, row, scored=scored, in_sentences=list(islice(matches, len(row.stems)))))
     return rows
 
@@ -135,11 +141,12 @@ def _weighed(
     result: Result,
     stated: Statements,
     *,
-    scored: tuple[float, list[float], float],
+    scored: tuple[float, list[float], float, float],
     in_sentences: Sequence[list[float]],
 ) -> Weighed:
-    """`scored`: the share of the best row's score, how far each word is found, and whether another one speaks."""
-    score, matches, other_speaker = scored
+    """`scored`: the share of the best row's score, how far each word is found, whether another one speaks, and the
+    share of rows that are older."""
+    score, matches, other_speaker, newer = scored
     weights = [word.weight for word in asked.words]
     total = sum(weights) or 1.0
     worth = tuple([sum(map(mul, weights, found)) for found in in_sentences])
@@ -156,6 +163,7 @@ def _weighed(
         other_speaker,
         max(0.0, log(max(len(result.content), 1) / LONG)),
         _names_missing(asked, matches),
+        newer,
     )
     found = frozenset([number for number, match in enumerate(matches) if match >= ALIKE])
     return Weighed(result, stated, features, worth, found, place)

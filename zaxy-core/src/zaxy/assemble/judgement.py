@@ -7,32 +7,40 @@ the figures in `diagnostics.judgement`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, log
+from math import exp
 from typing import Any, NamedTuple
 
 from zaxy.assemble.features import Features, Weighed
 from zaxy.retrieve.question import Asked
 
-ORDER = Features(4.0, 2.5, 1.5, 0.0, 0.5, 0.5, -0.8, -0.8, 0.0)
-ROW = Features(5.0, 2.7, 0.0, 1.1, 0.6, 0.0, -2.3, -0.8, 0.0)
+ORDER = Features(4.0, 2.5, 1.5, 0.0, 0.5, 0.5, -0.8, -0.8, 0.0, 1.5)
+ROW = Features(5.0, 2.7, 0.0, 1.1, 0.6, 0.0, -2.3, -0.8, 0.0, 0.0)
 ROW_START = -5.3
 """By which rows are ordered, and what says that one of them answers."""
-TOPIC = {"row": 0.5, "coverage": 3.1, "window": 2.6, "unseen": -2.0, "unseen_names": -1.1, "meaning": 2.0}
-"""`meaning` makes up for words that memory does not know, as far as a lane of a plugin finds a row that means them."""
-TOPIC_START, BEARS = -0.7, 0.47
-ANSWER = {
-    "row": 0.4,
-    "coverage": 2.0,
-    "window": 0.2,
-    "field": 1.0,
-    "gap": 0.5,
-    "unseen": -0.4,
-    "other_speaker": -1.2,
-    "other_name": -1.0,
+TOPIC = {
+    "row": 0.3,
+    "coverage": 2.7,
+    "window": 2.4,
+    "matched": 1.2,
+    "unseen": -1.9,
+    "unseen_names": -1.0,
+    "meaning": 2.0,
 }
-ANSWER_START, ANSWERS = -2.2, 0.71
-SLOPE, SHIFT = 0.8, 0.3
-"""How the sum of the answer becomes the share of such questions that were answered, on the tuning half."""
+"""`meaning` makes up for words that memory does not know, as far as a lane of a plugin finds a row that means them."""
+TOPIC_START, BEARS = -1.9, 0.36
+ANSWER = {
+    "row": 0.1,
+    "coverage": 1.9,
+    "matched": 0.5,
+    "field": 1.0,
+    "gap": 0.4,
+    "unseen": -0.3,
+    "other_speaker": -1.0,
+    "other_name": -1.1,
+}
+ANSWER_START, ANSWERS = -1.7, 0.77
+MAX_MATCHED = 4.0
+"""What more than four telling words of a question say together is no surer."""
 TELLING = 0.4
 """The weight from which a word of the question is worth mentioning."""
 TENTH = 10
@@ -43,16 +51,10 @@ class Judgement(NamedTuple):
     topic: float
     """How sure it is that anything bears on the question."""
     answer: float
-    """How sure it is that the question is answered."""
+    """How sure it is that the question is answered: the share of such cases in which the rows that are shown state it."""
     figures: dict[str, float]
     missing: tuple[str, ...]
     """The telling words of the question that no row has."""
-
-    @property
-    def confidence(self) -> float:
-        """In how many of such cases the rows that are shown state the answer."""
-        surely = min(max(self.answer, 0.001), 0.999)
-        return _share(SLOPE * log(surely / (1 - surely)) + SHIFT)
 
     @property
     def bears(self) -> bool:
@@ -92,10 +94,12 @@ def judged(asked: Asked, rows: Sequence[Weighed]) -> Judgement:
     first = features[0] if features else Features(*[0.0] * len(Features._fields))
     unseen = [word for word in asked.words if not word.is_known]
     meaning = max([row.result.meaning for row in rows], default=0.0)
+    weights = [word.weight for word in asked.words]
     figures = {
         "row": max(map(row_sum, features), default=ROW_START),
         "coverage": max([one.coverage for one in features], default=0.0),
         "window": max([one.window for one in features], default=0.0),
+        "matched": min(max([sum([weights[place] for place in row.found]) for row in rows], default=0.0), MAX_MATCHED),
         "field": max([one.field * one.coverage for one in features], default=0.0),
         "unseen": sum([word.weight for word in unseen]) / (asked.total or 1.0),
         "unseen_names": float(sum(word.is_name for word in unseen)),

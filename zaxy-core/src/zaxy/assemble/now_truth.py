@@ -12,13 +12,13 @@ from zaxy.assemble.features import Weighed
 from zaxy.assemble.judgement import order_sum
 from zaxy.retrieve.question import Asked
 
-SAME_WORDS = 0.8
+SAME_WORDS = 0.7
 """The share of the question's matched weight that two rows must have in common."""
 SHARED = 0.5
 """The share of the shorter one's stems, in its best sentences, that the other must have too."""
 ON_IT = 0.4
 """The share of the question's weight that both must have."""
-NEAR = 1.5
+NEAR = 2.5
 """How far apart two rows may be in the order."""
 
 

@@ -81,7 +81,7 @@ def judge(
     else:
         verdict = REFRESH
     if judgement is not None:
-        total = round(max(min(judgement.confidence, MAX_CONFIDENCE) - _deductions(grounds), 0.0), 2)
+        total = round(max(min(judgement.answer, MAX_CONFIDENCE) - _deductions(grounds), 0.0), 2)
     return Quality(verdict, total, tuple(_reasons(grounds, bears)), required_action if verdict != ANSWER else None)
 
 
