@@ -386,6 +386,13 @@ def parse(setting: Setting, given: object) -> object:
     )
 
 
+def value_text(value: object) -> str:
+    """A value as people would type it."""
+    if isinstance(value, tuple):
+        return ",".join(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _number(kind: str, text: object) -> int | float | None:
     if isinstance(text, bool):
         return None

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from zaxy_testkit.checks.event_types import EventFamilyCase as EventFamilyCase, described_types as described_types
     from zaxy_testkit.checks.export_sinks import ExportSinkCase as ExportSinkCase
     from zaxy_testkit.checks.extractors import ExtractorCase as ExtractorCase
+    from zaxy_testkit.checks.followers import history as history, sample_event as sample_event
     from zaxy_testkit.checks.http_auth import HttpAuthCase as HttpAuthCase
     from zaxy_testkit.checks.http_routes import HttpRoutesCase as HttpRoutesCase
     from zaxy_testkit.checks.ide_config_writers import ClientCase as ClientCase
@@ -66,6 +67,7 @@ _HOMES = {
     "checks.event_types": "EventFamilyCase described_types",
     "checks.export_sinks": "ExportSinkCase",
     "checks.extractors": "ExtractorCase",
+    "checks.followers": "history sample_event",
     "checks.http_auth": "HttpAuthCase",
     "checks.http_routes": "HttpRoutesCase",
     "checks.ide_config_writers": "ClientCase",

@@ -11,7 +11,7 @@ from zaxy.commands import command, new_app
 from zaxy.errors import Forbidden, NotFound, ZaxyError
 from zaxy.plugins.roster import load_roster
 from zaxy.printing import say
-from zaxy.settings import Setting, Settings, Value, parse
+from zaxy.settings import Setting, Settings, Value, parse, value_text
 from zaxy.workspace import find_workspace, store_for_all, stored_settings_here
 
 app = new_app("config")
@@ -29,7 +29,7 @@ def list_settings(as_json: AsJson = False) -> None:
     else:
         width = max(len(value.setting.env) for value in values)
         for value in values:
-            shown = value.problem or ("-" if value.value in (None, ()) else _text(value.shown))
+            shown = value.problem or ("-" if value.value in (None, ()) else value_text(value.shown))
             say(f"{value.setting.env.ljust(width)}  {shown}  [{value.source}]")
             say(f"{' ' * width}  {value.setting.meaning} ({value.setting.kind}, {value.setting.owner})")
     raise typer.Exit(1 if any(value.problem for value in values) else 0)
@@ -49,8 +49,8 @@ def set_value(
     if as_json:
         say(json.dumps(_described(now), indent=2, ensure_ascii=False))
         return
-    overridden = "" if now.value == parsed else f"; the {now.source} overrides it with {_text(now.shown)}"
-    say(f"{name} is {_text(parsed)} in {where}{overridden}")
+    overridden = "" if now.value == parsed else f"; the {now.source} overrides it with {value_text(now.shown)}"
+    say(f"{name} is {value_text(parsed)} in {where}{overridden}")
 
 
 @command(app, "config unset")
@@ -109,9 +109,3 @@ def _described(value: Value) -> dict[str, object]:
         "owner": setting.owner,
         "meaning": setting.meaning,
     }
-
-
-def _text(value: object) -> str:
-    return (
-        ",".join(value) if isinstance(value, tuple) else str(value).lower() if isinstance(value, bool) else str(value)
-    )

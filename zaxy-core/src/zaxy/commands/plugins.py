@@ -17,7 +17,7 @@ from zaxy.plugins.kit import PACKAGE, how_to_install_kit, part_of_kit
 from zaxy.plugins.roster import InstalledPlugin, load_roster
 from zaxy.plugins.secret_rows import rows_of
 from zaxy.printing import say
-from zaxy.settings import Settings
+from zaxy.settings import Settings, value_text
 from zaxy.workspace import stored_settings_here
 
 app = new_app("plugins")
@@ -77,7 +77,8 @@ def _about(row: InstalledPlugin) -> str:
     lines += [row.manifest.summary, f"plugin API: {row.manifest.api}", "provides:"]
     for provided in row.manifest.provides:
         abilities = f", can {', '.join(provided.capabilities)}" if provided.capabilities else ""
-        lines.append(f"  {provided.point}: {provided.name} ({provided.stability}{abilities})")
+        called = f"zaxy {provided.words}" if provided.words else provided.name
+        lines.append(f"  {provided.point}: {called} ({provided.stability}{abilities})")
     if row.manifest.secret_shapes:
         judged = rows_of(row)
         refused = f", {len(judged.refused)} refused: zaxy plugins check {row.name}" if judged.refused else ""
@@ -86,7 +87,7 @@ def _about(row: InstalledPlugin) -> str:
     lines.append("settings:" if row.manifest.settings else "settings: none")
     for setting in row.manifest.settings:
         secret = ", secret" if setting.secret else ""
-        default = "no default" if setting.default is None else f"default {setting.default}"
+        default = "no default" if setting.default is None else f"default {value_text(setting.default)}"
         lines.append(f"  {setting.env} ({setting.kind}{secret}, {default}): {setting.meaning}")
     return "\n".join(lines)
 

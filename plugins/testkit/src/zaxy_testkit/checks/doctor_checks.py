@@ -22,7 +22,7 @@ MAX_ROWS = 20
 MAX_CHARS = 500
 
 
-def _nothing(workspace: Path) -> None:
+def _nothing(place: Path | MemoryAccess) -> None:
     """Most checks need nothing in the workspace to be content."""
 
 
@@ -34,6 +34,8 @@ class HealthCheckCase(Case):
     """Leaves something wrong in a workspace's folder."""
     broken_settings: Mapping[str, object] = field(default_factory=dict, kw_only=True)
     """Settings with which something is wrong, such as the address of a server that is not there."""
+    broken_memory: Callable[[MemoryAccess], object] = field(default=_nothing, kw_only=True)
+    """Appends what the check must object to."""
 
 
 check_shape(POINT)
@@ -88,9 +90,11 @@ def looking_changes_nothing(case: HealthCheckCase, bench: Workbench) -> None:
     """Only look: append nothing, write no file of the workspace. What puts things right belongs into `fix`."""
     folder = _folder(bench, "looked-at")
     case.broken(folder)
-    with trial_memory(bench.scratch) as memory:
+    health = bench.make(_as_broken(case))
+    with trial_memory(bench.scratch, health) as memory:
+        case.broken_memory(memory)
         before, events = _files(folder), events_in(memory)
-        _checked(bench.make(_as_broken(case)), Checkup(folder, True, lambda: _Opened(memory)))
+        _checked(health, Checkup(folder, True, lambda: _Opened(memory)))
         grown = events_in(memory) - events
     expect(grown == 0, f"check() appended {grown} events")
     changed = sorted(str(path) for path, _ in before ^ _files(folder))
@@ -102,9 +106,10 @@ def what_it_fixes_is_right_afterwards(case: HealthCheckCase, bench: Workbench) -
     """After `fix`, let `check` find in order what can be fixed, and do no harm when it is called again."""
     folder = _folder(bench, "fixed")
     case.broken(folder)
-    with trial_memory(bench.scratch) as memory:
+    health = bench.make(_as_broken(case))
+    with trial_memory(bench.scratch, health) as memory:
+        case.broken_memory(memory)
         checkup = Checkup(folder, True, lambda: _Opened(memory))
-        health = bench.make(_as_broken(case))
         wrong = {row.name for row in _checked(health, checkup) if row.status != OK}
         for _ in range(2):
             with expect_no_error("fix()"):
@@ -133,18 +138,22 @@ def _no_memory() -> AbstractContextManager[MemoryAccess]:
 def _well(case: HealthCheckCase, bench: Workbench) -> Sequence[Finding]:
     folder = _folder(bench, "well")
     case.well(folder)
-    return _rows(case, bench, folder)
+    return _rows(case, bench, folder=folder, append=_nothing)
 
 
 def _broken(case: HealthCheckCase, bench: Workbench) -> Sequence[Finding]:
     folder = _folder(bench, "broken")
     case.broken(folder)
-    return _rows(_as_broken(case), bench, folder)
+    return _rows(_as_broken(case), bench, folder=folder, append=case.broken_memory)
 
 
-def _rows(case: HealthCheckCase, bench: Workbench, folder: Path) -> Sequence[Finding]:
-    with trial_memory(bench.scratch) as memory:
-        return _checked(bench.make(case), Checkup(folder, True, lambda: _Opened(memory)))
+def _rows(
+    case: HealthCheckCase, bench: Workbench, *, folder: Path, append: Callable[[MemoryAccess], object]
+) -> Sequence[Finding]:
+    health = bench.make(case)
+    with trial_memory(bench.scratch, health) as memory:
+        append(memory)
+        return _checked(health, Checkup(folder, True, lambda: _Opened(memory)))
 
 
 def _checked(health: Any, checkup: Checkup) -> Sequence[Finding]:

@@ -33,7 +33,9 @@ def moment(minute: int) -> str:
     return f"2026-03-01T{minute // 60:02d}:{minute % 60:02d}:00.000000Z"
 
 
-def sample_event(session: str, seq: int, *, event_type: str, actor: str, payload: dict[str, object]) -> Event:
+def sample_event(
+    session: str, seq: int, *, event_type: str, payload: dict[str, object], actor: str = "assistant"
+) -> Event:
     """An event as a log would hold it, the same every time. Its hash depends on its place, not on its content."""
     before, own = (hashlib.sha256(f"{session}/{place}".encode()).hexdigest() for place in (seq - 1, seq))
     return Event(

@@ -30,8 +30,8 @@ check_shape(POINT)
 def its_examples_are_answered(case: HttpRoutesCase, bench: Workbench) -> None:
     """Answer each of the case's requests with an HttpResponse whose status is below 400."""
     expect(bool(case.requests), "the case has no request")
-    with trial_memory(bench.scratch) as memory:
-        routes = bench.make(case)
+    routes = bench.make(case)
+    with trial_memory(bench.scratch, routes) as memory:
         for request in case.requests:
             answer = answered(routes, request, memory)
             if isinstance(answer, ZaxyError):
@@ -42,8 +42,8 @@ def its_examples_are_answered(case: HttpRoutesCase, bench: Workbench) -> None:
 @check(POINT)
 def a_request_that_reads_appends_nothing(case: HttpRoutesCase, bench: Workbench) -> None:
     """Append nothing on GET and HEAD: browsers send them again, ahead of time, and because of a link on any page."""
-    with trial_memory(bench.scratch) as memory:
-        routes = bench.make(case)
+    routes = bench.make(case)
+    with trial_memory(bench.scratch, routes) as memory:
         for request in case.requests:
             before = events_in(memory)
             answered(routes, request, memory)
@@ -54,8 +54,8 @@ def a_request_that_reads_appends_nothing(case: HttpRoutesCase, bench: Workbench)
 @check(POINT)
 def an_unknown_method_is_no_defect(case: HttpRoutesCase, bench: Workbench) -> None:
     """Refuse a method that you do not know with InvalidRequest, or answer it with status 405."""
-    with trial_memory(bench.scratch) as memory:
-        routes = bench.make(case)
+    routes = bench.make(case)
+    with trial_memory(bench.scratch, routes) as memory:
         for request in case.requests:
             answer = answered(routes, replace(request, method="BREW"), memory)
             refused = isinstance(answer, ZaxyError) or answer.status >= 400
@@ -65,8 +65,8 @@ def an_unknown_method_is_no_defect(case: HttpRoutesCase, bench: Workbench) -> No
 @check(POINT)
 def an_odd_body_is_no_defect(case: HttpRoutesCase, bench: Workbench) -> None:
     """Refuse a body that you cannot read with InvalidRequest: any program can send one."""
-    with trial_memory(bench.scratch) as memory:
-        routes = bench.make(case)
+    routes = bench.make(case)
+    with trial_memory(bench.scratch, routes) as memory:
         for request in case.requests:
             for body in ODD_BODIES:
                 answered(routes, replace(request, body=body), memory)
@@ -75,8 +75,8 @@ def an_odd_body_is_no_defect(case: HttpRoutesCase, bench: Workbench) -> None:
 @check(POINT)
 def an_odd_query_is_no_defect(case: HttpRoutesCase, bench: Workbench) -> None:
     """Refuse a query that you cannot use with InvalidRequest, also one that is missing, empty or malformed."""
-    with trial_memory(bench.scratch) as memory:
-        routes = bench.make(case)
+    routes = bench.make(case)
+    with trial_memory(bench.scratch, routes) as memory:
         for request in case.requests:
             for query in ("", "=", "%ff=%00&&", f"{request.query}&limit=x&session=../x"):
                 answered(routes, replace(request, query=query), memory)

@@ -25,6 +25,7 @@ MANY_EVENTS = 1400
 MAX_PASSES = 25
 """What a question may cost, in passes over the words of all events; the built-in lane takes less than one."""
 FERRY = "The ferry to Bornholm leaves at nine."
+FERRY_SEQ = 5
 ODD_QUESTIONS = (
     "",
     "   \t\n",
@@ -56,7 +57,8 @@ def nothing_to_do(lane: Any) -> None:
 class RetrievalLaneCase(Case):
     """A lane with the capability `follower` is fed the history that the question below is about.
 
-    Any other lane is filled by `ready`, and the author says which question it then finds several events for.
+    A follower that finds only some things brings a history and a question of its own. Any other lane is filled by
+    `ready`, and the author says which question it then finds several events for.
     """
 
     question: str = "What was remark 7 on the lighthouse?"
@@ -64,6 +66,10 @@ class RetrievalLaneCase(Case):
     ready: Callable[[Any], None] = nothing_to_do
     scale: str = ""
     """As the manifest has it."""
+    history: Callable[[str, int], Sequence[ExtractedEvent]] = history
+    """Called with a session and a count of at least 12: that many events, several of which the question finds."""
+    best: int = 0
+    """The seq that the question must find first in a history of the case's own."""
 
     @property
     def follows(self) -> bool:
@@ -79,7 +85,7 @@ def answering(case: RetrievalLaneCase, bench: Workbench) -> Iterator[Any]:
     lane = bench.make(case)
     try:
         if case.follows:
-            follow(lane, history(case.session, EVENTS))
+            follow(lane, case.history(case.session, EVENTS))
         case.ready(lane)
         yield lane
     finally:
@@ -142,21 +148,24 @@ def its_scores_are_on_its_scale(case: RetrievalLaneCase, bench: Workbench) -> No
 @check(POINT, needs="follower")
 def what_fits_best_comes_first(case: RetrievalLaneCase, bench: Workbench) -> None:
     """Let a word count the more, the fewer events have it: words such as "when does" are in all of them."""
+    is_own = case.history is not history
+    events = case.history(case.session, EVENTS) if is_own else ferry_among_keepers(case.session)
+    questions = (case.question,) if is_own else ("When does the ferry leave?", "ferry to Bornholm")
+    wanted = case.best if is_own else FERRY_SEQ
     with closing(bench.make(case)) as lane:
-        follow(lane, ferry_among_keepers(case.session))
-        for question in ("When does the ferry leave?", "ferry to Bornholm"):
+        follow(lane, events)
+        for question in questions:
             best = found(lane, Query(question, case.session, 10))[:1]
-            expect(
-                [candidate.seq for candidate in best] == [5],
-                f"{question!r} should find event 5 first, {FERRY!r}, and found {best!r}",
-            )
+            right = [candidate.seq for candidate in best] == [wanted]
+            expect(right, f"{question!r} should find event {wanted} first, and found {best!r}")
 
 
 def ferry_among_keepers(session: str) -> list[ExtractedEvent]:
     """Twelve events that ask like the question, and one, the fifth, that answers it."""
     events = history(session, EVENTS)
     keepers = [with_content(event, "When does the keeper of the tower leave?") for event in events]
-    return [*keepers[:4], with_content(events[4], FERRY), *keepers[5:]]
+    keepers[FERRY_SEQ - 1] = with_content(events[FERRY_SEQ - 1], FERRY)
+    return keepers
 
 
 @check(POINT)
@@ -175,10 +184,8 @@ def it_proposes_nothing_that_was_not_known_then(case: RetrievalLaneCase, bench: 
     with answering(case, bench) as lane:
         known_at = min((candidate.seq for candidate in found(lane, case.asking(EVENTS * 2))), default=1)
         then = found(lane, Query(case.question, case.session, 1, AsOf(known_at=known_at)))
-    expect(
-        [candidate.seq for candidate in then] == [known_at],
-        f"of what was known after event {known_at} that event should be found and no later one, and there is {then!r}",
-    )
+    seqs = [candidate.seq for candidate in then]
+    expect(seqs == [known_at], f"as of event {known_at} it should find that event and no later one, and found {seqs}")
 
 
 @check(POINT)
@@ -197,7 +204,7 @@ def it_keeps_to_the_session_that_was_asked(case: RetrievalLaneCase, bench: Workb
         expect(not stray, f"a session without events must give no candidates, and gave {stray!r}")
         if case.follows:
             before = found(lane, case.asking(EVENTS * 2))
-            follow(lane, history("another", EVENTS + 3))
+            follow(lane, case.history("another", EVENTS + 3))
             after = found(lane, case.asking(EVENTS * 2))
             expect(before == after, f"events of another session changed the answer from {before!r} to {after!r}")
 
@@ -221,7 +228,7 @@ def odd_questions_are_answered_or_refused(case: RetrievalLaneCase, bench: Workbe
 @check(POINT, needs="follower")
 def a_question_costs_no_more_than_some_passes_over_the_events(case: RetrievalLaneCase, bench: Workbench) -> None:
     """Look up in an index what you can: a read waits half a second for a lane, and its events are many."""
-    events = history(case.session, MANY_EVENTS)
+    events = case.history(case.session, MANY_EVENTS)
     with closing(bench.make(case)) as lane:
         follow(lane, events, batch_size=MANY_EVENTS)
         asked = _cheapest(lambda: lane.search(case.asking()))

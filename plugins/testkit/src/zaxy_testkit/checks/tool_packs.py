@@ -50,7 +50,7 @@ def its_list_is_the_same_every_time(case: ToolPackCase, bench: Workbench) -> Non
     """List the same tools in the same order always, by every instance and after calls too: clients keep the listing."""
     pack = bench.make(case)
     first = listed(pack)
-    with trial_memory(bench.scratch) as memory:
+    with trial_memory(bench.scratch, pack) as memory:
         for tool in first:
             if tool.name in case.calls:
                 called(pack, tool.name, case, memory)
@@ -121,7 +121,7 @@ def every_tool_has_an_example_call(case: ToolPackCase, bench: Workbench) -> None
 def every_example_call_answers_with_a_json_object(case: ToolPackCase, bench: Workbench) -> None:
     """Return a dictionary of plain JSON values, without NaN, dates, bytes or objects of your own."""
     pack = bench.make(case)
-    with trial_memory(bench.scratch) as memory:
+    with trial_memory(bench.scratch, pack) as memory:
         for tool in listed(pack):
             if tool.name in case.calls:
                 answer = called(pack, tool.name, case, memory)
@@ -135,7 +135,7 @@ def an_unknown_tool_is_refused(case: ToolPackCase, bench: Workbench) -> None:
     """Raise UnknownTool(...) for a name that is not in your list, and append nothing."""
     pack = bench.make(case)
     name = "no_tool_has_this_name"
-    with trial_memory(bench.scratch) as memory:
+    with trial_memory(bench.scratch, pack) as memory:
         before = events_in(memory)
         error = expect_refusal(lambda: pack.call(name, {}, memory, _ignore_progress), f"calling {name!r}")
         expect(error.code == "unknown_tool", f"an unknown tool must be refused as unknown_tool, not as {error.code}")
@@ -147,7 +147,7 @@ def an_unknown_tool_is_refused(case: ToolPackCase, bench: Workbench) -> None:
 def a_read_only_tool_appends_nothing(case: ToolPackCase, bench: Workbench) -> None:
     """Take read_only from a tool that appends: clients run read-only tools without asking anybody."""
     pack = bench.make(case)
-    with trial_memory(bench.scratch) as memory:
+    with trial_memory(bench.scratch, pack) as memory:
         for tool in sorted(listed(pack), key=lambda tool: bool(tool.read_only)):
             if tool.name in case.calls:
                 before = events_in(memory)
@@ -160,7 +160,7 @@ def a_read_only_tool_appends_nothing(case: ToolPackCase, bench: Workbench) -> No
 def an_idempotent_tool_appends_nothing_when_called_again(case: ToolPackCase, bench: Workbench) -> None:
     """Give what an idempotent tool appends an idempotency_key made from its arguments, or take idempotent from it."""
     pack = bench.make(case)
-    with trial_memory(bench.scratch) as memory:
+    with trial_memory(bench.scratch, pack) as memory:
         for tool in listed(pack):
             if tool.idempotent and tool.name in case.calls:
                 called(pack, tool.name, case, memory)
@@ -202,7 +202,7 @@ def every_resource_can_be_read(case: ToolPackCase, bench: Workbench) -> None:
     listed_paths = [resource.path for resource in resources_of(pack) if not resource.is_template]
     templates = len(resources_of(pack)) - len(listed_paths)
     expect(not templates or bool(case.paths), "the case has no path for the templates that the pack lists")
-    with trial_memory(bench.scratch) as memory:
+    with trial_memory(bench.scratch, pack) as memory:
         _make_example_calls(pack, case, memory)
         before = events_in(memory)
         for path in dict.fromkeys((*listed_paths, *case.paths)):
@@ -217,7 +217,7 @@ def every_resource_can_be_read(case: ToolPackCase, bench: Workbench) -> None:
 def an_unknown_resource_is_refused(case: ToolPackCase, bench: Workbench) -> None:
     """Raise NotFound(...) for a path where nothing is."""
     pack = bench.make(case)
-    with trial_memory(bench.scratch) as memory:
+    with trial_memory(bench.scratch, pack) as memory:
         error = expect_refusal(lambda: pack.read(NOWHERE, memory), f"reading {NOWHERE!r}")
     expect(error.code == "not_found", f"an unknown resource must be refused as not_found, not as {error.code}")
 
@@ -251,7 +251,7 @@ def its_prompts_are_well_formed(case: ToolPackCase, bench: Workbench) -> None:
 def every_prompt_makes_messages(case: ToolPackCase, bench: Workbench) -> None:
     """Give the case arguments for each prompt, and return PromptMessage of user or assistant; append nothing."""
     pack = bench.make(case)
-    with trial_memory(bench.scratch) as memory:
+    with trial_memory(bench.scratch, pack) as memory:
         _make_example_calls(pack, case, memory)
         before = events_in(memory)
         for prompt in prompts_of(pack):

@@ -5,22 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from zaxy.api import Event
-from zaxy_testkit import EventFamilyCase, EventFamilySuite, described_types
+from zaxy_testkit import EventFamilyCase, EventFamilySuite, described_types, sample_event
 from zaxy_testkit.templates.event_types import Family
 
 MANIFEST = Path(inspect.getfile(Family)).with_name("zaxy-plugin.json")
 WANTED, DONE = described_types(MANIFEST)
 
 
-def event(seq: int, event_type: str, payload: dict[str, object]) -> Event:
-    time = f"2026-06-15T00:00:{seq:02}.000000Z"
-    return Event("agent-1", seq, f"evt_{seq}_9f3c1a7e", event_type, "assistant", time, payload, f"{seq}" * 64, "0" * 64)
-
-
 class TestFamily(EventFamilySuite):
     @pytest.fixture
     def case(self) -> EventFamilyCase:
-        wanted = event(1, WANTED, {"subject": "The crane", "why": "It squeaks."})
-        done = event(2, DONE, {"subject": "The crane", "outcome": "oiled"})
+        wanted = sample_event("agent-1", 1, event_type=WANTED, payload={"subject": "The crane", "why": "It squeaks."})
+        done = sample_event("agent-1", 2, event_type=DONE, payload={"subject": "The crane", "outcome": "oiled"})
         return EventFamilyCase(Family, manifest=MANIFEST, events=(wanted, done))
