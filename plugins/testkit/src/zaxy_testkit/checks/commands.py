@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from typing import Any
 
-from zaxy.api import CommandCall, MemoryAccess, ZaxyError
+from zaxy.api import ZaxyError
 from zaxy_testkit.checks import Case, CheckFailed, Workbench, check, expect
 from zaxy_testkit.checks.shape import check_shape
-from zaxy_testkit.checks.trial_memory import trial_memory
+from zaxy_testkit.checks.trial_memory import own_state, trial_call
 
 POINT = "commands"
 ODD = "--no-option-has-this-name"
@@ -76,9 +76,9 @@ def json_is_json(case: CommandCase, bench: Workbench) -> None:
 def ran(case: CommandCase, bench: Workbench, words: str, arguments: Sequence[str]) -> Outcome:
     """What a call of a command came to. An exception that is no refusal fails the check."""
     out, err = io.StringIO(), io.StringIO()
-    call = CommandCall(words, tuple(arguments), lambda *_, **__: _memory(bench))
+    call = trial_call(bench.scratch, words, arguments)
     command: Any = bench.make(case)
-    with redirect_stdout(out), redirect_stderr(err):
+    with own_state(bench.scratch), redirect_stdout(out), redirect_stderr(err):
         try:
             code: object = command.run(call)
         except ZaxyError as error:
@@ -88,9 +88,3 @@ def ran(case: CommandCase, bench: Workbench, words: str, arguments: Sequence[str
         except Exception as error:
             raise CheckFailed(f"'zaxy {words} {' '.join(arguments)}' raised {error!r}") from error
     return Outcome(code, out.getvalue(), err.getvalue())
-
-
-@contextmanager
-def _memory(bench: Workbench) -> Iterator[MemoryAccess]:
-    with trial_memory(bench.scratch) as memory:
-        yield memory
