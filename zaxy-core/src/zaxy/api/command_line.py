@@ -5,8 +5,6 @@ The hot commands load this, so it imports next to nothing.
 
 from __future__ import annotations
 
-from contextvars import ContextVar
-
 from zaxy.printing import progress_of, say
 from zaxy.tuples import NamedTuple
 
@@ -20,7 +18,8 @@ if TYPE_CHECKING:
     from zaxy.api.log_access import LogAccess
     from zaxy.api.provider import ProviderContext
 
-_current: ContextVar[CommandCall] = ContextVar("command call")
+_calls: list[CommandCall] = []
+"""Those that run, the last one innermost. A process runs one command; threads that it starts belong to it."""
 
 
 def _no_door(*_: object, **__: object) -> Any:
@@ -90,13 +89,13 @@ def run_typer(app: Any, call: CommandCall) -> int:
 
 def run_during(call: CommandCall, function: Callable[[], object]) -> None:
     """Call a function, for which that is the current call."""
-    token = _current.set(call)
+    _calls.append(call)
     try:
         function()
     finally:
-        _current.reset(token)
+        _calls.pop()
 
 
 def current_call() -> CommandCall:
     """The call that runs: for functions that get options only."""
-    return _current.get()
+    return _calls[-1]
