@@ -36,8 +36,7 @@ def test_memory_itself_satisfies_the_protocol_name_by_name(name: str) -> None:
 def test_every_public_read_and_write_of_memory_is_there_but_what_belongs_to_a_process() -> None:
     public = {name for name in dir(Memory) if not name.startswith("_") and callable(getattr(Memory, name))}
     of_a_process = {
-        *("open", "close", "follow", "follow_in_background", "followers_status", "verify_followers"),
-        *("rebuild_followers", "follower_digests", "record_tool_call", "end_session"),
+        *("open", "close", "follow", "follow_in_background", "record_tool_call", "end_session"),
         *("export", "import_bundle"),
     }
     assert public - of_a_process == METHODS
@@ -76,6 +75,19 @@ def test_a_row_that_somebody_put_into_the_graph_says_nothing(memory: Memory) -> 
     with Memory.open(Path(memory.workspace.root)) as again:
         rows = access_to(again).current(["decision"], "work")
     assert [row.entity.summary for row in rows] == ["Frankfurt"]
+
+
+def test_a_question_that_begins_like_a_citation_is_a_question(memory: Memory) -> None:
+    assert access_to(memory).query("eventloom://staging and region", "work").results
+
+
+def test_an_admin_asks_how_the_followers_are_and_rebuilds_them(memory: Memory) -> None:
+    access = access_to(memory)
+    rebuilt = access.rebuild_followers("work")
+    assert {state.follower: state.behind for state in rebuilt} == {"text": 0, "graph": 0}
+    assert access.followers_status("work") == rebuilt
+    assert not any(found.problems for found in access.verify_followers("work"))
+    assert access.follower_digests("work").keys() == {"text", "graph"}
 
 
 def test_a_reader_writes_nothing(memory: Memory) -> None:
@@ -125,7 +137,7 @@ def test_sessions_that_are_not_yours_are_out_of_reach(memory: Memory) -> None:
 
 def test_nothing_but_the_protocol_is_handed_out(memory: Memory) -> None:
     access = access_to(memory)
-    for name in ("recall", "close", "workspace", "rebuild_followers", "_log"):
+    for name in ("recall", "close", "workspace", "follow", "_log"):
         with pytest.raises(AttributeError):
             getattr(access, name)
     assert isinstance(memory, MemoryAccess)

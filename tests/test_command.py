@@ -13,9 +13,9 @@ import pytest
 from conftest import Zaxy
 from installed import install_plugin
 from zaxy import Memory, __version__
-from zaxy.command_table import COMMANDS
+from zaxy.__main__ import main
+from zaxy.command_table import COMMANDS, CommandRow
 from zaxy.commands import recall
-from zaxy.commands.hot_help import typer_app
 
 FORBIDDEN = {
     *("typer", "pydantic", "pluggy", "mcp", "asyncio", "importlib.metadata", "importlib_metadata"),
@@ -220,26 +220,38 @@ def test_with_json_an_error_is_json_on_stdout(zaxy: Zaxy) -> None:
     assert error["code"] == "not_found"
 
 
-def test_every_command_of_the_table_exists_with_its_summary_and_json() -> None:
+@pytest.mark.parametrize("command", [row for row in COMMANDS if row.attribute], ids=lambda row: row.words)
+def test_a_command_over_memory_explains_itself_with_its_summary_and_takes_json(
+    command: CommandRow, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert main([*command.words.split(), "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert f"Usage: zaxy {command.words} " in shown
+    assert command.summary in shown and "--json" in shown
+
+
+def test_every_other_command_of_the_table_exists_with_its_summary_and_json() -> None:
     for command in COMMANDS:
+        if command.attribute:
+            continue
         module = import_module(command.module)
-        if command.hot == "run":
+        if command.hot:
             assert "--json" in module.HELP or command.words == "completion"  # which prints a script
             continue
         from typer.main import get_command
 
-        app = typer_app(getattr(module, command.hot)) if command.hot else module.app
-        known = get_command(app).commands[command.words.split()[-1]]
+        known = get_command(module.app).commands[command.words.split()[-1]]
         assert known.help == command.summary
         assert any("--json" in parameter.opts for parameter in known.params), command.words
 
 
 def test_no_typer_command_is_missing_from_the_table() -> None:
-    from typer.main import get_command
-
-    for module in {command.module for command in COMMANDS if not command.hot}:
-        listed = {command.words.split()[-1] for command in COMMANDS if command.module == module}
-        assert listed == set(get_command(import_module(module).app).commands), module
+    for module in {command.module for command in COMMANDS}:
+        app = getattr(import_module(module), "app", None)
+        if app is not None:
+            listed = {command.words.split()[-1] for command in COMMANDS if command.module == module}
+            assert listed == {command.name for command in app.registered_commands}, module
 
 
 def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:

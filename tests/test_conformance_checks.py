@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 import outside_package
-from reference import export_sinks
+from reference import commands, export_sinks
 from zaxy.api import Candidate, Checkup, ExtractedEvent, Finding, MemoryAccess, Query
 from zaxy.api.catalog import POINTS
 from zaxy_testkit.checks import Case, Check, CheckFailed, Workbench, checks_of
@@ -55,6 +55,16 @@ def test_a_token_is_found_wherever_a_sink_lets_it_out(leaking: type, tmp_path: P
     known = named("export_sinks", "its_token_is_seen_by_the_receiver_alone")
     with pytest.raises(CheckFailed, match="also in"):
         known.run(export_sinks.case(leaking, tmp_path), Workbench(tmp_path))
+
+
+@pytest.mark.parametrize("known", checks_of("commands"), ids=lambda known: known.name)
+def test_a_hot_command_passes_and_what_it_appends_stays_in_the_scratch_folder(
+    known: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    known.run(commands.case_of_hot(tmp_path), Workbench(tmp_path))
+    assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 def test_what_a_child_process_prints_is_heard_too() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from zaxy.command_table import COMMANDS
 from zaxy.plugins.sources import foreign_imports, imported_modules
 
 TREE = Path(__file__).parents[1]
@@ -106,12 +107,36 @@ def test_the_core_imports_no_package_of_the_tree() -> None:
 def test_commands_and_skins_do_not_import_each_other() -> None:
     for path in (CORE / "commands").glob("*.py"):
         names = imported_modules(path.read_text())
-        shared = {f"zaxy.commands.{name}" for name in ("events", "hot", "hot_help", "options", "typer_options")}
-        others = {name for name in names if name.startswith("zaxy.commands.")} - shared
+        others = {name for name in names if name.startswith("zaxy.commands.")} - BEHIND_COMMANDS
         assert not others, f"{path.name} imports {others}"
 
 
 # What is built in uses what packages may use
+
+THE_PLATFORM = {
+    "capture": "it starts and stops what watches clients",
+    "completion": "it completes the words of all commands",
+    "config": "it keeps the settings",
+    "contracts": "it describes every surface",
+    "demo": "it makes a workspace of its own to show",
+    "doctor": "it examines what memory stands on",
+    "hook_event": "it records hooks, and may not wait for a host of plugins",
+    "hook_status": "it looks at what hooks and the watcher did",
+    "hooks": "it writes the hooks of clients",
+    "ide_config": "it writes the configuration of clients",
+    "init": "it sets up a project",
+    "plugins": "it finds and checks packages",
+    "plugins_list": "it finds packages",
+    "serve": "it serves tools of all packages",
+    "trust": "it decides whose memory is believed",
+    **dict.fromkeys(("__init__", "of_packages"), "it finds a command and runs it"),
+    **dict.fromkeys(("doors", "log_of_command", "quick_append"), "it is what `CommandCall` leads to"),
+    **dict.fromkeys(("hot", "hot_help", "options", "typer_options"), "it is offered in `zaxy.api`"),
+}
+"""Modules of commands that are no commands over memory, and what they are instead."""
+BEHIND_COMMANDS = {
+    f"zaxy.commands.{name}" for name in "doors hot hot_help log_of_command options quick_append typer_options".split()
+}
 
 BUILT_IN_CLIENTS = sorted(
     provided["target"].partition(":")[0].rpartition(".")[2]
@@ -133,3 +158,14 @@ def test_a_built_in_client_imports_nothing_of_zaxy_but_its_api(name: str) -> Non
 def test_a_built_in_tool_imports_nothing_of_zaxy_but_its_api(path: Path) -> None:
     foreign = foreign_imports(path.read_text(encoding="utf-8"))
     assert bool(foreign) == (path.stem in NOT_FOR_PACKAGES), foreign
+
+
+@pytest.mark.parametrize("path", sorted((CORE / "commands").glob("*.py")), ids=lambda path: path.stem)
+def test_a_built_in_command_over_memory_imports_nothing_of_zaxy_but_its_api(path: Path) -> None:
+    foreign = foreign_imports(path.read_text(encoding="utf-8"))
+    assert bool(foreign) == (path.stem in THE_PLATFORM), foreign
+
+
+def test_a_built_in_command_over_memory_is_run_as_one_of_a_package_is() -> None:
+    run_so = {row.module.rpartition(".")[2] for row in COMMANDS if row.attribute}
+    assert run_so == {path.stem for path in (CORE / "commands").glob("*.py")} - THE_PLATFORM.keys()

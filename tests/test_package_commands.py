@@ -57,6 +57,40 @@ class Typed(TyperCommand):
     app = app
 '''
 
+HOT = """
+from zaxy.api import JSON, PLACE, SESSION_ID, Argument, Option, current_call, event_page, hot_command, print_page, say
+
+
+@hot_command(
+    Argument("What to note."), Option("--times", "N", "How often.", minimum=1), SESSION_ID, *PLACE, JSON
+)
+def note(text, *, times=1, session_id=None, workspace=None, eventloom_path=None, as_json=False):
+    place = {"session_id": session_id, "workspace": workspace, "eventloom_path": eventloom_path}
+    for _ in range(times):
+        reply = current_call().append("acme.noted", {"text": text}, actor="acme", **place)
+    say(str(reply) if as_json else reply["citation"])
+
+
+@hot_command(Argument("The event."))
+def open_note(citation):
+    print_page(event_page, current_call().open_log().record(citation))
+
+
+@hot_command()
+def damage():
+    log = current_call().open_log(recorded=True)
+    for record in log.records():
+        say(log.row(record))
+    say(f"{log.session} is {log.state()}, whole: {log.verify().ok}")
+
+
+@hot_command()
+def behind():
+    with current_call().open_memory(recorded=True) as memory:
+        for state in memory.followers_status():
+            say(f"{state.follower} {state.behind}")
+"""
+
 
 def entry(words: str, target: str = "status:Status", **more: Any) -> dict[str, Any]:
     target = f"acme_tools.{target}"
@@ -66,7 +100,7 @@ def entry(words: str, target: str = "status:Status", **more: Any) -> dict[str, A
 def install(site: Path, *provides: dict[str, Any], name: str = "acme-tools", **more: Any) -> None:
     package = name.replace("-", "_")
     manifest = installed.manifest_of(name, api={"min": "0.4", "max": "0.4"}, provides=list(provides), **more)
-    modules = {"status.py": STATUS, "typed.py": TYPED}
+    modules = {"status.py": STATUS, "typed.py": TYPED, "hot.py": HOT}
     installed.install(site, name, modules, manifest, f"[zaxy.plugins]\n{name} = {package}\n")
 
 
@@ -200,6 +234,90 @@ def test_a_typer_app_serves_a_group(site: Path, zaxy: Any) -> None:
     assert zaxy("acme", "find", "key", "--limit", "many").returncode == 2
     lost = zaxy("acme", "lose")
     assert (lost.returncode, lost.stderr) == (1, "zaxy: there is nothing to lose\n  Record something first.\n")
+
+
+# The cheap form, and the doors behind it
+
+
+HOT_COMMANDS = (
+    entry("acme note", "hot:note"),
+    entry("acme open", "hot:open_note"),
+    entry("acme damage", "hot:damage"),
+    entry("acme behind", "hot:behind"),
+)
+
+
+def test_a_hot_command_of_a_package_reads_its_words_and_appends(site: Path, zaxy: Any) -> None:
+    install(site, *HOT_COMMANDS)
+    cited = zaxy("acme", "note", "Lunch is at noon.", "--times", "2", "--session-id", "kitchen")
+    assert cited.stdout.startswith("eventloom://kitchen/events/2#"), cited.stderr
+    shown = zaxy("acme", "open", cited.stdout.strip()).stdout
+    assert shown == zaxy("show", cited.stdout.strip()).stdout
+    assert "Lunch is at noon." in shown
+
+
+def test_a_hot_command_of_a_package_is_explained_by_typer_with_the_sentence_of_its_manifest(
+    site: Path, zaxy: Any
+) -> None:
+    install(site, *HOT_COMMANDS)
+    shown = " ".join(zaxy("acme", "note", "--help", COLUMNS="200").stdout.replace("│", " ").split())
+    assert "Usage: zaxy acme note [OPTIONS] {text}" in shown
+    assert "Say acme note." in shown and "--times <int range> [x>=1] How often. [default: 1]" in shown
+    wrong = zaxy("acme", "note", "a", "--times", "0")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "Invalid value for '--times'" in wrong.stderr
+
+
+def test_a_hot_command_of_a_package_loads_neither_typer_nor_memory(site: Path, zaxy: Any, tmp_path: Path) -> None:
+    install(site, *HOT_COMMANDS)
+    program = (
+        "import sys\nfrom zaxy.__main__ import main\n"
+        "code = main(['acme', 'note', 'x'])\nprint(*sys.modules, file=sys.stderr)\nsys.exit(code)"
+    )
+    environ = {**os.environ, "PYTHONPATH": str(site), "ZAXY_STATE_DIR": str(tmp_path / "state")}
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environ, capture_output=True, text=True)
+    assert done.stdout.startswith("eventloom://"), done.stderr
+    assert not {"typer", "pydantic", "pluggy", "mcp", "asyncio", "zaxy.memory"} & set(done.stderr.split())
+
+
+def test_what_a_package_appends_quickly_may_be_of_the_types_that_it_alone_writes(site: Path, zaxy: Any) -> None:
+    family = {"point": "event_types", "name": "acme", "target": "acme_tools.family:Family", "summary": "Notes."}
+    noted = {"type": "acme.noted", "written_by": "package", "sentence": "Noted: {text}", "fields": {"text": "text"}}
+    install(site, *HOT_COMMANDS, family, event_types=[noted])
+    refused = zaxy("append", "acme.noted", "--payload", '{"text": "x"}')
+    assert "only acme-tools itself writes acme.noted" in refused.stderr
+    assert zaxy("acme", "note", "x").returncode == 0
+    assert "acme.noted  acme  Noted: x" in zaxy("acme", "damage").stdout
+
+
+def test_a_command_of_a_package_reads_a_damaged_log_as_the_core_does(site: Path, zaxy: Any, tmp_path: Path) -> None:
+    install(site, *HOT_COMMANDS)
+    nothing = zaxy("acme", "damage")
+    assert nothing.returncode == 1 and "nothing is recorded in" in nothing.stderr
+    for text in ("one", "two"):
+        zaxy("acme", "note", text)
+    (log,) = (tmp_path / "project" / ".eventloom").glob("*.jsonl")
+    assert zaxy("acme", "damage").stdout.splitlines()[-1] == f"{log.stem} is ok, whole: True"
+    log.write_bytes(log.read_bytes().replace(b'"two"', b'"too"'))
+    told, ours = zaxy("acme", "damage"), zaxy("replay")
+    assert (told.returncode, ours.returncode) == (1, 1)
+    assert told.stderr.splitlines()[0] == ours.stderr.splitlines()[0]
+    assert told.stdout == ours.stdout
+
+
+def test_a_command_of_a_package_asks_how_far_the_followers_are(site: Path, zaxy: Any) -> None:
+    install(site, *HOT_COMMANDS)
+    zaxy("acme", "note", "one")
+    assert zaxy("acme", "behind").stdout.split() == ["text", "1", "graph", "1"]
+
+
+def test_a_packages_contract_has_the_options_of_its_hot_commands(site: Path, zaxy: Any, tmp_path: Path) -> None:
+    install(site, *HOT_COMMANDS)
+    written = zaxy("contracts", "snapshot", str(tmp_path / "out"), "--plugin", "acme-tools")
+    (file,) = (tmp_path / "out").rglob("*.json")
+    parameters = json.loads(file.read_text())["items"]["command acme note"]["parameters"]
+    assert {"name": "TEXT", "type": "str", "required": True} in parameters, written.stderr
+    assert {"name": "--times", "type": "int", "required": False} in parameters
 
 
 @pytest.mark.parametrize(

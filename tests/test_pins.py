@@ -294,7 +294,7 @@ def test_no_setting_of_the_machine_changes_what_is_said_of_the_core(zaxy: Zaxy, 
 @pytest.mark.parametrize(
     ("broken", "item"),
     [
-        ("import zaxy.commands.refs as m; del m.app", "command refs list"),
+        ("import zaxy.commands.refs as m; del m.RefsCommands", "command refs list"),
         ("import zaxy.api as m; m.Receipt = 'gone'", "model Receipt"),
         ("import zaxy.memory as m; m.Memory.query = lambda self, **given: 1 / 0", "the reply of memory_query"),
         ("import zaxy.contracts.own_events as m; m.own_payloads = lambda: 1 / 0", "the contract event-types"),

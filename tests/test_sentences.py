@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from remembered import SESSION, log_of
-from zaxy.commands.events import event_row
 from zaxy.eventloom.opening import files_log
 from zaxy.memory import Memory
+from zaxy.terminal.event_row import event_row
 
 RECORDED: dict[str, tuple[str, dict[str, Any], str]] = {
     "decision": (

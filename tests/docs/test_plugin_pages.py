@@ -163,7 +163,10 @@ def fields(model: str) -> list[tuple[str, str]]:
             (field.name, f"{field.type}{'' if is_required(field) else ' ='}") for field in dataclasses.fields(found)
         ]
     annotations = inspect.get_annotations(found) if hasattr(found, "_fields") else {}
-    return [(name, str(getattr(kind, "__forward_arg__", kind))) for name, kind in annotations.items()]
+    return [
+        (name, f"{getattr(kind, '__forward_arg__', kind)}{' =' if name in found._field_defaults else ''}")
+        for name, kind in annotations.items()
+    ]
 
 
 def is_required(field: dataclasses.Field[object]) -> bool:
@@ -209,10 +212,15 @@ def test_the_example_on_a_points_page_is_code_that_is_tested(point: Point) -> No
 # The page about memory
 
 
-def test_the_page_about_memory_shows_every_method_as_the_code_has_it() -> None:
-    text = (TREE / "docs" / "plugins" / "memory.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("name", "heading", "module"),
+    [("memory.md", "", "access.py"), ("commands.md", "### The log alone\n", "log_access.py")],
+)
+def test_the_page_about_an_access_shows_every_method_as_the_code_has_it(name: str, heading: str, module: str) -> None:
+    page = (TREE / "docs" / "plugins" / name).read_text(encoding="utf-8")
+    text = re.split(r"^## ", page[page.index(heading) :], flags=re.MULTILINE)[0] if heading else page
     shown = on_one_line(" ".join(blocks(text, "python")))
-    source = (CORE_SOURCES / "api" / "access.py").read_text(encoding="utf-8")
+    source = (CORE_SOURCES / "api" / module).read_text(encoding="utf-8")
     (protocol,) = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)]
     methods = [node for node in protocol.body if isinstance(node, ast.FunctionDef)]
     assert len(methods) == shown.count("def ")

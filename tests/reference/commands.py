@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from zaxy.api import CommandCall
+from zaxy.api import JSON, PLACE, Argument, CommandCall, current_call, hot_command, say
 from zaxy_testkit.checks.commands import CommandCase
 from zaxy_testkit.templates.commands import Commands
 
@@ -50,3 +51,17 @@ WRONG = {
     "an_unknown_option_is_wrong_usage": Lenient,
     "json_is_json": Chatty,
 }
+
+
+@hot_command(Argument("What to note."), *PLACE, JSON)
+def hot(text: str, *, workspace: str | None = None, eventloom_path: str | None = None, as_json: bool = False) -> None:
+    """Note a text."""
+    call = current_call()
+    place = {"workspace": workspace, "eventloom_path": eventloom_path}
+    reply = call.append("note.taken", {"text": text}, session_id="kitchen", **place)
+    record = call.open_log(**place).record(reply["citation"])
+    say(json.dumps(record) if as_json else record["payload"]["text"])
+
+
+def case_of_hot(scratch: Path) -> CommandCase:
+    return CommandCase(hot, calls={"acme note": ("Lunch is at noon.",)})

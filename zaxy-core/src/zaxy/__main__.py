@@ -65,6 +65,8 @@ def _dispatch(words: list[str]) -> int:
     for command in COMMANDS:
         typed = command.words.split()
         if words[: len(typed)] == typed:
+            if command.attribute:
+                return _function("zaxy.commands", "run_target")(command, words[len(typed) :])
             if command.hot:
                 return _function(command.module, command.hot)(words[len(typed) :])
             return _function("zaxy.commands", "run_app")(command.module, words)

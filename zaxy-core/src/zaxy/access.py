@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from contextvars import Context, copy_context
+from contextlib import suppress
 from functools import cache, partial
 from inspect import BoundArguments, Signature, signature
 from typing import TYPE_CHECKING, Any, cast
 
 from zaxy.api.access import MemoryAccess
-from zaxy.errors import Forbidden
+from zaxy.errors import Forbidden, InvalidRequest
 from zaxy.eventloom.citation import SCHEME, parse_citation
 from zaxy.memory import Memory
-from zaxy.plugins.families import WRITING_PACKAGE
+from zaxy.plugins.families import context_of
 from zaxy.rights import ADMIN, READER, WRITER, Permission, become, present_permission
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 METHODS = frozenset(name for name in vars(MemoryAccess) if not name.startswith("_")) - {"session", "is_foreign"}
 WRITES = ("append", "append_many", "after_turn", "feedback", "skill", "cleanup_subagent", "invalidate", "set_ref")
-ADMINISTERS = ("forget", "import_events", "export_sink")
+OF_FOLLOWERS = ("followers_status", "rebuild_followers", "verify_followers", "follower_digests")
+ADMINISTERS = ("forget", "import_events", "export_sink", *OF_FOLLOWERS)
 """An import says what happened elsewhere, and a sink takes memory out of the workspace."""
 ROLE_FOR = {**dict.fromkeys(METHODS, READER), **dict.fromkeys(WRITES, WRITER), **dict.fromkeys(ADMINISTERS, ADMIN)}
 SESSION_ARGUMENTS = ("session", "parent_session", "subagent_session")
@@ -80,17 +81,14 @@ class _Access:
             self._permission.check_session(session)
 
 
-def context_of(package: str) -> Context:
-    """What is known of a request, for the thread of its own in which a package works; and which package that is."""
-    context = copy_context()
-    context.run(WRITING_PACKAGE.set, package)
-    return context
-
-
 def _cited(given: BoundArguments) -> list[str]:
-    """The sessions of the citations among the arguments."""
+    """The sessions of the citations among the arguments. A text may begin like one and be none: a question may."""
     values = (*given.arguments.values(), *given.arguments.get("details", {}).values())
-    return [parse_citation(one).session for one in values if isinstance(one, str) and one.startswith(SCHEME)]
+    sessions = []
+    for text in (value for value in values if isinstance(value, str) and value.startswith(SCHEME)):
+        with suppress(InvalidRequest):
+            sessions.append(parse_citation(text).session)
+    return sessions
 
 
 @cache

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 
 class CommandRow:
-    """A row of the table. `hot` names the function of a command that does without typer; the others have its app."""
+    """A row of the table. The target is a module, or what a manifest would name, and is then run as that is run.
 
-    def __init__(self, words: str, summary: str, module: str, hot: str = "") -> None:
+    Of modules, `hot` names the function of a command that does without typer; the others have its app.
+    """
+
+    def __init__(self, words: str, summary: str, target: str, hot: str = "") -> None:
         self.words = words
         self.summary = summary
-        self.module = module
+        self.module, _, self.attribute = target.partition(":")
         self.hot = hot
 
 
+FOLLOWERS = "zaxy.commands.followers:FollowersCommands"
+LOG = "zaxy.commands.log:LogCommands"
+MEMORY = "zaxy.commands.memory:MemoryCommands"
+REFS = "zaxy.commands.refs:RefsCommands"
 CHECKOUT = "Get what is true now on a question, cited, and whether it is enough to answer."
 COMMANDS = (
     CommandRow(
@@ -21,45 +28,39 @@ COMMANDS = (
     CommandRow("init", "Set up a project: clients, hooks, capture; or take it out again.", "zaxy.commands.init"),
     CommandRow("doctor", "Check everything that memory needs, and fix it.", "zaxy.commands.doctor"),
     CommandRow("trust", "Take in a memory that came from elsewhere, such as with a repository.", "zaxy.commands.trust"),
-    CommandRow("append", "Append one event to a session's log.", "zaxy.commands.append", hot="append"),
-    CommandRow("replay", "Print a session's events from its log, or from a log file.", "zaxy.commands.log"),
-    CommandRow("tail", "Print the last events of a session, and new ones as they come.", "zaxy.commands.log"),
-    CommandRow("sessions", "List the sessions of the workspace.", "zaxy.commands.log"),
-    CommandRow("verify", "Prove that a log is whole: every byte, digest, hash and link.", "zaxy.commands.log"),
-    CommandRow(
-        "repair", "Cut what an interrupted writer left, and let a session be written again.", "zaxy.commands.log"
-    ),
-    CommandRow("forget", "Erase one event's payload for good; the chain still verifies.", "zaxy.commands.log"),
-    CommandRow("checkout", CHECKOUT, "zaxy.commands.checkout", hot="checkout"),
-    CommandRow(
-        "query", "Ask memory a question: what holds now, or held at a time.", "zaxy.commands.recall", hot="query"
-    ),
+    CommandRow("append", "Append one event to a session's log.", "zaxy.commands.append:append"),
+    CommandRow("replay", "Print a session's events from its log, or from a log file.", LOG),
+    CommandRow("tail", "Print the last events of a session, and new ones as they come.", LOG),
+    CommandRow("sessions", "List the sessions of the workspace.", LOG),
+    CommandRow("verify", "Prove that a log is whole: every byte, digest, hash and link.", LOG),
+    CommandRow("repair", "Cut what an interrupted writer left, and let a session be written again.", LOG),
+    CommandRow("forget", "Erase one event's payload for good; the chain still verifies.", LOG),
+    CommandRow("checkout", CHECKOUT, "zaxy.commands.checkout:checkout"),
+    CommandRow("query", "Ask memory a question: what holds now, or held at a time.", "zaxy.commands.recall:query"),
     CommandRow(
         "verbatim",
         "Find passages of the log by their words, as they were written.",
-        "zaxy.commands.recall",
-        hot="verbatim",
+        "zaxy.commands.recall:verbatim",
     ),
     CommandRow(
         "invalidate",
         "End what is held to be true of an entity; history keeps it.",
-        "zaxy.commands.recall",
-        hot="invalidate",
+        "zaxy.commands.recall:invalidate",
     ),
-    CommandRow("show", "Open the event behind a citation.", "zaxy.commands.show", hot="show"),
-    CommandRow("memory checkout", CHECKOUT, "zaxy.commands.checkout", hot="memory_checkout"),
-    CommandRow("memory bootstrap", "Print what a session gets at its start.", "zaxy.commands.memory"),
-    CommandRow("memory capabilities", "Print what memory can do, and how it stands.", "zaxy.commands.memory"),
-    CommandRow("memory feedback", "Say whether a memory was of use.", "zaxy.commands.memory"),
-    CommandRow("memory skill", "Record a step in the life of a reusable procedure.", "zaxy.commands.memory"),
+    CommandRow("show", "Open the event behind a citation.", "zaxy.commands.show:show"),
+    CommandRow("memory checkout", CHECKOUT, "zaxy.commands.checkout:checkout"),
+    CommandRow("memory bootstrap", "Print what a session gets at its start.", MEMORY),
+    CommandRow("memory capabilities", "Print what memory can do, and how it stands.", MEMORY),
+    CommandRow("memory feedback", "Say whether a memory was of use.", MEMORY),
+    CommandRow("memory skill", "Record a step in the life of a reusable procedure.", MEMORY),
     CommandRow(
         "serve", "Serve memory to agents over MCP, on stdio or on loopback HTTP.", "zaxy.commands.serve", hot="run"
     ),
     CommandRow("ide-config", "Print or install the MCP configuration of a client.", "zaxy.commands.ide_config"),
-    CommandRow("followers status", "Show how far the followers are behind the log.", "zaxy.commands.followers"),
-    CommandRow("followers rebuild", "Rebuild followers from the log as it is.", "zaxy.commands.followers"),
-    CommandRow("followers verify", "Check every row that the followers hold.", "zaxy.commands.followers"),
-    CommandRow("followers digest", "Print a hash over all that each follower holds.", "zaxy.commands.followers"),
+    CommandRow("followers status", "Show how far the followers are behind the log.", FOLLOWERS),
+    CommandRow("followers rebuild", "Rebuild followers from the log as it is.", FOLLOWERS),
+    CommandRow("followers verify", "Check every row that the followers hold.", FOLLOWERS),
+    CommandRow("followers digest", "Print a hash over all that each follower holds.", FOLLOWERS),
     CommandRow(
         "hook-event",
         "Record what a client's hook reports; silent, and never in a client's way.",
@@ -74,9 +75,9 @@ COMMANDS = (
     CommandRow("capture stop", "Stop the watcher, and wait until it has ended.", "zaxy.commands.capture"),
     CommandRow("capture soak", "Prove that every kind of observation arrives.", "zaxy.commands.hook_status"),
     CommandRow("codex-capture", "Record what Codex has written since the last time.", "zaxy.commands.capture"),
-    CommandRow("refs list", "List the refs of a session.", "zaxy.commands.refs"),
-    CommandRow("refs update", "Make a ref name an event.", "zaxy.commands.refs"),
-    CommandRow("refs resolve", "Print the event that a ref names.", "zaxy.commands.refs"),
+    CommandRow("refs list", "List the refs of a session.", REFS),
+    CommandRow("refs update", "Make a ref name an event.", REFS),
+    CommandRow("refs resolve", "Print the event that a ref names.", REFS),
     CommandRow(
         "plugins list",
         "List the installed plugins, without importing any.",

@@ -38,6 +38,12 @@ def visible_but_for_style(text: str) -> str:
     return visible(first) + "".join(mark + visible(part) for mark, part in zip(kept, others, strict=True))
 
 
+def one_line(text: str, max_chars: int) -> str:
+    """One line without control characters, which could otherwise steer the terminal."""
+    plain = "".join(character if character.isprintable() else " " for character in text)
+    return plain if len(plain) <= max_chars else f"{plain[: max_chars - 1]}…"
+
+
 def say(text: str = "", *, err: bool = False, end: str = "\n") -> None:
     """Print a text, or JSON, to standard output or standard error."""
     _print(visible(text), err, end)

@@ -14,7 +14,7 @@ else:
 
     class _NamedTupleType(type):
         def __new__(mcs, name, bases, body):
-            fields = list(body.pop("__annotations__", ()))
+            fields = list(body.get("__annotations__", ()))
             plain = namedtuple(name, fields, defaults=[body.pop(field) for field in fields if field in body])
             return type(name, (plain,), {**body, "__slots__": ()})
 

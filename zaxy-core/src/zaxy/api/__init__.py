@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         json_response as json_response,
         sse_chunk as sse_chunk,
     )
+    from zaxy.api.log_access import LogAccess as LogAccess
     from zaxy.api.models import (
         MAX_ANSWERS as MAX_ANSWERS,
         AsOf as AsOf,
@@ -126,6 +127,15 @@ if TYPE_CHECKING:
         SubagentCleanup as SubagentCleanup,
     )
     from zaxy.atomic_write import atomic_file as atomic_file
+    from zaxy.commands.hot import Argument as Argument, hot_command as hot_command
+    from zaxy.commands.options import (
+        JSON as JSON,
+        PLACE as PLACE,
+        PURPOSE as PURPOSE,
+        SESSION_ID as SESSION_ID,
+        Option as Option,
+        purpose_of as purpose_of,
+    )
     from zaxy.commands.typer_options import (
         AsJson as AsJson,
         EventloomPath as EventloomPath,
@@ -166,13 +176,17 @@ if TYPE_CHECKING:
     from zaxy.eventloom.log import utc_now as utc_now
     from zaxy.extract.rules import extract as extract
     from zaxy.extract.times import utc_text as utc_text
+    from zaxy.follow.loop import FollowerFindings as FollowerFindings, FollowerState as FollowerState
     from zaxy.plugins.calls import signing_algorithms as signing_algorithms
     from zaxy.plugins.install_hints import install_hint as install_hint
+    from zaxy.printing import one_line as one_line, say as say
     from zaxy.retrieve.cited_replies import (
         appended as appended,
         cited_for as cited_for,
+        event_reply as event_reply,
         with_short_citations as with_short_citations,
     )
+    from zaxy.retrieve.profiles import PROFILES as PROFILES
     from zaxy.retrieve.results import (
         Answer as Answer,
         Position as Position,
@@ -186,6 +200,10 @@ if TYPE_CHECKING:
         read_named_file as read_named_file,
         read_small_json as read_small_json,
     )
+    from zaxy.terminal.checkout_page import checkout_page as checkout_page, judgement_page as judgement_page
+    from zaxy.terminal.event_page import event_page as event_page
+    from zaxy.terminal.screen import print_page as print_page
+    from zaxy.terminal.start_page import bootstrap_page as bootstrap_page, capabilities_page as capabilities_page
     from zaxy.token_count import count_tokens as count_tokens
 
 
@@ -198,6 +216,7 @@ _HOMES = {
     "zaxy.api.health": "Checkup Finding",
     "zaxy.api.hookspecs": "hookimpl",
     "zaxy.api.http_models": "HttpRefusal HttpRequest HttpResponse Identity json_response sse_chunk",
+    "zaxy.api.log_access": "LogAccess",
     "zaxy.api.models": "AsOf Batch Candidate Closing Cursor Damage Draft Edge EdgeRow Entity EntityRef EntityRow "
     "Event ExportRow ExtractedEvent Extraction ForeignEvent GraphStats ImportReceipt JsonObject KeyPair MAX_ANSWERS "
     "NewLine Observation Page Parcel PlannedAppend Query Reading Receipt Report ServerEntry Source Tool",
@@ -215,6 +234,8 @@ _HOMES = {
     "zaxy.errors": "CannotImport Conflict Forbidden InternalError InvalidRequest NotFound TooLarge Unavailable "
     "UnknownTool ZaxyError shown",
     "zaxy.atomic_write": "atomic_file",
+    "zaxy.commands.hot": "Argument hot_command",
+    "zaxy.commands.options": "JSON Option PLACE PURPOSE SESSION_ID purpose_of",
     "zaxy.commands.typer_options": "AsJson EventloomPath SessionId WorkspaceFolder",
     "zaxy.eventloom.admission": "SENSITIVITIES",
     "zaxy.eventloom.bulk": "canonical_json canonical_object",
@@ -224,12 +245,19 @@ _HOMES = {
     "zaxy.eventloom.log": "utc_now",
     "zaxy.extract.rules": "extract",
     "zaxy.extract.times": "utc_text",
+    "zaxy.follow.loop": "FollowerFindings FollowerState",
     "zaxy.plugins.calls": "signing_algorithms",
     "zaxy.plugins.install_hints": "install_hint",
-    "zaxy.retrieve.cited_replies": "appended cited_for with_short_citations",
+    "zaxy.printing": "one_line say",
+    "zaxy.retrieve.cited_replies": "appended cited_for event_reply with_short_citations",
+    "zaxy.retrieve.profiles": "PROFILES",
     "zaxy.retrieve.results": "Answer Position Result cursor_text position_of",
     "zaxy.security.paths": "own_folder_within",
     "zaxy.security.small_files": "open_named_file read_named_file read_small_json",
+    "zaxy.terminal.checkout_page": "checkout_page judgement_page",
+    "zaxy.terminal.event_page": "event_page",
+    "zaxy.terminal.screen": "print_page",
+    "zaxy.terminal.start_page": "bootstrap_page capabilities_page",
     "zaxy.token_count": "count_tokens",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

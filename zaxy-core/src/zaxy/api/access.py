@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from zaxy.assemble.checkout import Checkout
     from zaxy.assemble.records import FeedbackDetails, SkillDetails
     from zaxy.assemble.replies import Bootstrap, Capabilities, Context, Erasure, RecordedTurn, SubagentCleanup
+    from zaxy.follow.loop import FollowerFindings, FollowerState
     from zaxy.retrieve.results import Answer
 
 
@@ -294,6 +295,24 @@ class MemoryAccess(Protocol):
         limit: int = 100,
     ) -> Sequence[EdgeRow]:
         """What is related to things, nearest first."""
+        ...
+
+    # Followers: only where the caller is an admin
+
+    def followers_status(self, session: str = "") -> Sequence[FollowerState]:
+        """How far each follower is behind the log, and what keeps it."""
+        ...
+
+    def rebuild_followers(self, session: str = "", names: Sequence[str] = ()) -> Sequence[FollowerState]:
+        """Rebuild all of a session's followers, or those that are named, from the log as it is."""
+        ...
+
+    def verify_followers(self, session: str = "") -> Sequence[FollowerFindings]:
+        """Go through all rows of a session: which do not hold their seals, and which are missing. Nothing is moved."""
+        ...
+
+    def follower_digests(self, session: str = "") -> Mapping[str, str]:
+        """A hash over all that each follower holds of a session, once it is up to the log."""
         ...
 
     # Leaving

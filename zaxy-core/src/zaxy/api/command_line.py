@@ -1,36 +1,51 @@
-"""What a command of a package is given, and a ready form for those who use typer as the core does."""
+"""What a command is given, built in or of a package, and a ready form for those who use typer.
+
+The hot commands load this, so it imports next to nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from contextvars import ContextVar
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
-
 from zaxy.printing import progress_of, say
+from zaxy.tuples import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+    from typing import Any, ClassVar
+
     from zaxy.api.access import MemoryAccess
+    from zaxy.api.log_access import LogAccess
     from zaxy.api.provider import ProviderContext
 
-_current: ContextVar[CommandCall] = ContextVar("command call")
+_calls: list[CommandCall] = []
+"""Those that run, the last one innermost. A process runs one command; threads that it starts belong to it."""
 
 
-@dataclass(frozen=True, slots=True)
-class CommandCall:
+def _no_door(*_: object, **__: object) -> Any:
+    raise NotImplementedError("this call was made without it")
+
+
+class CommandCall(NamedTuple):
     """One call of a command."""
 
     words: str
     """What was typed behind `zaxy`, such as `acme status`."""
     arguments: tuple[str, ...]
     """What came behind those words: arguments and options."""
-    open_memory: Callable[..., AbstractContextManager[MemoryAccess]] = field(repr=False)
+    open_memory: Callable[..., AbstractContextManager[MemoryAccess]]
     """`with call.open_memory() as memory`: that of the current folder, or of `workspace=` and `eventloom_path=`, the
     values of the options `--workspace` and `--eventloom-path` that the core's own commands have. `session_id=` is that
     of `--session-id`: where it is given, it is `memory.session`. With `recorded=True` that session must have events."""
     summary: str = ""
     """The sentence of the manifest, with which help lists the command."""
+    open_log: Callable[..., LogAccess] = _no_door
+    """The log alone, which starts sooner, and works where memory does not. It takes what `open_memory` takes;
+    `file=` is a log file instead of a session."""
+    append: Callable[..., dict[str, Any]] = _no_door
+    """Append one event and open nothing else: `call.append(event_type, payload)`, with what `MemoryAccess.append` takes
+    and what `open_memory` takes. It answers with `seq`, `id`, `hash`, `citation` and `session_id`, and with `replayed`
+    where the key had been used."""
 
     @staticmethod
     def say(text: str, *, err: bool = False) -> None:
@@ -54,26 +69,33 @@ class TyperCommand:
         self.context = context
 
     def run(self, call: CommandCall) -> int:
-        token = _current.set(call)
-        try:
-            *group, last = call.words.split()
-            self._explain(last, call.summary)
-            alone = len(self.app.registered_commands) == 1 and not self.app.registered_groups
-            typed = call.arguments if alone and self.app.registered_callback is None else (last, *call.arguments)
-            shown = call.words.split() if typed is call.arguments else group
-            self.app(list(typed), prog_name=" ".join(["zaxy", *shown]))
-        except SystemExit as leaving:  # typer ends this way, even after success
-            return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
-        finally:
-            _current.reset(token)
-        return 0
+        return run_typer(self.app, call)
 
-    def _explain(self, name: str, summary: str) -> None:
-        for command in self.app.registered_commands:
-            if command.name == name and not command.help and not (command.callback and command.callback.__doc__):
-                command.help = summary
+
+def run_typer(app: Any, call: CommandCall) -> int:
+    """The exit code of the command of a typer app that has the last of the call's words as its name."""
+    *group, last = call.words.split()
+    for command in app.registered_commands:
+        if command.name == last and not command.help and not (command.callback and command.callback.__doc__):
+            command.help = call.summary
+    alone = len(app.registered_commands) == 1 and not app.registered_groups and app.registered_callback is None
+    typed, shown = (call.arguments, [*group, last]) if alone else ((last, *call.arguments), group)
+    try:
+        run_during(call, lambda: app(list(typed), prog_name=" ".join(["zaxy", *shown])))
+    except SystemExit as leaving:  # typer ends this way, even after success
+        return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
+    return 0
+
+
+def run_during(call: CommandCall, function: Callable[[], object]) -> None:
+    """Call a function, for which that is the current call."""
+    _calls.append(call)
+    try:
+        function()
+    finally:
+        _calls.pop()
 
 
 def current_call() -> CommandCall:
-    """The call that runs: for the functions of a typer app, which get options only."""
-    return _current.get()
+    """The call that runs: for functions that get options only."""
+    return _calls[-1]

@@ -1,29 +1,43 @@
-"""One module for each command group. It parses, calls and prints, and holds no logic."""
+"""One module for each command group. It parses, calls and prints, and holds no logic.
+
+A command that works with memory is run as one of a package is, and imports what that may import: `zaxy.api`. The others
+are the platform itself.
+"""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     import typer
 
+    from zaxy.command_table import CommandRow
+
     F = TypeVar("F", bound=Callable[..., None])
+
+
+def run_target(row: CommandRow, arguments: Sequence[str]) -> int:
+    """Run a command as one of a package is run. It has no context: a built-in one keeps no settings or files."""
+    from importlib import import_module
+
+    from zaxy.commands.doors import call_of
+
+    made: Any = getattr(import_module(row.module), row.attribute)(None)
+    code: int = made.run(call_of(row.words, arguments, summary=row.summary))
+    return code
 
 
 def run_app(module: str, words: Sequence[str]) -> int:
     """Run the typer app of a command group. `words` begins with the group's name, or is a command of one word."""
     from importlib import import_module
 
-    return run_typer(import_module(module).app, words)
-
-
-def run_typer(app: typer.Typer, words: Sequence[str]) -> int:
     from zaxy.command_table import COMMANDS
     from zaxy.plugins.guard import keep_stdout
 
     keep_stdout()
+    app = import_module(module).app
     try:
         grouped = all(row.words != words[0] for row in COMMANDS)
         app(list(words[1:] if grouped else words), prog_name=f"zaxy {words[0]}" if grouped else "zaxy")

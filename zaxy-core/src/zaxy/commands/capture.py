@@ -10,14 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from zaxy.commands import command, new_app
-from zaxy.commands.events import one_line
 from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
 from zaxy.errors import InvalidRequest
 from zaxy.observe.capture import Capture, Captured
 from zaxy.observe.capture_config import DEFAULT, checked_interval, read_capture_config
 from zaxy.observe.watcher import Follow, Passes, watch, watcher_of, watcher_status
 from zaxy.observe.watcher_process import start_watcher, stop_watcher
-from zaxy.printing import say
+from zaxy.printing import one_line, say
 from zaxy.security.session_ids import check_session_id
 from zaxy.workspace import Workspace, find_workspace
 

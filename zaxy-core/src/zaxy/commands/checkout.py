@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 
-from zaxy.commands.events import existing_session, open_memory, purpose_of
-from zaxy.commands.hot import Argument, HotCommand
-from zaxy.commands.options import JSON, PLACE, PURPOSE, SESSION_ID, Option
-from zaxy.printing import say, show_page
+from zaxy.api import JSON, PLACE, PURPOSE, SESSION_ID, Argument, Option, current_call, hot_command, purpose_of, say
 
-DECLARED = (
+
+@hot_command(
     Argument("The question, or the task that is ahead."),
     SESSION_ID,
     Option("--ref", "NAME", "A ref: what was known when it was set."),
@@ -23,9 +20,7 @@ DECLARED = (
     *PLACE,
     JSON,
 )
-
-
-def _checkout(
+def checkout(
     question: str,
     *,
     session_id: str | None = None,
@@ -40,11 +35,9 @@ def _checkout(
     eventloom_path: str | None = None,
     as_json: bool = False,
 ) -> None:
-    with open_memory(workspace, eventloom_path) as memory:
-        session = existing_session(session_id, memory.workspace, memory.sessions())
+    with current_call().open_memory(workspace, eventloom_path, session_id=session_id, recorded=True) as memory:
         reply = memory.checkout(
             question,
-            session,
             ref=ref,
             replay_from_seq=replay_from_seq,
             limit=limit,
@@ -55,13 +48,8 @@ def _checkout(
     if as_json:
         say(json.dumps(reply, indent=2, ensure_ascii=False))
         return
-    from zaxy.terminal.checkout_page import checkout_page, judgement_page
-    from zaxy.terminal.screen import terminal_of
+    from zaxy.api import checkout_page, judgement_page, print_page
 
-    show_page(checkout_page(reply, *terminal_of(sys.stdout)))
+    print_page(checkout_page, reply)
     if why:
         say(f"\n{judgement_page(reply)}")
-
-
-checkout = HotCommand("checkout", _checkout, DECLARED)
-memory_checkout = HotCommand("memory checkout", _checkout, DECLARED)

@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 
-from zaxy.commands import command, new_app
-from zaxy.commands.events import existing_session, open_memory
-from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
-from zaxy.errors import InvalidRequest
-from zaxy.follow.loop import FollowerState
-from zaxy.memory import Memory
-from zaxy.printing import say
+from zaxy.api import (
+    AsJson,
+    EventloomPath,
+    FollowerState,
+    InvalidRequest,
+    MemoryAccess,
+    SessionId,
+    TyperCommand,
+    WorkspaceFolder,
+    current_call,
+    say,
+)
 
-app = new_app("followers")
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+class FollowersCommands(TyperCommand):
+    app = app
+
 
 All = Annotated[bool, typer.Option("--all", help="All sessions of the workspace.")]
 Names = Annotated[list[str] | None, typer.Argument(help="Which followers, such as text or graph. Default: all.")]
 
 
-@command(app, "followers status")
+@app.command("status")
 def status(
     session_id: SessionId = None,
     every: All = False,
@@ -31,11 +42,11 @@ def status(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    with open_memory(workspace, eventloom_path) as memory:
-        _tell(map(memory.followers_status, _sessions(memory, session_id, every)), as_json)
+    with _opened(session_id, every, workspace=workspace, eventloom_path=eventloom_path) as (memory, sessions):
+        _tell(map(memory.followers_status, sessions), as_json)
 
 
-@command(app, "followers rebuild")
+@app.command("rebuild")
 def rebuild(
     names: Names = None,
     session_id: SessionId = None,
@@ -45,12 +56,11 @@ def rebuild(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    with open_memory(workspace, eventloom_path) as memory:
-        sessions = _sessions(memory, session_id, every)
+    with _opened(session_id, every, workspace=workspace, eventloom_path=eventloom_path) as (memory, sessions):
         _tell((memory.rebuild_followers(session, names or ()) for session in sessions), as_json)
 
 
-@command(app, "followers verify")
+@app.command("verify")
 def verify(
     session_id: SessionId = None,
     every: All = False,
@@ -59,8 +69,7 @@ def verify(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    with open_memory(workspace, eventloom_path) as memory:
-        sessions = _sessions(memory, session_id, every)
+    with _opened(session_id, every, workspace=workspace, eventloom_path=eventloom_path) as (memory, sessions):
         found = [finding for session in sessions for finding in memory.verify_followers(session)]
     if as_json:
         rows = [
@@ -78,7 +87,7 @@ def verify(
     raise typer.Exit(1 if wrong else 0)
 
 
-@command(app, "followers digest")
+@app.command("digest")
 def digest(
     session_id: SessionId = None,
     every: All = False,
@@ -87,8 +96,8 @@ def digest(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    with open_memory(workspace, eventloom_path) as memory:
-        digests = {session: memory.follower_digests(session) for session in _sessions(memory, session_id, every)}
+    with _opened(session_id, every, workspace=workspace, eventloom_path=eventloom_path) as (memory, sessions):
+        digests = {session: memory.follower_digests(session) for session in sessions}
         if as_json:
             say(json.dumps(digests, indent=2))
             return
@@ -97,10 +106,15 @@ def digest(
                 say(f"{digest_}  {session}  {name}")
 
 
-def _sessions(memory: Memory, named: str | None, every: bool) -> Sequence[str]:
-    if every and named is not None:
+@contextmanager
+def _opened(
+    session_id: str | None, every: bool, *, workspace: str | None, eventloom_path: str | None
+) -> Iterator[tuple[MemoryAccess, Sequence[str]]]:
+    """Memory, and the sessions that are meant."""
+    if every and session_id is not None:
         raise InvalidRequest("--all and --session-id were both given", "Leave one of them out.")
-    return memory.sessions() if every else [existing_session(named, memory.workspace, memory.sessions())]
+    with current_call().open_memory(workspace, eventloom_path, session_id=session_id, recorded=not every) as memory:
+        yield memory, memory.sessions() if every else [memory.session]
 
 
 def _tell(of_sessions: Iterable[Sequence[FollowerState]], as_json: bool) -> None:

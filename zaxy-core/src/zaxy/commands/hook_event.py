@@ -81,9 +81,9 @@ def run(arguments: Sequence[str]) -> int:
     if strict and as_json and recorded is not None:
         import json
 
-        from zaxy.commands.events import event_reply
         from zaxy.eventloom.quick import is_in_files
         from zaxy.eventloom.store import event_of
+        from zaxy.retrieve.cited_replies import event_reply
 
         place = event_reply(event_of(recorded)) if is_in_files(call.workspace()) else {"spooled": True}
         say(json.dumps(place, indent=2))

@@ -8,8 +8,9 @@ import typer
 
 from zaxy.clients.hook_status import hook_status
 from zaxy.commands import command, new_app
-from zaxy.commands.events import open_log, session_of
+from zaxy.commands.doors import session_of
 from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
+from zaxy.eventloom.opening import open_event_log
 from zaxy.observe.self_test import soak
 from zaxy.observe.watcher import watching
 from zaxy.printing import say
@@ -32,7 +33,7 @@ def capture_soak(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    log, found = open_log(workspace, eventloom_path)
-    report = soak(log, session_of(session_id, found), watching(found))
+    found = find_workspace(workspace, eventloom_path)
+    report = soak(open_event_log(found), session_of(session_id, found), watching(found))
     say(json.dumps(report.as_dict(), indent=2, ensure_ascii=False) if as_json else report.page())
     raise typer.Exit(0 if report.passed else 1)

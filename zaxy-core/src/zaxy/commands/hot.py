@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 
+from zaxy.api.command_line import run_during, run_typer
 from zaxy.commands.options import CommandLine, Option, parameters
 from zaxy.tuples import NamedTuple
 
@@ -15,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
+
+    from zaxy.api.command_line import CommandCall
 
 OBJECTS_BEFORE_A_SEARCH = 50_000
 """New objects after which Python looks for cycles; by default 700. What a command imports and makes, it keeps."""
@@ -32,8 +35,7 @@ class HotCommand:
     An option without a default must be given.
     """
 
-    def __init__(self, words: str, function: Callable[..., None], declared: Sequence[Argument | Option]) -> None:
-        self.words = words
+    def __init__(self, function: Callable[..., None], declared: Sequence[Argument | Option]) -> None:
         self.function = function
         self.defaults: dict[str, Any] = function.__kwdefaults__ or {}
         code = function.__code__
@@ -43,17 +45,20 @@ class HotCommand:
         self._arguments = code.co_argcount
         self._options = {name: option for name, option in self.declared.items() if isinstance(option, Option)}
 
-    def __call__(self, words: Sequence[str]) -> int:
+    def __call__(self, context: object) -> HotCommand:
+        """As the target of a manifest it is made with a context. It keeps nothing, so one serves all."""
+        return self
+
+    def run(self, call: CommandCall) -> int:
         """Run it with the words after its name; its exit code."""
         gc.set_threshold(OBJECTS_BEFORE_A_SEARCH)
-        line = CommandLine(list(self._options.values()), words)
+        line = CommandLine(list(self._options.values()), call.arguments)
         given = self._options_given(line)
         if given is None or line.help or not self._fits(line.others):
-            from zaxy.commands import run_typer
             from zaxy.commands.hot_help import typer_app
 
-            return run_typer(typer_app(self), [*self.words.split(), *words])
-        self.function(*line.others, **given)
+            return run_typer(typer_app(self, call.words.split()[-1]), call)
+        run_during(call, lambda: self.function(*line.others, **given))
         return 0
 
     def _fits(self, others: Sequence[str]) -> bool:
@@ -75,6 +80,6 @@ class HotCommand:
         return [*({"name": name, "type": "str", "required": True} for name in arguments), *options]
 
 
-def hot_command(words: str, *declared: Argument | Option) -> Callable[[Callable[..., None]], HotCommand]:
+def hot_command(*declared: Argument | Option) -> Callable[[Callable[..., None]], HotCommand]:
     """Make a function a hot command, with what stands for each of its parameters on the command line."""
-    return lambda function: HotCommand(words, function, declared)
+    return lambda function: HotCommand(function, declared)

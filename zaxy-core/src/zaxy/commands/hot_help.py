@@ -7,14 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from zaxy.commands import command, new_app
 from zaxy.commands.hot import Argument, HotCommand
 from zaxy.commands.options import Option
 
 KINDS: dict[str, type] = {"": bool, "N": int}
 
 
-def typer_app(hot: HotCommand) -> typer.Typer:
+def typer_app(hot: HotCommand, name: str) -> typer.Typer:
     """The app of one command, with the same parameters, which runs the same function."""
 
     def call(**given: Any) -> None:
@@ -23,8 +22,8 @@ def typer_app(hot: HotCommand) -> typer.Typer:
     shown = [_parameter(hot, name, one) for name, one in hot.declared.items()]
     call.__signature__ = Signature(shown)  # type: ignore[attr-defined]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
-    app = new_app(hot.words.split()[0])
-    command(app, hot.words)(call)
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command(name, help=hot.function.__doc__)(call)
     return app
 
 

@@ -4,35 +4,39 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from zaxy.api.models import Report
-from zaxy.assemble.replies import Erasure
-from zaxy.commands import command, new_app
-from zaxy.commands.events import (
-    event_row,
-    event_view,
-    existing_session,
-    families_here,
-    open_log,
-    open_memory,
+from zaxy.api import (
+    AsJson,
+    Citation,
+    Erasure,
+    EventloomPath,
+    InvalidRequest,
+    LogAccess,
+    NotFound,
+    Report,
+    TyperCommand,
+    WorkspaceFolder,
+    ZaxyError,
+    current_call,
+    parse_citation,
+    say,
+    short_citation,
 )
-from zaxy.commands.typer_options import AsJson, EventloomPath, WorkspaceFolder
-from zaxy.errors import InvalidRequest, NotFound, ZaxyError
-from zaxy.eventloom.citation import Citation, parse_citation, short_citation
-from zaxy.eventloom.event_log import EventLog
-from zaxy.eventloom.opening import files_log
-from zaxy.printing import progress_of, say
 
-app = new_app("log")
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+class LogCommands(TyperCommand):
+    app = app
+
 
 Session = Annotated[str | None, typer.Argument(help="The session. Default: the workspace's default session.")]
 
 
-@command(app, "replay")
+@app.command("replay")
 def replay(
     source: Annotated[
         str | None, typer.Argument(help="A session, or a log file such as .eventloom/work.jsonl.")
@@ -48,18 +52,17 @@ def replay(
 ) -> None:
     if to_seq is not None and to_seq < from_seq:
         raise InvalidRequest("--to-seq is before --from-seq", "Swap them.")
-    log, session = _source(source, workspace, eventloom_path)
-    events = (record for record, _ in log.records(session, from_seq, to_seq))
+    log = _opened(source, workspace, eventloom_path)
+    records = log.records(first=from_seq, last=to_seq)
     if as_json:
-        _print_events_json(session, events)
+        _print_as_json(log.session, records)
     else:
-        families = families_here(workspace, eventloom_path)
-        for record in events:
-            say(event_row(record, families))
-    _print_damage(log, session)
+        for record in records:
+            say(log.row(record))
+    _print_damage(log)
 
 
-@command(app, "tail")
+@app.command("tail")
 def tail(
     session: Session = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on as new events come.")] = False,
@@ -69,17 +72,15 @@ def tail(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    log, name = _source(session, workspace, eventloom_path)
-    first = max(1, log.end(name) - lines + 1)
-    families = families_here(workspace, eventloom_path)
-    for record, _ in log.follow(name, first) if follow else log.records(name, first):
-        say(json.dumps(event_view(record), ensure_ascii=False) if as_json else event_row(record, families))
-    _print_damage(log, name)
+    log = _opened(session, workspace, eventloom_path)
+    for record in log.records(first=max(1, log.head() - lines + 1), follow=follow):
+        say(json.dumps(record, ensure_ascii=False) if as_json else log.row(record))
+    _print_damage(log)
 
 
-@command(app, "sessions")
+@app.command("sessions")
 def sessions(workspace: WorkspaceFolder = None, eventloom_path: EventloomPath = None, as_json: AsJson = False) -> None:
-    log, _ = open_log(workspace, eventloom_path)
+    log = current_call().open_log(workspace, eventloom_path)
     found = [_about_session(log, session) for session in log.sessions()]
     if as_json:
         say(json.dumps({"sessions": found}, indent=2))
@@ -90,7 +91,7 @@ def sessions(workspace: WorkspaceFolder = None, eventloom_path: EventloomPath = 
         say(f"{row['session_id'].ljust(width)}  {row['events']:>8} events  last {row['last'] or '-'}{state}")
 
 
-@command(app, "verify")
+@app.command("verify")
 def verify(
     session: Session = None,
     everything: Annotated[bool, typer.Option("--all", help="Every session of the workspace.")] = False,
@@ -104,13 +105,14 @@ def verify(
     if everything and (session or remembered):
         raise InvalidRequest("--all goes without a session and --since", "Leave one of them out.")
     if everything:
-        log, _ = open_log(workspace, eventloom_path)
+        log = current_call().open_log(workspace, eventloom_path)
         names = log.sessions()
     else:
-        log, name = _source(session or (remembered.session if remembered else None), workspace, eventloom_path)
-        names = [name]
-        _refuse_other_session(remembered, name)
-    reports = [log.verify(name, progress_of(name), remembered) for name in names]
+        log = _opened(session or (remembered.session if remembered else None), workspace, eventloom_path)
+        names = [log.session]
+        _refuse_other_session(remembered, log.session)
+    progress = current_call().progress
+    reports = [log.verify(name, since=since or "", progress=progress(name)) for name in names]
     if as_json:
         say(json.dumps({"ok": all(r.ok for r in reports), "sessions": [_report(r) for r in reports]}, indent=2))
     else:
@@ -119,27 +121,27 @@ def verify(
     raise typer.Exit(0 if all(report.ok for report in reports) else 1)
 
 
-@command(app, "repair")
+@app.command("repair")
 def repair(
     session: Session = None,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    log, name = _source(session, workspace, eventloom_path)
-    report, cut = log.repair(name)
+    log = _opened(session, workspace, eventloom_path)
+    report, cut = log.repair()
     if as_json:
         say(json.dumps({**_report(report), "cut": cut}, indent=2))
     elif report.ok:
-        kept = f"; {cut} bytes of an interrupted write are kept in {name}.torn" if cut else ""
-        say(f"{name} can be written again{kept}")
+        kept = f"; {cut} bytes of an interrupted write are kept in {log.session}.torn" if cut else ""
+        say(f"{log.session} can be written again{kept}")
     else:
         say(_verdict(report))
         say("Damage in the middle is never cut. Restore the file from a copy, or go on in another session.", err=True)
     raise typer.Exit(0 if report.ok else 1)
 
 
-@command(app, "forget")
+@app.command("forget")
 def forget(
     citation: Annotated[str, typer.Argument(help="The event, as eventloom://session/events/42#hash.")],
     hard: Annotated[bool, typer.Option("--hard", help="Yes, erase it: there is no way back.")] = False,
@@ -159,7 +161,7 @@ def forget(
             "forgetting erases the payload for good, and --hard was not given",
             "Add --hard if that is meant. To correct a fact and keep its history, append a new event instead.",
         )
-    with open_memory(workspace, eventloom_path) as memory:
+    with current_call().open_memory(workspace, eventloom_path, session_id=cited.session) as memory:
         done = memory.forget(citation, reason, actor=actor, with_copies=with_copies)
     say(json.dumps(done.as_dict()) if as_json else f"erased {cited.short}; recorded as {done.event.citation}")
     if not as_json:
@@ -177,15 +179,11 @@ def _print_copies(done: Erasure) -> None:
         say("Erase each of them in the same way. --with-copies erases them together with the event.", err=True)
 
 
-def _source(source: str | None, workspace: str | None, eventloom_path: str | None) -> tuple[EventLog, str]:
-    """The log and the session that were named: by session, by file, or by default."""
+def _opened(source: str | None, workspace: str | None, eventloom_path: str | None) -> LogAccess:
+    """The log that was named: by session, by file, or by default."""
     if source and (source.endswith(".jsonl") or "/" in source):
-        file = Path(source)
-        if not file.is_file():
-            raise NotFound(f"{source} is not a file", "Name a session, or a file that ends in .jsonl.")
-        return files_log(str(file.absolute().parent)), file.name.removesuffix(".jsonl")
-    log, found = open_log(workspace, eventloom_path)
-    return log, existing_session(source, found, log.sessions())
+        return current_call().open_log(workspace, eventloom_path, file=source)
+    return current_call().open_log(workspace, eventloom_path, session_id=source, recorded=True)
 
 
 def _refuse_other_session(remembered: Citation | None, session: str) -> None:
@@ -193,24 +191,25 @@ def _refuse_other_session(remembered: Citation | None, session: str) -> None:
         raise InvalidRequest(f"{remembered} is not of the session {session}", "Leave the session out.")
 
 
-def _print_events_json(session: str, events: Iterable[dict[str, Any]]) -> None:
+def _print_as_json(session: str, records: Iterable[dict[str, Any]]) -> None:
     """One object, written event by event: a log may be larger than memory. Damage on the way ends it with the error."""
     say(f'{{"session_id": {json.dumps(session)}, "events": [', end="")
     try:
-        for index, record in enumerate(events):
-            say(f"{',' if index else ''}\n{json.dumps(event_view(record), ensure_ascii=False)}", end="")
+        for index, record in enumerate(records):
+            say(f"{',' if index else ''}\n{json.dumps(record, ensure_ascii=False)}", end="")
     except ZaxyError as error:
         say(f'\n], "error": {json.dumps(error.as_dict()["error"])}}}')
         raise typer.Exit(error.exit_code) from None
     say("\n]}")
 
 
-def _print_damage(log: EventLog, session: str) -> None:
-    if log.state(session) == "damaged":
-        say(f"warning: the log of {session} is damaged: 'zaxy verify {session}' tells where", err=True)
+def _print_damage(log: LogAccess) -> None:
+    if log.state() == "damaged":
+        said = f"the log of {log.session} is damaged: 'zaxy verify {log.session}' tells where"
+        say(f"warning: {said}", err=True)
 
 
-def _about_session(log: EventLog, session: str) -> dict[str, Any]:
+def _about_session(log: LogAccess, session: str) -> dict[str, Any]:
     try:
         last = log.last_event(session)
     except NotFound:

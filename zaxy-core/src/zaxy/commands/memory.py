@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import typer
 
-from zaxy.api.models import Event
-from zaxy.commands import command, new_app
-from zaxy.commands.events import event_reply, open_memory, purpose_of, session_of
-from zaxy.commands.options import PURPOSE
-from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
-from zaxy.eventloom.citation import parse_citation
-from zaxy.printing import say, show_page
-from zaxy.terminal.screen import terminal_of
-from zaxy.terminal.start_page import bootstrap_page, capabilities_page
+from zaxy.api import (
+    PURPOSE,
+    AsJson,
+    Event,
+    EventloomPath,
+    SessionId,
+    TyperCommand,
+    WorkspaceFolder,
+    bootstrap_page,
+    capabilities_page,
+    current_call,
+    event_reply,
+    parse_citation,
+    print_page,
+    purpose_of,
+    say,
+)
 
-app = new_app("memory")
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+class MemoryCommands(TyperCommand):
+    app = app
+
 
 CurrentTask = Annotated[str, typer.Option("--current-task", help="What the session is about to work on.")]
 Actor = Annotated[str, typer.Option("--actor", help="Who says so.")]
 
 
-@command(app, "memory bootstrap")
+@app.command("bootstrap")
 def bootstrap(
     session_id: SessionId = None,
     current_task: CurrentTask = "",
@@ -34,12 +46,12 @@ def bootstrap(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    with open_memory(workspace, eventloom_path) as memory:
-        reply = memory.bootstrap(session_of(session_id, memory.workspace), current_task=current_task).as_dict()
+    with current_call().open_memory(workspace, eventloom_path, session_id=session_id) as memory:
+        reply = memory.bootstrap(current_task=current_task).as_dict()
     _print(reply, bootstrap_page, as_json)
 
 
-@command(app, "memory capabilities")
+@app.command("capabilities")
 def capabilities(
     session_id: SessionId = None,
     current_task: CurrentTask = "",
@@ -48,12 +60,12 @@ def capabilities(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    with open_memory(workspace, eventloom_path) as memory:
-        reply = memory.capabilities(session_of(session_id, memory.workspace), current_task=current_task).as_dict()
+    with current_call().open_memory(workspace, eventloom_path, session_id=session_id) as memory:
+        reply = memory.capabilities(current_task=current_task).as_dict()
     _print(reply, capabilities_page, as_json)
 
 
-@command(app, "memory feedback")
+@app.command("feedback")
 def feedback(
     entity_name: Annotated[str, typer.Argument(help="The memory, by the name that a checkout shows.")],
     entity_type: Annotated[str, typer.Option("--type", help="Its type, such as decision.")],
@@ -73,15 +85,14 @@ def feedback(
 ) -> None:
     given = {"citation": citation, "reason": reason, "query": query, "outcome": outcome, "importance": importance}
     details = _given({**given, "purpose": purpose_of(purpose)})
-    with open_memory(workspace, eventloom_path) as memory:
-        # What is said of a memory belongs beside it, unless another session is named.
-        beside = parse_citation(citation).session if citation else None
-        session = session_of(session_id or beside, memory.workspace)
-        event = memory.feedback(entity_name, entity_type, feedback=said, actor=actor, session=session, **details)
-        _print_event(event, as_json)
+    # What is said of a memory belongs beside it, unless another session is named.
+    beside = parse_citation(citation).session if citation else None
+    with current_call().open_memory(workspace, eventloom_path, session_id=session_id or beside) as memory:
+        said_of = {"session": memory.session, **details}
+        _print_event(memory.feedback(entity_name, entity_type, feedback=said, actor=actor, **said_of), as_json)
 
 
-@command(app, "memory skill")
+@app.command("skill")
 def skill(
     action: Annotated[
         str, typer.Argument(help="propose, validate, revise, deprecate, contradict, apply or record_outcome.")
@@ -111,9 +122,8 @@ def skill(
     given = {"version": version, "name": name, "summary": summary, "applicability": applicability, "task": task}
     given |= {"feedback": said, "evidence": evidence, "reason": reason, "supersedes_version": supersedes_version}
     details = _given({**given, "procedure": step, "citations": citation, "success_score": success_score})
-    with open_memory(workspace, eventloom_path) as memory:
-        session = session_of(session_id, memory.workspace)
-        _print_event(memory.skill(action, skill_id, actor=actor, session=session, **details), as_json)
+    with current_call().open_memory(workspace, eventloom_path, session_id=session_id) as memory:
+        _print_event(memory.skill(action, skill_id, actor=actor, **details), as_json)
 
 
 def _given(details: Mapping[str, Any]) -> dict[str, Any]:
@@ -128,4 +138,4 @@ def _print(reply: dict[str, Any], page: Callable[..., str], as_json: bool) -> No
     if as_json:
         say(json.dumps(reply, indent=2, ensure_ascii=False))
     else:
-        show_page(page(reply, *terminal_of(sys.stdout)))
+        print_page(page, reply)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from zaxy.errors import InvalidRequest
 from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
 KINDS = {"": "bool", "N": "int"}
 HELP = "-h, --help"
@@ -41,6 +43,20 @@ WORKSPACE = Option("--workspace", "FOLDER", "The project's folder.")
 EVENTLOOM_PATH = Option("--eventloom-path", "FOLDER", "The folder that holds the log.")
 PURPOSE = Option("--purpose", "PURPOSE", "A preset such as coding, or a JSON object.")
 PLACE = (WORKSPACE, EVENTLOOM_PATH)
+
+
+def purpose_of(text: str) -> Any:
+    """The value of `PURPOSE`: a preset by its name, or an object; empty where none is given."""
+    if not text.lstrip().startswith("{"):
+        return text
+    import json
+
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidRequest(
+            f"the purpose is not JSON: {error}", 'Pass a preset, or an object: \'{"task": "..."}\'.'
+        ) from None
 
 
 class CommandLine:

@@ -5,12 +5,20 @@ from __future__ import annotations
 import json
 import sys
 
-from zaxy.commands.events import event_reply, existing_session, one_line, open_memory
-from zaxy.commands.hot import Argument, hot_command
-from zaxy.commands.options import JSON, PLACE, SESSION_ID, Option
-from zaxy.eventloom.citation import parse_citation
-from zaxy.printing import say
-from zaxy.retrieve.profiles import DEFAULT, PROFILES
+from zaxy.api import (
+    JSON,
+    PLACE,
+    PROFILES,
+    SESSION_ID,
+    Argument,
+    Option,
+    current_call,
+    event_reply,
+    hot_command,
+    one_line,
+    say,
+    short_citation,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +31,6 @@ CURSOR = Option("--cursor", "TEXT", "The next_cursor of the page before.")
 
 
 @hot_command(
-    "query",
     TEXT,
     SESSION_ID,
     LIMIT,
@@ -42,18 +49,16 @@ def query(
     limit: int = 10,
     as_of: str = "",
     known_at: int | None = None,
-    profile: str = DEFAULT,
+    profile: str = "balanced",
     max_tokens: int = 3000,
     cursor: str = "",
     workspace: str | None = None,
     eventloom_path: str | None = None,
     as_json: bool = False,
 ) -> None:
-    with open_memory(workspace, eventloom_path) as memory:
-        session = existing_session(session_id, memory.workspace, memory.sessions())
+    with current_call().open_memory(workspace, eventloom_path, session_id=session_id, recorded=True) as memory:
         answer = memory.query(
             text,
-            session,
             limit=limit,
             temporal_filter=as_of,
             known_at=known_at,
@@ -64,7 +69,7 @@ def query(
         _print(answer.as_dict(), as_json)
 
 
-@hot_command("verbatim", TEXT, SESSION_ID, LIMIT, MAX_TOKENS, CURSOR, *PLACE, JSON)
+@hot_command(TEXT, SESSION_ID, LIMIT, MAX_TOKENS, CURSOR, *PLACE, JSON)
 def verbatim(
     text: str,
     *,
@@ -76,13 +81,11 @@ def verbatim(
     eventloom_path: str | None = None,
     as_json: bool = False,
 ) -> None:
-    with open_memory(workspace, eventloom_path) as memory:
-        session = existing_session(session_id, memory.workspace, memory.sessions())
-        _print(memory.verbatim(text, session, limit=limit, max_tokens=max_tokens, cursor=cursor).as_dict(), as_json)
+    with current_call().open_memory(workspace, eventloom_path, session_id=session_id, recorded=True) as memory:
+        _print(memory.verbatim(text, limit=limit, max_tokens=max_tokens, cursor=cursor).as_dict(), as_json)
 
 
 @hot_command(
-    "invalidate",
     Argument("The entity, by the name that a query shows."),
     Option("--type", "TYPE", "Its type, such as decision."),
     Option("--at", "TIME", "From when on it no longer holds. Default: now."),
@@ -104,11 +107,8 @@ def invalidate(
     eventloom_path: str | None = None,
     as_json: bool = False,
 ) -> None:
-    with open_memory(workspace, eventloom_path) as memory:
-        session = existing_session(session_id, memory.workspace, memory.sessions())
-        event = memory.invalidate(
-            entity_name, entity_type, invalid_at=invalid_at, reason=reason, session=session, actor=actor
-        )
+    with current_call().open_memory(workspace, eventloom_path, session_id=session_id, recorded=True) as memory:
+        event = memory.invalidate(entity_name, entity_type, invalid_at=invalid_at, reason=reason, actor=actor)
         say(json.dumps(event_reply(event)) if as_json else event.citation)
 
 
@@ -118,7 +118,7 @@ def _print(reply: dict[str, Any], as_json: bool) -> None:
         return
     for row in reply["results"]:
         until = f" to {row['valid_to'][:10]}" if row["valid_to"] else ""
-        cited = parse_citation(row["citation"]).short
+        cited = short_citation(row["citation"])
         foreign = "  foreign" if row.get("foreign") else ""
         say(f"{cited}  {row['valid_from'][:10]}{until}  {one_line(row['actor'], 40)}  ({row['score']:.2f}){foreign}")
         say("    " + one_line(row["content"].replace("\n", " · "), 200))

@@ -3,43 +3,48 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from zaxy.commands import command, new_app
-from zaxy.commands.events import event_reply, event_row, event_view, open_log, session_of
-from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
-from zaxy.eventloom.citation import Citation, parse_citation
-from zaxy.eventloom.event_log import ref_target
-from zaxy.plugins.families import Families
-from zaxy.printing import say
+from zaxy.api import (
+    AsJson,
+    Citation,
+    EventloomPath,
+    SessionId,
+    TyperCommand,
+    WorkspaceFolder,
+    current_call,
+    event_reply,
+    say,
+    short_citation,
+)
 
-app = new_app("refs")
-
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 Name = Annotated[str, typer.Argument(help="HEAD, or a name such as refs/heads/main.")]
 
 
-@command(app, "refs list")
+class RefsCommands(TyperCommand):
+    app = app
+
+
+@app.command("list")
 def list_refs(
     session_id: SessionId = None,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    log, found = open_log(workspace, eventloom_path)
-    session = session_of(session_id, found)
-    refs = {}
-    for name, event in sorted(log.refs(session).items()):
-        refs[name] = ref_target(event)
+    log = current_call().open_log(workspace, eventloom_path, session_id=session_id)
+    refs = log.refs()
     if as_json:
-        say(json.dumps({"session_id": session, "refs": {name: str(cited) for name, cited in refs.items()}}, indent=2))
+        say(json.dumps({"session_id": log.session, "refs": refs}, indent=2))
         return
-    for name, cited in refs.items():
-        say(f"{name}  {cited.short}")
+    for name, citation in refs.items():
+        say(f"{name}  {short_citation(citation)}")
 
 
-@command(app, "refs update")
+@app.command("update")
 def update(
     name: Name,
     citation: Annotated[str | None, typer.Argument(help="The event. Default: the session's last one.")] = None,
@@ -49,17 +54,13 @@ def update(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    log, found = open_log(workspace, eventloom_path)
-    if citation is not None:
-        target = log.resolve(parse_citation(citation))
-    else:
-        target = log.last_event(session_of(session_id, found))
-    event = log.set_ref(name, target)
-    cited = Citation(target.session, target.seq, target.hash)
+    event = current_call().open_log(workspace, eventloom_path, session_id=session_id).set_ref(name, citation)
+    said: Any = event.payload
+    cited = Citation(event.session, said["target_seq"], said["target_hash"])
     say(json.dumps({"name": name, "target": str(cited), **event_reply(event)}) if as_json else f"{name}  {cited.short}")
 
 
-@command(app, "refs resolve")
+@app.command("resolve")
 def resolve(
     name: Name,
     session_id: SessionId = None,
@@ -68,7 +69,6 @@ def resolve(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    log, found = open_log(workspace, eventloom_path)
-    event = log.resolve_ref(session_of(session_id, found), name)
-    record = log.record(Citation(event.session, event.seq, event.hash))
-    say(json.dumps(event_view(record), ensure_ascii=False) if as_json else event_row(record, Families.of(found)))
+    log = current_call().open_log(workspace, eventloom_path, session_id=session_id)
+    record = log.record(log.resolve_ref(name).citation)
+    say(json.dumps(record, ensure_ascii=False) if as_json else log.row(record))

@@ -22,9 +22,15 @@ def described_commands() -> Iterator[tuple[Any, list[Parameter]]]:
 
 def _command_parameters(command: Any) -> list[Parameter]:
     module = import_module(command.module)
-    if command.hot:
-        return list(getattr(getattr(module, command.hot), "parameters", ()) or module.PARAMETERS)
-    return list(typer_parameters(module.app, command.words.split()[-1]))
+    if command.attribute:
+        return target_parameters(getattr(module, command.attribute), command.words)
+    return list(module.PARAMETERS) if command.hot else list(typer_parameters(module.app, command.words.split()[-1]))
+
+
+def target_parameters(target: Any, words: str) -> list[Parameter]:
+    """The parameters of a command by its target, where that is made with typer or is a hot command."""
+    app = getattr(target, "app", None)
+    return list(typer_parameters(app, words.split()[-1]) if app else getattr(target, "parameters", ()))
 
 
 def typer_parameters(app: Any, name: str) -> Iterator[Parameter]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from zaxy.api.catalog import version_text
 from zaxy.api.provider import ProviderContext
-from zaxy.contracts.command_lines import typer_parameters
+from zaxy.contracts.command_lines import target_parameters
 from zaxy.contracts.sample_memory import naming, sample_memory
 from zaxy.contracts.snapshot import (
     Contract,
@@ -79,11 +79,10 @@ def _purpose(facts: PurposeFacts) -> tuple[str, Item]:
 
 
 def _commands(manifest: Manifest) -> Iterator[tuple[str, Item]]:
-    """The commands, with their arguments and options where they are made with typer."""
+    """The commands, with their arguments and options where they are made with typer, or are hot commands."""
     for provided in manifest.provides:
         if provided.point == COMMANDS_POINT:
-            app = getattr(_named(provided.target), "app", None)
-            parameters = list(typer_parameters(app, provided.words.split()[-1])) if app else []
+            parameters = target_parameters(_named(provided.target), provided.words)
             yield f"command {provided.words}", offered(parameters=parameters, summary=provided.summary)
 
 

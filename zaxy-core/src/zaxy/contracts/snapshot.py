@@ -31,22 +31,27 @@ Contract = dict[str, Any]
 
 # Who makes the values of a model: the core hands it out, a plugin returns it, or both do.
 MODEL_SIDES = {
-    "core": "AsOf Batch Checkup Damage ExportRow ExtractedEvent HookCommand HttpRequest ImportReceipt NewLine Parcel "
-    "PlannedAppend Position ProviderContext Query Report",
-    "plugin": "Candidate ClientCapture ClientSigns EdgeRow EntityRow Finding ForeignEvent GraphStats HookEvent "
-    "HookHandler HttpRefusal HttpResponse KeyPair Observation Page Prompt PromptArgument PromptMessage Provider "
-    "Reading Receipt Resource ResourceContent Source Tool",
+    "core": "AsOf Batch Checkup Damage ExportRow ExtractedEvent FollowerFindings FollowerState HookCommand HttpRequest "
+    "ImportReceipt NewLine Parcel PlannedAppend Position ProviderContext Query Report",
+    "plugin": "Argument Candidate ClientCapture ClientSigns EdgeRow EntityRow Finding ForeignEvent GraphStats "
+    "HookEvent HookHandler HttpRefusal HttpResponse KeyPair Observation Option Page Prompt PromptArgument "
+    "PromptMessage Provider Reading Receipt Resource ResourceContent Source Tool",
     "both": "Citation Closing Cursor Draft Edge Entity EntityRef Event Extraction Identity ServerEntry",
 }
 CONSTANTS = {
     "API_CURRENT": "tuple[int, int]",
     "API_FLOOR": "tuple[int, int]",
+    "JSON": "Option",
     "JsonObject": "Mapping[str, object]",
     "MAX_ANSWERS": "int",
     "MAX_DEPTH": "int",
     "MAX_INTEGER": "int",
+    "PLACE": "tuple[Option, ...]",
     "POINTS": "Mapping[str, Point]",
+    "PROFILES": "Mapping[str, Profile]",
+    "PURPOSE": "Option",
     "SENSITIVITIES": "tuple[str, ...]",
+    "SESSION_ID": "Option",
 }
 RULES_OF_VERSIONS = (
     "as_known beginning comes_last content_of earlier_ends earlier_text end_versions holds last_of open_version seen"
@@ -59,6 +64,10 @@ OF_LINES = "erase_payload plan_append prove_line verify_lines"
 OF_REPLIES = "appended cited_for count_tokens cursor_text position_of short_citation with_short_citations"
 OF_HTTP = "json_response sse_chunk"
 OF_FILES = "own_folder_within read_named_file read_small_json"
+OF_COMMANDS = (
+    "bootstrap_page capabilities_page checkout_page event_page event_reply hot_command judgement_page one_line "
+    "print_page purpose_of say"
+)
 OF_EXPORTS = (
     "atomic_file canonical_json canonical_object extract open_named_file parse_citation shown signing_algorithms "
     "utc_now utc_text"
@@ -141,7 +150,7 @@ def _protocols() -> Iterator[tuple[str, Item]]:
 def _memory_access() -> Iterator[tuple[str, Item]]:
     """What packages are handed: offered by the core, so each is one item, with methods to call and what they answer."""
     api = import_module("zaxy.api")
-    for name in ("MemoryAccess", "TyperCommand"):
+    for name in ("LogAccess", "MemoryAccess", "TyperCommand"):
         methods = [{"name": member, **described} for member, described in _members(getattr(api, name))]
         yield f"model {name}", offered(methods=methods)
     for name in ANSWERS.split():
@@ -214,7 +223,7 @@ def _names() -> Iterator[tuple[str, Item]]:
     for name in f"{OF_LINES} {OF_FILES}".split():
         signature = _signature(getattr(import_module("zaxy.api"), name))
         yield f"function {name}", {"side": "core", **EXPERIMENTAL, "since": "0.3", **signature}
-    for name in f"{OF_HTTP} {OF_REPLIES} install_hint".split():
+    for name in f"{OF_COMMANDS} {OF_HTTP} {OF_REPLIES} install_hint".split():
         signature = _signature(getattr(import_module("zaxy.api"), name))
         yield f"function {name}", {"side": "core", **EXPERIMENTAL, "since": "0.4", **signature}
     yield from _names_for_exports()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar
+from contextvars import Context, ContextVar, copy_context
 from functools import cached_property
 
 from zaxy.api.event_types import CORE_FAMILIES, PACKAGE, EventType, family_of
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 WRITING_PACKAGE: ContextVar[str] = ContextVar("WRITING_PACKAGE", default="")
 """The package on whose behalf memory is written here; empty for anybody else."""
+
+
+def context_of(package: str) -> Context:
+    """What is known of a request, for the thread of its own in which a package works; and which package that is."""
+    context = copy_context()
+    context.run(WRITING_PACKAGE.set, package)
+    return context
 
 
 class Family(NamedTuple):

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from zaxy.api.models import Event
-from zaxy.api.tools import Call
 from zaxy.eventloom.citation import SCHEME, short_citation
+
+if TYPE_CHECKING:
+    from zaxy.api.models import Event
+    from zaxy.api.tools import Call
 
 PLAIN = frozenset((int, float, bool, type(None)))
 """Kinds of values that cite nothing; most are of these."""
 QUOTED = ("content", "prompt", "payload", "summary")
 
 
-def appended(event: Event, replayed: bool = False) -> dict[str, Any]:
-    """What an append answers."""
-    place = {"seq": event.seq, "id": event.id, "hash": event.hash, "citation": short_citation(event.citation)}
-    reply = {**place, "session_id": event.session}
+def event_reply(event: Event, replayed: bool = False) -> dict[str, Any]:
+    """What an append answers, with the whole citation."""
+    reply = {"seq": event.seq, "id": event.id, "hash": event.hash, "citation": event.citation}
+    reply["session_id"] = event.session
     return {**reply, "replayed": True} if replayed else reply
+
+
+def appended(event: Event, replayed: bool = False) -> dict[str, Any]:
+    """What an append answers to a model."""
+    return {**event_reply(event, replayed), "citation": short_citation(event.citation)}
 
 
 def cited_for(call: Call, answer: dict[str, Any]) -> dict[str, Any]:

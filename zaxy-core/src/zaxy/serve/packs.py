@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import orjson
 
-from zaxy.access import access_to, context_of
+from zaxy.access import access_to
 from zaxy.api.access import MemoryAccess
 from zaxy.api.catalog import WIDE_ACCESS
 from zaxy.api.models import Candidate, Cursor, Draft, Event, Page, Query, Tool
 from zaxy.api.tools import ADMIN_TOKEN, TEXT, Call, ToolFunction
 from zaxy.errors import InternalError, ZaxyError
+from zaxy.plugins.families import context_of
 from zaxy.printing import say
 from zaxy.rights import present_permission
 from zaxy.serve.catalog import Catalog

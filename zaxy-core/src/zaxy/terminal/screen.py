@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TextIO
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TextIO
 from unicodedata import combining, east_asian_width
 
-from zaxy.printing import BOLD, DIM, GREEN, PLAIN, RED, YELLOW
+from zaxy.printing import BOLD, DIM, GREEN, PLAIN, RED, YELLOW, show_page
 
 WIDEST, NARROWEST = 100, 40
 __all__ = ["BOLD", "DIM", "GREEN", "RED", "YELLOW", "Terminal", "cells", "plain", "terminal_of", "wrapped"]
@@ -27,6 +28,14 @@ def terminal_of(stream: TextIO, environ: Mapping[str, str] = os.environ) -> Term
     dumb = bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
     width = max(min(shutil.get_terminal_size().columns, WIDEST), NARROWEST)
     return Terminal(width, stream.isatty() and not dumb)
+
+
+def print_page(page: Callable[[Any, int, bool], str], reply: Mapping[str, Any]) -> None:
+    """Print what a page makes of a reply, with the width of the terminal, and in colour where it shows that.
+
+    A page must make one line of each text that it quotes.
+    """
+    show_page(page(reply, *terminal_of(sys.stdout)))
 
 
 def plain(text: str) -> str:

@@ -9,10 +9,10 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from typing import Any
 
-from zaxy.api import CommandCall, ZaxyError
+from zaxy.api import ZaxyError
 from zaxy_testkit.checks import Case, CheckFailed, Workbench, check, expect
 from zaxy_testkit.checks.shape import check_shape
-from zaxy_testkit.checks.trial_memory import trial_memory
+from zaxy_testkit.checks.trial_memory import own_state, trial_call
 
 POINT = "commands"
 ODD = "--no-option-has-this-name"
@@ -77,8 +77,8 @@ def ran(case: CommandCase, bench: Workbench, words: str, arguments: Sequence[str
     """What a call of a command came to. An exception that is no refusal fails the check."""
     out, err = io.StringIO(), io.StringIO()
     command: Any = bench.make(case)
-    call = CommandCall(words, tuple(arguments), lambda *_, **__: trial_memory(bench.scratch, command))
-    with redirect_stdout(out), redirect_stderr(err):
+    call = trial_call(bench.scratch, words, arguments, provider=command)
+    with own_state(bench.scratch), redirect_stdout(out), redirect_stderr(err):
         try:
             code: object = command.run(call)
         except ZaxyError as error:

@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
+from zaxy.api import CommandCall
 from zaxy.plugins.roster import load_roster
 from zaxy.settings import Settings
 
 if TYPE_CHECKING:
-    from zaxy.api.access import MemoryAccess
+    from collections.abc import Sequence
+
+    from zaxy.api import LogAccess, MemoryAccess
 
 
 @contextmanager
@@ -23,10 +26,8 @@ def trial_memory(scratch: Path, provider: object = None) -> Iterator[MemoryAcces
 
     It takes the event types that the package owns. Nothing of the user's is touched.
     """
-    folder = scratch / "memory"
-    folder.mkdir(exist_ok=True)
-    with patch.dict(os.environ, {"ZAXY_STATE_DIR": str(scratch / "user")}):
-        workspace = import_module("zaxy.workspace").find_workspace(str(folder))
+    with own_state(scratch):
+        workspace = import_module("zaxy.workspace").find_workspace(_folder(scratch))
         with import_module("zaxy.memory").Memory(workspace) as memory:
             yield import_module("zaxy.access").access_to(memory, package=package_of(provider))
 
@@ -40,6 +41,36 @@ def package_of(provider: object) -> str:
 
 def _outermost(module: str) -> str:
     return module.partition(".")[0]
+
+
+@contextmanager
+def own_state(scratch: Path) -> Iterator[None]:
+    """Meanwhile nothing is kept in the user's own folder."""
+    with patch.dict(os.environ, {"ZAXY_STATE_DIR": str(scratch / "user")}):
+        yield
+
+
+def trial_call(scratch: Path, words: str, arguments: Sequence[str], *, provider: object = None) -> CommandCall:
+    """A call of the provider's command. All doors lead to that memory, whatever place and session its options name."""
+    package = package_of(provider)
+    real = import_module("zaxy.commands.doors").call_of(words, arguments, summary="", package=package)
+
+    def open_log(*_: object, file: str = "", **__: object) -> LogAccess:
+        log: LogAccess = real.open_log(_folder(scratch), file=file)
+        return log
+
+    def append(event_type: str, payload: object, **given: Any) -> dict[str, Any]:
+        place = {"workspace": _folder(scratch), "eventloom_path": None, "session_id": None}
+        reply: dict[str, Any] = real.append(event_type, payload, **{**given, **place})
+        return reply
+
+    return CommandCall(words, tuple(arguments), lambda *_, **__: trial_memory(scratch, provider), "", open_log, append)
+
+
+def _folder(scratch: Path) -> str:
+    folder = scratch / "memory"
+    folder.mkdir(exist_ok=True)
+    return str(folder)
 
 
 def events_in(memory: MemoryAccess) -> int:

@@ -1,0 +1,75 @@
+"""What a command may do with the log alone. Where a method is one of `MemoryAccess` too, it has the same name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from zaxy.api.models import Event, Report
+
+Record = dict[str, Any]
+
+
+class LogAccess(Protocol):
+    """A log that is read as it stands, also where it is damaged: nothing that follows it is opened.
+
+    A session that is empty is the one that is meant where none is named. A record is an event as `--json` shows it;
+    one that breaks the grammar of events says in `damage` how.
+    """
+
+    @property
+    def session(self) -> str:
+        """The session that is meant where none is named."""
+        ...
+
+    def sessions(self) -> Sequence[str]:
+        """The sessions that have events."""
+        ...
+
+    def head(self, session: str = "") -> int:
+        """The seq of the last durable event; 0 where there is none."""
+        ...
+
+    def last_event(self, session: str = "") -> Event:
+        """The last event; `not_found` where there is none."""
+        ...
+
+    def record(self, citation: str) -> Record:
+        """The record of the event that a citation names. A wrong hash never resolves."""
+        ...
+
+    def records(
+        self, session: str = "", *, first: int = 1, last: int | None = None, follow: bool = False
+    ) -> Iterator[Record]:
+        """The records of a range in order, each proven; with `follow` also those that are yet to come, without end."""
+        ...
+
+    def row(self, record: Record) -> str:
+        """A record as one line for people, in the words of the package that owns its type."""
+        ...
+
+    def state(self, session: str = "") -> str:
+        """`ok`, or what is wrong with the log as far as it was read: `damaged` or `poisoned`."""
+        ...
+
+    def verify(
+        self, session: str = "", *, since: str = "", progress: Callable[[int, int], None] | None = None
+    ) -> Report:
+        """Prove a session's log: every byte, digest, hash and link; and that it holds the event cited by `since`."""
+        ...
+
+    def repair(self, session: str = "") -> tuple[Report, int]:
+        """Verify, and let an intact session be written again; with how many bytes of an interrupted write were cut."""
+        ...
+
+    def refs(self, session: str = "") -> Mapping[str, str]:
+        """All refs of a session, each with the citation that it names."""
+        ...
+
+    def set_ref(self, name: str, citation: str | None = None, *, session: str = "") -> Event:
+        """Let a ref name an event: the cited one, or the last of a session. Returns the event that records it."""
+        ...
+
+    def resolve_ref(self, name: str, session: str = "") -> Event:
+        """The event that a ref names."""
+        ...
