@@ -61,7 +61,7 @@ class Extractors:
         versions: dict[str, str] = {}
         for plugin in sorted(plugins, key=lambda plugin: plugin.name):
             try:
-                version = plugin.value("version")
+                version = plugin.value("version", stage="make")
             except ZaxyError as error:
                 self._notice(f"{plugin.name} adds nothing: {error.message}")
                 continue
@@ -152,7 +152,7 @@ class Extractors:
                 del plugins[name]  # it hangs, and would do so at every event
             return None
         if made is None:
-            self._notice(f"{name} returned {NOT_OWN}; they are left out")
+            self._notice(f"{name} ({plugins[name].row.package}) returned {NOT_OWN}; they are left out")
         return made
 
     def _fitting(self, added: object) -> Extraction | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 
-from zaxy.api.event_types import EventType
+from zaxy.api.event_types import EventType, family_of
 from zaxy.api.models import EntityRef, Extraction
 from zaxy.api.versions import EXTRACTOR
+from zaxy.extract import rules
 from zaxy.follow.row_shapes import is_extraction
 from zaxy.plugins.families import Family
 
@@ -41,3 +42,12 @@ def fitting_rows(made: object, declared: EventType, own: OwnThings) -> Extractio
     )
     closings = all(row.entity is not None and row.entity in own and not row.extractor for row in made.closings)
     return made if entities and edges and closings else None
+
+
+def rows_problem(made: object, declared: EventType, types: Sequence[EventType]) -> str:
+    """Why what a family made of an event is left out, where no other package is installed; empty if it is not."""
+    family = Family(family_of(declared.name), "", {one.name: one for one in types})
+    if not isinstance(made, Extraction):
+        return f"returned {type(made).__name__}, which is no Extraction"
+    fits = fitting_rows(made, declared, OwnThings(family, rules.ENTITY_TYPES))
+    return "" if fits is not None else "gave rows that are malformed, or not its own to write"
