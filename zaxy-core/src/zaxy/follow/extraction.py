@@ -159,6 +159,8 @@ class Extractors:
         """The rows, if all of them are what they should be, and of types that neither the core nor an owner writes."""
         if not isinstance(added, Extraction) or not is_extraction(added):
             return None
+        if any(row.ids or row.titles for row in added.entities):
+            return None  # names are learned from what was recorded, not from what somebody believes to see
         kinds = [row.entity_type for row in added.entities]
         kinds += [row.entity.entity_type for row in added.closings if row.entity is not None]
         if any(kind in self._taken for kind in kinds):

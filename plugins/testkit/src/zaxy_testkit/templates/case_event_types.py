@@ -21,6 +21,7 @@ def event(seq: int, event_type: str, payload: dict[str, object]) -> Event:
 class TestFamily(EventFamilySuite):
     @pytest.fixture
     def case(self) -> EventFamilyCase:
-        wanted = event(1, WANTED, {"subject": "The crane", "why": "It squeaks."})
-        done = event(2, DONE, {"subject": "The crane", "outcome": "oiled"})
-        return EventFamilyCase(Family, manifest=MANIFEST, events=(wanted, done))
+        wanted = event(1, WANTED, {"id": "R-1", "subject": "The crane", "why": "It squeaks."})
+        again = event(2, WANTED, {"subject": "The crane", "why": None})
+        done = event(3, DONE, {"id": "R-1", "outcome": "oiled"})
+        return EventFamilyCase(Family, manifest=MANIFEST, events=(wanted, again, done))
