@@ -2,7 +2,7 @@
 
 Some kinds have two variants, because what breaks at import and what breaks in a call reach the core in different
 places. Each module of each package leaves a mark when it is imported, so that a test can prove that it was
-not: a file named after the module in the folder that `ZAXY_TEST_MARKS` names.
+not: a file named after the module in the folder that `ZAXY_TESTMARKS` names.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from textwrap import indent
 
 import installed
 
-MARKS = "ZAXY_TEST_MARKS"
+MARKS = "ZAXY_TESTMARKS"
 CALM_QUESTION = "a calm question"
 """The one question that the lane of `raises-in-call` answers."""
 
@@ -105,7 +105,7 @@ def imported(marks: Path) -> list[str]:
 
 def write(package: Package, site: Path) -> Package:
     """Install one package."""
-    sources = {"__init__.py": _MARK, "plugin.py": _plugin(package), "provider.py": _provider(package)}
+    sources = {"__init__.py": MARK, "plugin.py": _plugin(package), "provider.py": _provider(package)}
     entry_points = f"[zaxy.plugins]\n{package.name} = {package.module}.plugin\n"
     installed.install(site, package.dist, sources, package.manifest or _manifest(package), entry_points)
     return package
@@ -113,7 +113,7 @@ def write(package: Package, site: Path) -> Package:
 
 def _plugin(package: Package) -> str:
     return _PLUGIN.format(
-        mark=_MARK,
+        mark=MARK,
         at_import=package.at_import,
         point=package.point,
         in_hook=indent(package.in_hook or "pass", "    "),
@@ -123,7 +123,7 @@ def _plugin(package: Package) -> str:
 
 
 def _provider(package: Package) -> str:
-    return _PROVIDERS[package.point].format(mark=_MARK, in_call=indent(package.in_call or "pass", " " * 8))
+    return _PROVIDERS[package.point].format(mark=MARK, in_call=indent(package.in_call or "pass", " " * 8))
 
 
 def _manifest(package: Package) -> dict[str, object]:
@@ -134,7 +134,7 @@ def _manifest(package: Package) -> dict[str, object]:
     )
 
 
-_MARK = f"""\
+MARK = f"""\
 import os
 import pathlib
 

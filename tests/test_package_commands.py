@@ -203,7 +203,8 @@ def test_two_packages_with_the_same_words_are_both_refused_until_one_is_preferre
     install(site, other, name="acme-other")
     refused = zaxy("acme", "status")
     assert refused.returncode == 2
-    assert "there is no command 'zaxy acme status'" in refused.stderr
+    assert "'acme-status' is also provided by acme-tools" in refused.stderr
+    assert "ZAXY_PLUGINS_PREFER=commands:acme-status=acme-other" in refused.stderr
     chosen = zaxy("acme", "status", ZAXY_PLUGINS_PREFER="commands:acme-status=acme-other")
     assert chosen.returncode == 0, chosen.stderr
 

@@ -23,7 +23,7 @@ from zaxy.plugins.roster import STATES
 from zaxy_testkit.checks import checks_of
 from zaxy_testkit.scaffold import plugin_files
 from zaxy_testkit.suites import SUITES, PluginSuite
-from zaxy_testkit.trial import TRIALS
+from zaxy_testkit.trial import TRIED
 
 TREE = Path(__file__).parents[2]
 CORE_SOURCES = TREE / "zaxy-core" / "src" / "zaxy"
@@ -243,7 +243,7 @@ def test_the_table_of_points_has_each_point_with_its_built_in_providers_and_its_
                 link,
                 point.summary,
                 ", ".join(names) or "none",
-                f"`{TRIALS[point.name][0]}`" if point.name in TRIALS else "nothing",
+                ", ".join(f"`{method}`" for method in TRIED.get(point.name, ())) or "nothing",
             ]
         )
     assert table(plugins_page(), "point") == expected

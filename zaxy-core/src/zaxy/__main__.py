@@ -135,9 +135,14 @@ def _help(words: Sequence[str] = ()) -> str:
 def _unknown(words: list[str]) -> ZaxyError:
     from difflib import get_close_matches
 
+    from zaxy.plugins.commands import command_out_of_use
     from zaxy.plugins.install_hints import install_hint
     from zaxy.plugins.roster import package_of
 
+    if lost := command_out_of_use(words):
+        name, plugin = lost
+        reason = f": {plugin.error}" if plugin.error else ""
+        return InvalidRequest(f"'zaxy {name}' is of {plugin.package}, which is {plugin.state}{reason}", plugin.hint)
     # What follows the command's words (options, arguments) is not part of the name that was mistyped.
     names = [word for word in words[:2] if not word.startswith("-")]
     typed = " ".join(names)

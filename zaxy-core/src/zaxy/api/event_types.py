@@ -33,6 +33,8 @@ class EventType(NamedTuple):
     relations: tuple[str, ...] = ()
     fields: tuple[tuple[str, str], ...] = ()
     """The fields of its payload, with their kinds."""
+    living: tuple[str, ...] = ()
+    """Those of its entities that live through several events, and that ids and titles name."""
 
 
 CORE_TYPES = (

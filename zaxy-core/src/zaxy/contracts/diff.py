@@ -18,6 +18,7 @@ MEMBERS = {
     "bases": "base",
     "capabilities": "capability",
     "entities": "entity type",
+    "living": "living type",
     "payload": "payload field",
     "profiles": "profile",
     "relations": "relation",

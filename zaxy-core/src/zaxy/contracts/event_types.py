@@ -60,6 +60,7 @@ def described_type(declared: EventType) -> tuple[str, dict[str, Any]]:
             "sentence": declared.sentence,
             **({"heading": declared.heading} if declared.heading else {}),
             "entities": list(declared.entities),
+            **({"living": list(declared.living)} if declared.living else {}),
             "relations": list(declared.relations),
             "fields": [{"name": name, "type": kind, "required": False} for name, kind in declared.fields],
         },

@@ -33,9 +33,9 @@ RULES: dict[str, Rule] = {name: rule for module in MODULES for name, rule in mod
 UNKNOWN = Rule("event", named_by=(), texts=(), keeps=("id", "name", "title", "subject", "status", "result"))
 ENTITY_TYPES = frozenset(name for rule in (*RULES.values(), UNKNOWN) for name in entity_types(rule))
 LIVING_TYPES = frozenset(rule.entity_type for rule in RULES.values() if rule.merges)
+"""What lives through several events, and may be known by an id and a title."""
 TYPES_WITH_IDS = frozenset(rule.entity_type for rule in RULES.values() if rule.ids)
 """Those, and the types of things that an id names besides their own name."""
-"""What lives through several events, and may be known by an id and a title."""
 RELATION_TYPES = frozenset(name for rule in RULES.values() for name in relation_types(rule)) | {"supersedes"}
 """All that the built-in rules write, and so no plugin may."""
 HEADINGS = {

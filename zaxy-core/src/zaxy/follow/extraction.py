@@ -61,7 +61,7 @@ class Extractors:
         versions: dict[str, str] = {}
         for plugin in sorted(plugins, key=lambda plugin: plugin.name):
             try:
-                version = plugin.value("version")
+                version = plugin.value("version", stage="make")
             except ZaxyError as error:
                 self._notice(f"{plugin.name} adds nothing: {error.message}")
                 continue
@@ -152,13 +152,15 @@ class Extractors:
                 del plugins[name]  # it hangs, and would do so at every event
             return None
         if made is None:
-            self._notice(f"{name} returned {NOT_OWN}; they are left out")
+            self._notice(f"{name} ({plugins[name].row.package}) returned {NOT_OWN}; they are left out")
         return made
 
     def _fitting(self, added: object) -> Extraction | None:
         """The rows, if all of them are what they should be, and of types that neither the core nor an owner writes."""
         if not isinstance(added, Extraction) or not is_extraction(added):
             return None
+        if any(row.ids or row.titles for row in added.entities):
+            return None  # names are learned from what was recorded, not from what somebody believes to see
         kinds = [row.entity_type for row in added.entities]
         kinds += [row.entity.entity_type for row in added.closings if row.entity is not None]
         if any(kind in self._taken for kind in kinds):

@@ -57,7 +57,7 @@ def _place_of(row: EntityRow, recorded: Sequence[Extraction]) -> int:
     if own in refs:
         return refs.index(own)
     # The event called it by another of its names.
-    types = [entity.entity_type if entity.merges else "" for entity in entities]
+    types = [entity.entity_type if entity.merges and (entity.ids or entity.titles) else "" for entity in entities]
     return types.index(row.entity.entity_type) if row.entity.entity_type in types else -1
 
 

@@ -12,6 +12,8 @@ from zaxy.extract.times import utc_text
 
 MAX_ROWS = 1000
 """Rows that one plugin may make of one event."""
+MAX_NAMES = 16
+"""Ids of one thing, and titles of it."""
 MAX_TEXT_CHARS = 10_000
 """Characters of any text in such a row, and of all its properties together."""
 
@@ -44,8 +46,13 @@ def _is_entity(row: object) -> bool:
         and _is_json_object(row.properties)
         and isinstance(row.merges, bool)
         and isinstance(row.default_summary, bool)
-        and row.ids == row.titles == ()  # of things that the built-in rules write
+        and _are_names(row.ids)
+        and _are_names(row.titles)
     )
+
+
+def _are_names(names: object) -> bool:
+    return isinstance(names, tuple) and len(names) <= MAX_NAMES and all(is_text(one) and one.strip() for one in names)
 
 
 def _is_edge(row: object) -> bool:

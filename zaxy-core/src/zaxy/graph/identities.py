@@ -10,9 +10,10 @@ before it. Otherwise what was written last would be filed behind what it changes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,12 +26,11 @@ from zaxy.eventloom.database_errors import MISSING, Unsealed
 from zaxy.eventloom.disposable_database import DisposableDatabase
 from zaxy.eventloom.sealed_connection import SealedConnection
 from zaxy.extract.rules import LIVING_TYPES, TYPES_WITH_IDS
+from zaxy.graph.known_names import ALIAS, HAS_ID, ID, TITLE, Alias, KnownNames, LearningNames, checked, spelled
 from zaxy.graph.seal_check import name_problems, without_session
 from zaxy.graph.sessions import SessionRows
 
 T = TypeVar("T")
-Alias = tuple[str, str, int]
-"""A type, a folded name of a thing of that type, and the kind of that name."""
 FORMAT = 4
 SCHEMA = """
 CREATE TABLE sessions (
@@ -47,8 +47,6 @@ CREATE TABLE late (
     PRIMARY KEY (session, seq)
 ) WITHOUT ROWID;
 """
-TITLE, ID, HAS_ID = 0, 1, 2
-"""The kinds of aliases. The last one is kept under a thing's own name, once it has an id."""
 AFTER_ALL_EVENTS = 2**62
 REMEMBERED = 20_000
 """How many names are remembered from one batch to the next."""
@@ -58,11 +56,6 @@ NEW_SESSION = "INSERT INTO sessions (name) VALUES (?)"
 MOVE = (
     "UPDATE sessions SET seq = ?, hash = ?, offset = ?, fed_by = ?, newest = ?, aliases = ?, late = ?, seal = ? "
     "WHERE id = ?"
-)
-ALIAS = "a.session, a.alias, a.type, a.kind, a.seq, a.name, a.seal"
-NAME = (
-    f"SELECT {ALIAS} FROM aliases AS a WHERE session = ? AND alias = ? AND type = ? AND kind = ? AND seq < ? "
-    "ORDER BY seq DESC LIMIT 1"
 )
 KNOWN_NAMES = (
     f"SELECT {ALIAS} FROM json_each(:aliases) AS n CROSS JOIN json_each(:kinds) AS k CROSS JOIN aliases AS a "
@@ -77,86 +70,23 @@ MAX_READ_WHOLE = 64
 """Rows of a session that are all read, whatever is asked for: one that was edited to be passed by is so noticed."""
 ALL_NAMES = f"SELECT {ALIAS} FROM aliases AS a WHERE a.session = ? ORDER BY a.seq"
 ALL_LATE = "SELECT session, seq, time, seal FROM late WHERE session = ?"
-KINDS = orjson.dumps(
-    [(kind, of) for kind in sorted(TYPES_WITH_IDS) for of in ((ID, TITLE) if kind in LIVING_TYPES else (ID,))]
-).decode()
 TEACH = "INSERT OR REPLACE INTO aliases VALUES (?, ?, ?, ?, ?, ?, ?)"
 LATE = "SELECT session, seq, time, seal FROM late WHERE session = ? AND seq BETWEEN ? AND ?"
 NEW_LATE = "INSERT OR REPLACE INTO late VALUES (?, ?, ?, ?)"
 
 
-class KnownNames:
-    """What some names of a session meant after an event."""
-
-    def __init__(self, known: dict[Alias, str]) -> None:
-        self.known = known
-
-    def name(self, entity_type: str, alias: str, kind: int) -> str:
-        return self.known.get((entity_type, folded_name(alias), kind), "")
-
-    def called(self, entity_type: str, name: str) -> str:
-        """The thing that a name alone means: the one with that id, else the one last known by that title."""
-        return self.name(entity_type, name, ID) or self.name(entity_type, name, TITLE)
-
-
-class LearningNames(KnownNames):
-    """What was known of a session's names before an event, each asked for when it is needed; and what events teach."""
-
-    def __init__(self, db: SealedConnection, session: int, known: dict[Alias, str]) -> None:
-        """`known` is what was asked before, as long as it is still so."""
-        super().__init__(known)
-        self.seq = 0
-        """The event before which things are asked."""
-        self.taught: list[tuple[object, ...]] = []
-        self._db = db
-        self._session = session
-
-    def name(self, entity_type: str, alias: str, kind: int) -> str:
-        key = (entity_type, folded_name(alias), kind)
-        if key not in self.known:
-            found = self._db.execute(NAME, (self._session, key[1], entity_type, kind, self.seq)).fetchone()
-            self.known[key] = _checked(self._db, found)[5] if found else ""
-        return self.known[key]
-
-    def of(self, entity: Entity) -> str:
-        """The name of the thing that an entity is: of a known id, or of a title whose thing has no other id. One that
-        does not live through several events has its own name, and an id is another one."""
-        if not entity.merges:
-            return entity.name
-        for known in (self.name(entity.entity_type, name, ID) for name in entity.ids):
-            if known:
-                return known
-        for title in (*entity.titles, *entity.ids):
-            if entity.ids:
-                known = self.name(entity.entity_type, title, TITLE)
-                if known and not self.name(entity.entity_type, known, HAS_ID):
-                    return known
-            elif known := self.called(entity.entity_type, title):
-                return known
-        return entity.name
-
-    def learn(self, entity: Entity, name: str) -> Iterator[tuple[Alias, str]]:
-        """By which names an entity was called, as far as that is new. It counts for later events."""
-        kinds = [(alias, ID) for alias in entity.ids] + [(alias, TITLE) for alias in entity.titles]
-        if entity.ids and entity.merges:
-            kinds.append((name, HAS_ID))
-        for alias, kind in kinds:
-            known = self.name(entity.entity_type, alias, kind)
-            if known != name and not (known and kind == ID):  # an id means one thing for ever
-                yield (entity.entity_type, folded_name(alias), kind), name
-
-    def keep(self, learned: dict[Alias, str]) -> None:
-        """What the event has taught is known to those after it."""
-        self.known.update(learned)
-        for (kind, alias, of), name in learned.items():
-            row = (self._session, alias, kind, of, self.seq, name)
-            self.taught.append((*row, self._db.seal(row)))
-
-
 class Identities:
     """A small table for each session, derived from its log, with its own cursor."""
 
-    def __init__(self, folder: Path, warn: Callable[[str], None], *, workspace_id: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        warn: Callable[[str], None],
+        *,
+        workspace_id: str = "",
+        of_packages: Callable[[], Collection[str]] = tuple,
+    ) -> None:
+        """`of_packages`: the types of things with ids and titles that the families of packages have."""
         self._file = DisposableDatabase(
             str(folder / "identities.db"),
             "the names of things",
@@ -166,8 +96,26 @@ class Identities:
             warn=warn,
         )
         self._sessions = SessionRows(SESSION)
+        self._of_packages = of_packages
         self._latest: tuple[object, str, int, dict[Alias, str]] = (None, "", 0, {})
         """The file's state, a session, an event of it, and the names that were known after it."""
+
+    @cached_property
+    def _living(self) -> frozenset[str]:
+        """The types of what lives through several events, and may be known by an id and a title."""
+        return LIVING_TYPES.union(self._of_packages())
+
+    @cached_property
+    def _with_ids(self) -> frozenset[str]:
+        """Those, and the types of things that an id names besides their own name."""
+        return TYPES_WITH_IDS | self._living
+
+    @cached_property
+    def _kinds(self) -> str:
+        kinds = [
+            (kind, of) for kind in sorted(self._with_ids) for of in ((ID, TITLE) if kind in self._living else (ID,))
+        ]
+        return orjson.dumps(kinds).decode()
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -194,11 +142,11 @@ class Identities:
                 f"the names of {session} are known to event {taken}, and the events begin at {events[0].event.seq}",
                 "Ask for the cursor again, and go on from there.",
             )
-        late = {seq: time for _, seq, time, _ in (_checked(db, row) for row in db.execute(LATE, (own, *_ends(events))))}
+        late = {seq: time for _, seq, time, _ in (checked(db, row) for row in db.execute(LATE, (own, *_ends(events))))}
         known = self._remembered(db, session, taken)
         if found and not known:  # what is learned from a name that was hidden would stay in the graph
             _few(db, found)
-        news = LearningNames(db, own, known)
+        news = LearningNames(db, own, known, with_ids=self._with_ids)
         new_late = []
         resolved: list[ExtractedEvent] = []
         for extracted in events:
@@ -210,8 +158,8 @@ class Identities:
             elif is_new:
                 newest = event.time
             named = [entity for entity in rows.entities if entity.ids or entity.titles]
-            if named or event.seq in late or _names_things(rows):
-                names = news if is_new else LearningNames(db, own, {})
+            if named or event.seq in late or self._names_things(rows):
+                names = news if is_new else LearningNames(db, own, {}, with_ids=self._with_ids)
                 names.seq = event.seq
                 rows = _resolved(names, extracted, named=named, begins=late.get(event.seq, ""), is_new=is_new)
                 extracted = replace(extracted, rows=rows)
@@ -226,6 +174,13 @@ class Identities:
             self._latest = (self._latest[0], session, cursor.seq, news.known)
         return tuple(resolved)
 
+    def _names_things(self, rows: Extraction) -> bool:
+        """Whether edges or closings name things that may have aliases."""
+        for edge in rows.edges:
+            if edge.source.entity_type in self._living or edge.target.entity_type in self._living:
+                return True
+        return any(closing.entity and closing.entity.entity_type in self._with_ids for closing in rows.closings)
+
     def _remembered(self, db: SealedConnection, session: str, taken: int) -> dict[Alias, str]:
         """What is known of names after the event `taken`, as far as it was asked for in the batch before."""
         state = (self._file.generation, db.execute("PRAGMA data_version").fetchone()[0])
@@ -239,14 +194,14 @@ class Identities:
         known = self._known(session, wanted, known_at)
         aliases = {alias for _, alias, _ in known.known}
         meant = [name for name in wanted if folded_name(name) in aliases] if aliases else []
-        found = (known.called(kind, name) for name in meant for kind in sorted(TYPES_WITH_IDS))
+        found = (known.called(kind, name) for name in meant for kind in sorted(self._with_ids))
         return list(dict.fromkeys((*wanted, *(name for name in found if name))))
 
     def refs(self, session: str, refs: Sequence[EntityRef], known_at: int | None = None) -> list[EntityRef]:
         """The things that types and names mean, as known after an event."""
-        named = [ref.name for ref in refs if ref.entity_type in TYPES_WITH_IDS]
+        named = [ref.name for ref in refs if ref.entity_type in self._with_ids]
         known = self._known(session, named, known_at)
-        return [_meant(known, ref) for ref in refs]
+        return [known.meant(ref) for ref in refs]
 
     def time(self, event: Event) -> str:
         """The time of an event; where a clock was set back, that of the newest event before it."""
@@ -295,13 +250,14 @@ class Identities:
         def ask(db: SealedConnection) -> KnownNames:
             own = self._sessions.row(db, session)
             if not own or not own[6]:
-                return KnownNames({})
-            values = {"session": own[0], "seq": seq, "aliases": aliases, "kinds": KINDS}
+                return KnownNames({}, with_ids=self._with_ids)
+            values = {"session": own[0], "seq": seq, "aliases": aliases, "kinds": self._kinds}
             rows = _few(db, own) if own[6] <= MAX_READ_WHOLE else db.unsealed(db.execute(KNOWN_NAMES, values))
             known = [row for row in rows if row[4] < seq and row[3] != HAS_ID]
-            return KnownNames({(kind, alias, of): name for _, alias, kind, of, _, name in known})
+            names = {(kind, alias, of): name for _, alias, kind, of, _, name in known}
+            return KnownNames(names, with_ids=self._with_ids)
 
-        return self._file.read(ask) if names else KnownNames({})
+        return self._file.read(ask) if names else KnownNames({}, with_ids=self._with_ids)
 
 
 def _few(db: SealedConnection, own: Any) -> list[Any]:
@@ -314,12 +270,6 @@ def _all_of(count: int, rows: list[T]) -> list[T]:
     if count <= MAX_READ_WHOLE and len(rows) != count:
         raise Unsealed(MISSING)
     return rows
-
-
-def _checked(db: SealedConnection, row: Any) -> Any:
-    """A row whose last field is the seal of the others."""
-    db.check(row[:-1], row[-1])
-    return row
 
 
 def _ends(events: Sequence[ExtractedEvent]) -> tuple[int, int]:
@@ -339,7 +289,7 @@ def _resolved(
 
     def meant(ref: EntityRef) -> EntityRef:
         known = own.get(_key(*ref))
-        return _spelled(ref, known) if known else _meant(names, ref)
+        return spelled(ref, known) if known else names.meant(ref)
 
     resolved = Extraction(
         tuple(_entity(entity, own, begins) for entity in rows.entities),
@@ -350,17 +300,9 @@ def _resolved(
     return resolved
 
 
-def _names_things(rows: Extraction) -> bool:
-    """Whether edges or closings name things that may have aliases."""
-    for edge in rows.edges:
-        if edge.source.entity_type in LIVING_TYPES or edge.target.entity_type in LIVING_TYPES:
-            return True
-    return any(closing.entity and closing.entity.entity_type in TYPES_WITH_IDS for closing in rows.closings)
-
-
 def _entity(entity: Entity, own: dict[tuple[str, str], str], begins: str) -> Entity:
     known = own.get(_key(entity.entity_type, entity.name), entity.name)
-    name = _spelled(EntityRef(entity.entity_type, entity.name), known).name
+    name = spelled(EntityRef(entity.entity_type, entity.name), known).name
     if name == entity.name and not entity.ids and not entity.titles and not begins:
         return entity
     return replace(entity, name=name, ids=(), titles=(), observed_at=entity.observed_at or begins)
@@ -376,18 +318,6 @@ def _edge(edge: Edge, meant: Callable[[EntityRef], EntityRef], begins: str) -> E
 def _closing(closing: Closing, meant: Callable[[EntityRef], EntityRef], event: Event, begins: str) -> Closing:
     at = begins if begins and closing.at == event.time else closing.at
     return replace(closing, at=at, entity=meant(closing.entity) if closing.entity else None)
-
-
-def _meant(names: KnownNames, ref: EntityRef) -> EntityRef:
-    if ref.entity_type not in TYPES_WITH_IDS:
-        return ref
-    known = names.called(ref.entity_type, ref.name)
-    return _spelled(ref, known) if known else ref
-
-
-def _spelled(ref: EntityRef, name: str) -> EntityRef:
-    """A thing by its name, spelled as the event does where that matches."""
-    return ref if folded_name(ref.name) == folded_name(name) else EntityRef(ref.entity_type, name)
 
 
 def _key(entity_type: str, name: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from zaxy.workspace import stored_settings_here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from zaxy.plugins.roster import Roster
+    from zaxy.plugins.roster import InstalledPlugin, Roster
 
 
 class PackageCommand(NamedTuple):
@@ -29,6 +29,16 @@ class PackageCommand(NamedTuple):
 def package_commands() -> list[PackageCommand]:
     """The commands of every usable plugin, in the order in which help lists them."""
     return commands_of(load_roster(Settings(stored=stored_settings_here())))
+
+
+def command_out_of_use(words: list[str]) -> tuple[str, InstalledPlugin] | None:
+    """The command that these words begin with, and its plugin, if that is installed and not in use."""
+    for row in load_roster(Settings(stored=stored_settings_here())).rows:
+        for provided in row.manifest.provides if row.manifest and not row.usable else ():
+            typed = provided.words.split()
+            if typed and words[: len(typed)] == typed:
+                return provided.words, row
+    return None
 
 
 def commands_of(roster: Roster) -> list[PackageCommand]:

@@ -24,6 +24,9 @@ def misfit_of(declared: EventType) -> str:
     for word in (*declared.entities, *declared.relations, *(name for name, _ in declared.fields)):
         if not _WORD.fullmatch(word):
             return f"names {word!r:.80}, which is not a lower-case word such as review_finding"
+    for kind in declared.living:
+        if kind not in declared.entities:
+            return f"living names {kind!r}, which is not among its entities"
     if declared.heading and (not _HEADING.fullmatch(declared.heading) or declared.heading == TAKEN):
         return "heading must be a lower-case word that ends in s, such as findings"
     if declared.heading and not declared.entities:

@@ -40,6 +40,11 @@ class Family(NamedTuple):
         return frozenset([kind for declared in self.types.values() for kind in declared.entities])
 
     @property
+    def living_types(self) -> frozenset[str]:
+        """The types of its things that may have ids and titles."""
+        return frozenset([kind for declared in self.types.values() for kind in declared.living])
+
+    @property
     def fingerprint(self) -> str:
         """Changes with all that followers keep of the descriptions."""
         from hashlib import sha256
@@ -108,6 +113,11 @@ class Families:
             if one.heading:
                 found.setdefault(one.heading, {})[one.entities[0]] = None
         return {heading: tuple(kinds) for heading, kinds in found.items()}
+
+    @cached_property
+    def living_types(self) -> frozenset[str]:
+        """The types of things of all packages that may have ids and titles."""
+        return frozenset([kind for family in self.owned.values() for kind in family.living_types])
 
     @cached_property
     def _types(self) -> list[EventType]:

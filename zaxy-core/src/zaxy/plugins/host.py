@@ -336,10 +336,13 @@ class BoundProvider:
         what = f"{self.provider.name}.{what}"
         return self._host.run(self.row, "call", what, function, point=self.point, budget=budget)
 
-    def value(self, attribute: str) -> Any:
-        """An attribute of the point's Protocol, which may be a property."""
+    def value(self, attribute: str, *, stage: str = "call") -> Any:
+        """An attribute of the point's Protocol, which may be a property.
+
+        With the stage `make`, a plugin without it is no more of use than one that cannot be made.
+        """
         what = f"{self.provider.name}.{attribute}"
-        return self._host.run(self.row, "call", what, lambda: getattr(self.instance, attribute), point=self.point)
+        return self._host.run(self.row, stage, what, lambda: getattr(self.instance, attribute), point=self.point)
 
 
 def _offers_of(manifest: Manifest | None) -> dict[tuple[str, str], Provider]:

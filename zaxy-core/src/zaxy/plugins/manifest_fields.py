@@ -98,6 +98,9 @@ EVENT_TYPE = (
     ManifestField(
         "fields", "object of kinds", value.kinds, f"The fields of its payload: {', '.join(FIELD_KINDS)}.", {}
     ),
+    ManifestField(
+        "living", "list of words", value.texts, "Those of its `entities` that may have ids and titles of their own.", []
+    ),
 )
 CLIENT = (
     ManifestField("name", "name", value.name, "The client, one of its `ide_config_writers`."),

@@ -176,7 +176,7 @@ class LogWords:
             if one.name == entity.name or folded_name(one.name) == folded_name(entity.name):
                 return one
         for one in found:
-            if one.merges:
+            if one.merges and (one.ids or one.titles):
                 return one
         if entity.entity_type in ENTITY_TYPES and not self._families.owner(event.type):
             raise FollowerDisagrees(GRAPH)

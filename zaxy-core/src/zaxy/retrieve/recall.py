@@ -267,7 +267,12 @@ class Recall:
     def identities(self) -> Identities:
         """By which names things are known."""
         folder = Path(self.workspace.eventloom) / "followers" / "identities"
-        return Identities(folder, self.host.notices.append, workspace_id=self.workspace.identity())
+        return Identities(
+            folder,
+            self.host.notices.append,
+            workspace_id=self.workspace.identity(),
+            of_packages=lambda: self.families.living_types,
+        )
 
     @cached_property
     def backend(self) -> DatedGraph:

@@ -21,6 +21,7 @@ from starlette.types import ASGIApp
 
 from zaxy.errors import Forbidden, Unavailable
 from zaxy.plugins.roster import load_roster
+from zaxy.plugins.route_table import PluginRoute, routes_of
 from zaxy.printing import say
 from zaxy.serve.application import Application
 from zaxy.serve.descriptors import ended_by_signals
@@ -32,7 +33,6 @@ from zaxy.serve.http_sessions import SessionLimit
 from zaxy.serve.limits import Unanswered
 from zaxy.serve.owner_socket import own_graph
 from zaxy.serve.protocol import log_to_stderr, make_server
-from zaxy.serve.route_table import PluginRoute, routes_of
 from zaxy.settings import Settings, Stored
 from zaxy.workspace import Workspace
 

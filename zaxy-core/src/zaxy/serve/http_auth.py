@@ -12,10 +12,10 @@ from zaxy.api.http_rules import verdict_problem
 from zaxy.errors import Forbidden, Unavailable, ZaxyError
 from zaxy.plugins.host import BoundProvider, PluginHost
 from zaxy.plugins.http_paths import is_within
+from zaxy.plugins.route_table import PluginRoute
 from zaxy.printing import say
 from zaxy.serve.http_requests import error_response, request_of
 from zaxy.serve.protocol import IDENTITY
-from zaxy.serve.route_table import PluginRoute
 from zaxy.serve.turns import Turns
 
 POINT = "http_auth"

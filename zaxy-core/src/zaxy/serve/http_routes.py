@@ -18,6 +18,7 @@ from zaxy.errors import InternalError, Unavailable, ZaxyError
 from zaxy.plugins.host import BoundProvider, PluginTimedOut
 from zaxy.plugins.http_paths import is_within
 from zaxy.plugins.manifest import ROUTES_POINT as POINT
+from zaxy.plugins.route_table import PluginRoute
 from zaxy.printing import say
 from zaxy.serve.application import Application
 from zaxy.serve.frames import MAX_FRAME
@@ -25,7 +26,6 @@ from zaxy.serve.http_bodies import read_body, refuse_large
 from zaxy.serve.http_requests import as_seen_by, error_response, request_of, without_credentials
 from zaxy.serve.http_responses import headers_of
 from zaxy.serve.protocol import IDENTITY
-from zaxy.serve.route_table import PluginRoute
 from zaxy.serve.turns import Turns
 
 Result = TypeVar("Result")

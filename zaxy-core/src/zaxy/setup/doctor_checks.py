@@ -26,6 +26,7 @@ from zaxy.plugins.host import PluginHost
 from zaxy.plugins.roster import chosen_graph, load_roster
 from zaxy.settings import Settings
 from zaxy.setup.doctor import DoctorCheck, DoctorContext
+from zaxy.setup.doctor_packages import POINT as HEALTH_POINT
 from zaxy.user_state import KEY_FILE, state_folder, why_not_kept
 from zaxy.workspace import default_session
 
@@ -236,7 +237,8 @@ def check_plugins(context: DoctorContext) -> list[Finding]:
     roster = load_roster(settings)
     with tempfile.TemporaryDirectory(prefix="zaxy-doctor-") as scratch:
         host = PluginHost(roster, settings.lenient(), Path(scratch), "doctor")
-        found = [finding for row in roster.rows for finding in check_plugin(host, row) if not finding.is_note]
+        checked = [check_plugin(host, row, not_called=(HEALTH_POINT,)) for row in roster.rows]
+    found = [finding for findings in checked for finding in findings if not finding.is_note]
     rows = [
         Finding(f"plugin:{finding.plugin}", ERROR, f"{finding.stage}: {finding.error}", finding.hint)
         for finding in found

@@ -44,6 +44,7 @@ def described_types(manifest: Path) -> dict[str, EventType]:
             tuple(item.get("entities", ())),
             tuple(item.get("relations", ())),
             tuple(item.get("fields", {}).items()),
+            tuple(item.get("living", ())),
         )
         for item in items
     )
@@ -75,7 +76,7 @@ def the_manifest_describes_the_samples(case: EventFamilyCase, bench: Workbench) 
             kind = fields.get(name, "")
             expect(kind != "", f"the field {name!r} of {event.type} is not described")
             fits = isinstance(value, KINDS[kind]) and (kind == "boolean" or not isinstance(value, bool))
-            expect(fits, f"{name!r} of {event.type} is described as {kind} and holds {value!r}")
+            expect(fits or value is None, f"{name!r} of {event.type} is described as {kind} and holds {value!r}")
 
 
 @check(POINT)
@@ -102,6 +103,20 @@ def it_ends_nothing_but_its_own(case: EventFamilyCase, bench: Workbench) -> None
             named = isinstance(closing.entity, EntityRef) and closing.entity.entity_type in own
             expect(named and closing.seq is None, f"{closing} is not of an entity that the family owns")
             expect(bool(closing.at), f"{closing} does not say from when on")
+
+
+@check(POINT)
+def ids_and_titles_name_what_lives(case: EventFamilyCase, bench: Workbench) -> None:
+    """Name the type in `living`. The entity's name is one of its ids or titles; an event has one such thing a type."""
+    for declared, rows in _rows_by_type(case, bench):
+        named = [entity for entity in rows.entities if entity.ids or entity.titles]
+        for entity in named:
+            expect(entity.entity_type in declared.living, f"{declared.name} does not say that {entity} is living")
+            names = [name.strip().casefold() for name in (*entity.ids, *entity.titles)]
+            expect(all(names), f"{entity} has an id or a title that is empty")
+            expect(entity.name.strip().casefold() in names, f"the name of {entity} is neither an id nor a title of it")
+        types = [entity.entity_type for entity in named]
+        expect(len(types) == len(set(types)), f"{declared.name} gave two things of one type with ids or titles")
 
 
 @check(POINT)

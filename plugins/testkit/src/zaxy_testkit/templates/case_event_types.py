@@ -15,6 +15,11 @@ WANTED, DONE = described_types(MANIFEST)
 class TestFamily(EventFamilySuite):
     @pytest.fixture
     def case(self) -> EventFamilyCase:
-        wanted = sample_event("agent-1", 1, event_type=WANTED, payload={"subject": "The crane", "why": "It squeaks."})
-        done = sample_event("agent-1", 2, event_type=DONE, payload={"subject": "The crane", "outcome": "oiled"})
-        return EventFamilyCase(Family, manifest=MANIFEST, events=(wanted, done))
+        wanted = {"id": "R-1", "subject": "The crane", "why": "It squeaks."}
+        again = {"subject": "The crane", "why": None}
+        done = {"id": "R-1", "outcome": "oiled"}
+        events = [
+            sample_event("agent-1", seq, event_type=event_type, payload=payload)
+            for seq, (event_type, payload) in enumerate(((WANTED, wanted), (WANTED, again), (DONE, done)), 1)
+        ]
+        return EventFamilyCase(Family, manifest=MANIFEST, events=tuple(events))

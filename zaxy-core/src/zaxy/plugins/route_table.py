@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from zaxy.plugins.http_paths import RESERVED, overlap
 from zaxy.plugins.manifest import ROUTES_POINT as POINT
-from zaxy.plugins.roster import Roster, owner_of
+from zaxy.plugins.roster import InstalledPlugin, Roster, owner_of
 
 
 class PluginRoute(NamedTuple):
@@ -25,18 +25,30 @@ def routes_of(roster: Roster, notice: Callable[[str], None]) -> list[PluginRoute
     """
     settled: list[PluginRoute] = []
     for route in sorted(_named(roster), key=lambda route: (route.package, route.path)):
-        taken = next((path for path in RESERVED if overlap(route.path, path)), "")
-        holder = next((one for one in settled if overlap(route.path, one.path) and one.name != route.name), None)
-        if taken:
-            notice(f"the route {route.path} of {route.package} is left out: {taken} is the server's own")
-        elif holder:
-            notice(
-                f"the route {route.path} of {route.package} is left out: {holder.package} has {holder.path}. To have "
-                f"it the other way round, set ZAXY_PLUGINS_DISABLE={holder.package}."
-            )
+        if why := _why_not(route, settled):
+            notice(f"the route {route.path} of {route.package} is left out: {why}")
         else:
             settled.append(route)
     return settled
+
+
+def routes_left_out(roster: Roster, row: InstalledPlugin) -> list[str]:
+    """Why paths of one plugin are left out."""
+    notices: list[str] = []
+    routes_of(roster, notices.append)
+    return [notice for notice in notices if f" of {row.package} is left out: " in notice]
+
+
+def _why_not(route: PluginRoute, settled: list[PluginRoute]) -> str:
+    if taken := next((path for path in RESERVED if overlap(route.path, path)), ""):
+        return f"{taken} is the server's own"
+    holder = next((one for one in settled if overlap(route.path, one.path) and one.name != route.name), None)
+    if holder is None:
+        return ""
+    return (
+        f"{holder.package} has {holder.path}. To have it the other way round, set "
+        f"ZAXY_PLUGINS_DISABLE={holder.package}."
+    )
 
 
 def _named(roster: Roster) -> Iterator[PluginRoute]:
