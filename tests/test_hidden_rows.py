@@ -17,6 +17,7 @@ from zaxy.graph import identities
 from zaxy.graph.sqlite_graph import SqliteGraph
 from zaxy.memory import Memory
 from zaxy.text import store
+from zaxy.text.candidates import POOL
 from zaxy_testkit.checks import Workbench
 from zaxy_testkit.checks.followers import follow
 from zaxy_testkit.checks.projection_backends import ProjectionBackendCase
@@ -297,6 +298,18 @@ def test_a_passage_that_is_not_in_its_place_is_missed_beside_the_best(index: Ind
     assert index.first("owl") == 10
     edit(path_of(index), f"UPDATE passages SET {change} WHERE id = 10")
     assert index.found("owl") == []
+    assert index.texts.cursor(SESSION) is None
+
+
+@pytest.mark.parametrize("change", ["words = ' lamp '", "length = 9999", "time = '2031-01-01T00:00:00.000000Z'"])
+def test_a_passage_that_was_edited_not_to_be_picked_from_a_large_pool_is_noticed(index: Index, change: str) -> None:
+    best = index.say("the oil lamp that Bob lit", source="the best").seq
+    for number in range(POOL):
+        index.say(f"another lamp, number {number}, for oil", source=f"chat {number}")
+    asked, now = "which oil lamp was lit by bob", AsOf(valid_at="2030-01-01T00:00:00.000000Z")
+    assert index.found(asked, now)[0] == best
+    edit(path_of(index), f"UPDATE passages SET {change} WHERE seq = {best}")
+    assert index.found(asked, now) == []
     assert index.texts.cursor(SESSION) is None
 
 
