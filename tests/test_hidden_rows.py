@@ -313,6 +313,17 @@ def test_a_passage_that_was_edited_not_to_be_picked_from_a_large_pool_is_noticed
     assert index.texts.cursor(SESSION) is None
 
 
+@pytest.mark.parametrize("listed", [" burn  oil ", " lamp  number  1  burn  oil  zzz ", " lamp  number  1  burn  gas "])
+def test_lists_with_fewer_with_more_and_with_other_words_are_found_by_the_check_of_all_rows(
+    index: Index, listed: str
+) -> None:
+    with closing(sqlite3.connect(path_of(index))) as db, db:
+        row, words = db.execute("SELECT id << 8 | length, words FROM passages WHERE id = 2").fetchone()
+        db.execute("INSERT INTO fts (fts, rowid, words, names) VALUES ('delete', ?, ?, '')", (row, words))
+        db.execute("INSERT INTO fts (rowid, words, names) VALUES (?, ?, '')", (row, listed))
+    assert "the lists of words are not those of the passages" in index.texts.verify(SESSION)
+
+
 def test_feedback_that_was_edited_to_be_of_another_event_is_noticed(index: Index) -> None:
     texts = index.texts.texts(SESSION, [3])
     assert index.texts.reinforcement(SESSION, texts, 9) == {3: 0.5}
