@@ -17,6 +17,7 @@ from zaxy.graph import identities
 from zaxy.graph.sqlite_graph import SqliteGraph
 from zaxy.memory import Memory
 from zaxy.text import store
+from zaxy.text.candidates import POOL
 from zaxy_testkit.checks import Workbench
 from zaxy_testkit.checks.followers import follow
 from zaxy_testkit.checks.projection_backends import ProjectionBackendCase
@@ -298,6 +299,29 @@ def test_a_passage_that_is_not_in_its_place_is_missed_beside_the_best(index: Ind
     edit(path_of(index), f"UPDATE passages SET {change} WHERE id = 10")
     assert index.found("owl") == []
     assert index.texts.cursor(SESSION) is None
+
+
+@pytest.mark.parametrize("change", ["words = ' lamp '", "length = 9999", "time = '2031-01-01T00:00:00.000000Z'"])
+def test_a_passage_that_was_edited_not_to_be_picked_from_a_large_pool_is_noticed(index: Index, change: str) -> None:
+    best = index.say("the oil lamp that Bob lit", source="the best").seq
+    for number in range(POOL):
+        index.say(f"another lamp, number {number}, for oil", source=f"chat {number}")
+    asked, now = "which oil lamp was lit by bob", AsOf(valid_at="2030-01-01T00:00:00.000000Z")
+    assert index.found(asked, now)[0] == best
+    edit(path_of(index), f"UPDATE passages SET {change} WHERE seq = {best}")
+    assert index.found(asked, now) == []
+    assert index.texts.cursor(SESSION) is None
+
+
+@pytest.mark.parametrize("listed", [" burn  oil ", " lamp  number  1  burn  oil  zzz ", " lamp  number  1  burn  gas "])
+def test_lists_with_fewer_with_more_and_with_other_words_are_found_by_the_check_of_all_rows(
+    index: Index, listed: str
+) -> None:
+    with closing(sqlite3.connect(path_of(index))) as db, db:
+        row, words = db.execute("SELECT id << 8 | length, words FROM passages WHERE id = 2").fetchone()
+        db.execute("INSERT INTO fts (fts, rowid, words, names) VALUES ('delete', ?, ?, '')", (row, words))
+        db.execute("INSERT INTO fts (rowid, words, names) VALUES (?, ?, '')", (row, listed))
+    assert "the lists of words are not those of the passages" in index.texts.verify(SESSION)
 
 
 def test_feedback_that_was_edited_to_be_of_another_event_is_noticed(index: Index) -> None:

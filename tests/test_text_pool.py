@@ -15,6 +15,7 @@ from zaxy.extract.times import utc_text
 from zaxy.text.blocks import BLOCK, LISTED, BlockSizes
 from zaxy.text.bm25 import weight
 from zaxy.text.candidates import CANDIDATES, POOL
+from zaxy.text.combining import together
 from zaxy.text.store import Lookup, TextStore
 from zaxy_testkit.checks.followers import sample_event
 
@@ -307,4 +308,39 @@ def test_verification_tells_when_bits_or_times_were_changed(tmp_path: Path, edit
         "the bits of the blocks from 0 on are not those of their passages",
         "the times of the blocks are not those of their passages",
     )
+    index.texts.close()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_found_together_comes_with_all_of_its_words_and_the_heaviest_first(seed: int) -> None:
+    random, span = Random(seed), 64
+    has = [{number for number in range(200) if random.random() < share} for share in (0.02, 0.1, 0.3, 0.3)]
+    weights = [4.0, 2.0, 1.0, 1.0]
+    spans = [[_bits(numbers, first, span) for first in range(0, 200, span)] for numbers in has]
+    among = {number for number in range(200) if random.random() < 0.7} if seed % 2 else set(range(200))
+    found = together(
+        list(zip(weights, spans, strict=True)), 30, span=span, among=_bits(among, 0, 256) if seed % 2 else None
+    )
+    words = {number + 1: tuple(word for word in range(4) if number in has[word]) for number in among}
+    assert found == {number: words[number] for number in found}
+    worth = {number: sum(weights[word] for word in own) for number, own in words.items() if own}
+    assert sorted(map(worth.__getitem__, found), reverse=True) == sorted(worth.values(), reverse=True)[:30]
+
+
+def _bits(numbers: set[int], first: int, size: int) -> bytes:
+    return sum(1 << (number - first) for number in numbers if first <= number < first + size).to_bytes(
+        size // 8, "little"
+    )
+
+
+def test_what_was_counted_is_kept_for_as_long_as_a_session_is_held_and_no_longer(tmp_path: Path) -> None:
+    index = Index(tmp_path)
+    fill(index, ["a red lamp", "a green lamp", "a boat"])
+    with index.texts.hold(SESSION):
+        before = index.texts.weights(SESSION, ["lamp"], 100)
+        index.say("a blue lamp")
+        assert index.texts.weights(SESSION, ["lamp"], 100) == before
+        assert index.found("blue lamp") == [2, 1]
+    assert index.texts.weights(SESSION, ["lamp"], 100) != before
+    assert index.first("blue lamp") == 4
     index.texts.close()

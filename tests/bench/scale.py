@@ -97,8 +97,12 @@ def events(count: int) -> Iterator[Event]:
 
 
 def _event(seq: int, type_: str, actor: str, payload: dict[str, object]) -> Event:
-    moment = (START + timedelta(seconds=20 * seq)).strftime("%Y-%m-%dT%H:%M:%S.000000Z")
-    return Event(SESSION, seq, f"evt_{seq}", type_, actor, moment, payload, "", None)
+    return Event(SESSION, seq, f"evt_{seq}", type_, actor, moment_of(seq), payload, "", None)
+
+
+def moment_of(seq: int) -> str:
+    """When the event of a number happened."""
+    return (START + timedelta(seconds=20 * seq)).strftime("%Y-%m-%dT%H:%M:%S.000000Z")
 
 
 def write_log(folder: Path, count: int) -> None:

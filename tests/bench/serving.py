@@ -31,7 +31,7 @@ from mcp_types import CallToolResult
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from bench.log import PAYLOAD, Row, print_table, shown
-from bench.scale import SESSION, p95, questions, write_log
+from bench.scale import SESSION, moment_of, p95, questions, write_log
 from zaxy.memory import Memory
 from zaxy.token_count import count_tokens
 from zaxy.user_state import state_folder
@@ -57,6 +57,8 @@ FULL = Sizes(events=(300, 3_000, 10_000, 30_000, 100_000), questions=60, appends
 QUICK = Sizes(events=(300, 3_000, 10_000), questions=15, appends=400, starts=5)
 MILLION = FULL._replace(events=(*FULL.events, 1_000_000))
 READS = ("query", "verbatim", "checkout")
+OF_THE_PAST = ("query_known_at", "query_at_a_moment")
+"""What was known when half of the events were there, and what held at that time by all that is known."""
 ECHOES = {
     10_000: {"query": 6, "verbatim": 6, "checkout": 14},
     100_000: {"query": 9, "verbatim": 9, "checkout": 20},
@@ -154,6 +156,8 @@ class Asked(NamedTuple):
     query: list[float]
     verbatim: list[float]
     checkout: list[float]
+    query_known_at: list[float]
+    query_at_a_moment: list[float]
     same_bytes: list[float]
     """The bare server, which gives as many bytes as the checkout has."""
     query_in_process: list[float]
@@ -209,10 +213,10 @@ async def ask(folder: Path, kept: Path, *, count: int, most: int) -> Measured:
         served = await stack.enter_async_context(connected(OURS, there))
         bare = await stack.enter_async_context(connected(THEIRS, folder))
         await up_to_the_log(served, texts[0])
-        asked, replies = Asked([], [], [], [], [], [], []), Replies([], [], [])
+        asked, replies = Asked([], [], [], [], [], [], [], [], []), Replies([], [], [])
         for turn in range(2):
             for text in texts:
-                spent = await one_round(memory, served, bare, text=text, replies=replies)
+                spent = await one_round(memory, served, bare, text=text, half=count // 2, replies=replies)
                 if turn:  # the first round warms the caches
                     for figures, took in zip(asked, spent, strict=True):
                         figures.append(took)
@@ -221,9 +225,9 @@ async def ask(folder: Path, kept: Path, *, count: int, most: int) -> Measured:
 
 
 async def one_round(
-    memory: Memory, served: Connected, bare: Connected, *, text: str, replies: Replies
+    memory: Memory, served: Connected, bare: Connected, *, text: str, half: int, replies: Replies
 ) -> tuple[float, ...]:
-    """One question, asked in every way."""
+    """One question, asked in every way; of the past after half of the events."""
     given = {"query": text, "session_id": SESSION}
     echoes = [await echo(bare)]
     query, found = await served.call("memory_query", given)
@@ -234,13 +238,16 @@ async def one_round(
             raise RuntimeError("a question about words that are there found nothing")
     echoes.append(await echo(bare))
     checkout, reply = await served.call("memory_checkout", given)
+    known_at, _ = await served.call("memory_query", {**given, "known_at": half})
+    at_a_moment, _ = await served.call("memory_query", {**given, "temporal_filter": moment_of(half)})
     same_bytes, _ = await bare.call("give", {"bytes": bytes_of(reply)})
     replies.query_bytes.append(bytes_of(found))
     replies.checkout_bytes.append(bytes_of(reply))
     replies.checkout_tokens.append(tokens_of(reply))
     query_here = timed(partial(memory.query, text, session=SESSION))
     checkout_here = timed(partial(memory.checkout, text, session=SESSION))
-    return (statistics.median(echoes), query, verbatim, checkout, same_bytes, query_here, checkout_here)
+    of_the_past = (known_at, at_a_moment)
+    return (statistics.median(echoes), query, verbatim, checkout, *of_the_past, same_bytes, query_here, checkout_here)
 
 
 async def echo(bare: Connected) -> float:
@@ -299,10 +306,10 @@ def percentiles(spent: list[float]) -> str:
 
 def growth(count: int, sizes: dict[int, Measured]) -> Iterator[Row]:
     smaller, target = GROWTH[count]
-    for read in READS:
+    for read in (*READS, *OF_THE_PAST):
         now, before = sizes[count].echoes(read), sizes[smaller].echoes(read)
         figures = f"{now:.1f} echoes against {before:.1f}"
-        yield Row(f"{read} at {count:,} / at {smaller:,}", now / before, target, False, figures)
+        yield Row(f"{read.replace('_', ' ')} at {count:,} / at {smaller:,}", now / before, target, False, figures)
 
 
 def checkouts(at: str, measured: Measured, largest: bool) -> Iterator[Row]:
@@ -359,13 +366,15 @@ async def appending(folder: Path, appends: int) -> Iterator[Row]:
 def measure(sizes: Sizes, kept: str) -> Iterator[Row]:
     with TemporaryDirectory() as name:
         folder = Path(name)
-        yield from starting(folder, sizes.starts)
+        if sizes.starts:
+            yield from starting(folder, sizes.starts)
         measured: dict[int, Measured] = {}
         for count in sizes.events:
             asked = partial(ask, folder, Path(kept or folder / "kept"), count=count, most=sizes.questions)
             measured[count] = anyio.run(asked)
             yield from asking(count, measured)
-        yield from anyio.run(appending, folder, sizes.appends)
+        if sizes.appends:
+            yield from anyio.run(appending, folder, sizes.appends)
 
 
 def main() -> None:
@@ -377,9 +386,11 @@ def main() -> None:
         "--quick", dest="sizes", action="store_const", const=QUICK, default=FULL, help="up to 10,000 events"
     )
     sizes.add_argument("--million", dest="sizes", action="store_const", const=MILLION, help="up to 1,000,000 events")
+    sizes.add_argument("--events", type=int, nargs="+", metavar="COUNT", help="reads with so many events, nothing else")
     parser.add_argument("--keep", default="", metavar="FOLDER", help="make the workspaces there, once")
     options = parser.parse_args()
-    print_table(measure(options.sizes, options.keep))
+    alone = FULL._replace(events=tuple(options.events or ()), appends=0, starts=0)
+    print_table(measure(alone if options.events else options.sizes, options.keep))
 
 
 if __name__ == "__main__":

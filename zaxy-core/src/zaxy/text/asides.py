@@ -14,6 +14,8 @@ from contextlib import closing
 from functools import lru_cache
 from typing import Any
 
+import orjson
+
 from zaxy.eventloom.database_errors import MISSING, Unsealed
 from zaxy.eventloom.sealed_connection import SealedConnection
 from zaxy.text.schema import ASIDE_LISTS, PLACE_BITS, Aside, Text
@@ -122,22 +124,24 @@ class Asides:
         """The questions that asked for the most of it, each with the weight of what it asked for."""
         have: dict[int, float] = {}
         words = sorted(weights, key=weights.__getitem__, reverse=True)[:MAX_WORDS]
-        for number, place in self._having([f'"{word}"' for word in words], LISTED):
-            have[number] = have.get(number, 0.0) + weights[words[place]]
+        for word, numbers in zip(words, self._having([f'"{word}"' for word in words], LISTED), strict=False):
+            weight = weights[word]
+            for number in numbers:
+                have[number] = have.get(number, 0.0) + weight
         best = sorted([(weight, number) for number, weight in have.items()], reverse=True)[:MAX_QUESTIONS]
         return [(aside, have[aside.id]) for aside in self._rows([number for _, number in best])]
 
     def quoted(self, phrases: Sequence[str]) -> list[Aside]:
         """Those that may have one of the phrases, or the part of it behind a comma."""
         expressions = [expression for phrase in phrases[:MAX_WORDS] if (expression := match_any_part(phrase))]
-        return self._rows({number for number, _ in self._having(expressions, MAX_QUOTED)})
+        return self._rows({number for found in self._having(expressions, MAX_QUOTED) for number in found})
 
-    def _having(self, expressions: Sequence[str], limit: int) -> list[tuple[int, int]]:
-        """The newest that each expression finds, each with the place of the expression."""
+    def _having(self, expressions: Sequence[str], limit: int) -> list[list[int]]:
+        """The newest that each expression finds; nothing where there are none at all."""
         if not self._last or not expressions:
             return []
         values = [value for expression in expressions for value in (expression, self._last, limit)]
-        return self._db.execute(_union(len(expressions)), values).fetchall()
+        return [orjson.loads(found) for (found,) in self._db.execute(_union(len(expressions)), values)]
 
     def _rows(self, numbers: Iterable[int]) -> list[Aside]:
         wanted = list(numbers)
@@ -156,9 +160,9 @@ class Asides:
 
 @lru_cache(MAX_WORDS)
 def _union(lookups: int) -> str:
-    """A statement for as many lookups, each with its number: one statement costs less than many."""
+    """A statement for as many lookups, as that of the passages is."""
     where = "FROM fts_asked WHERE fts_asked MATCH ? AND rowid <= ? ORDER BY rowid DESC LIMIT ?"
-    return " UNION ALL ".join([f"SELECT * FROM (SELECT rowid, {number} {where})" for number in range(lookups)])
+    return " UNION ALL ".join([f"SELECT json_group_array(rowid) FROM (SELECT rowid {where})"] * lookups)
 
 
 def text_of(aside: Aside) -> Text:

@@ -31,6 +31,9 @@ LISTED = 1000
 """Passages that the words' lists may name. Words are listed from the rarest on, as long as all of a list fits."""
 
 
+_DIGITS = bytes.maketrans(b"\0\1", b"01")
+
+
 class BlockSizes(NamedTuple):
     """The sizes by which an index is made and read. Tests and the recall bench make small ones."""
 
@@ -76,6 +79,8 @@ class Blocks:
 
     def __init__(self, db: SealedConnection, sizes: BlockSizes) -> None:
         self._db, self._sizes = db, sizes
+        self._counts: dict[tuple[str, int], int] = {}
+        """What was counted before, by term and last passage: one question asks for it twice."""
 
     # Following
 
@@ -133,12 +138,18 @@ class Blocks:
     def counts(self, terms: Sequence[str], last: int) -> dict[str, int]:
         """How many of the passages up to `last` have each of the terms, where any has. Behind a mark only newer
         passages are looked at."""
-        marks = self.last_marks(terms, last)
-        found = {term: marks[term].passages if term in marks else 0 for term in terms}
-        ends = {term: marks[term].end if term in marks else 0 for term in terms}
+        fresh = [term for term in terms if (term, last) not in self._counts]
+        marks = self.last_marks(fresh, last)
+        found = {term: marks[term].passages if term in marks else 0 for term in fresh}
+        ends = {term: marks[term].end if term in marks else 0 for term in fresh}
         for term, more in self._counted([(term, end) for term, end in ends.items() if end < last], last):
             found[term] += more
-        return {term: count for term, count in found.items() if count}
+        self.keep_counts(found, last)
+        return {term: count for term in terms if (count := self._counts[term, last])}
+
+    def keep_counts(self, counts: Mapping[str, int], last: int) -> None:
+        """Take note of how many of the passages up to `last` have each term, as somebody has counted them."""
+        self._counts.update([((term, last), count) for term, count in counts.items()])
 
     def _counted(self, asked: Sequence[tuple[str, int]], last: int) -> Iterator[tuple[str, int]]:
         """How many passages have each term, of those behind the one that stands with it and up to `last`."""
@@ -171,15 +182,17 @@ class Blocks:
     def said_by(self, moment: str, last: int) -> Before:
         """Which of the passages up to `last` happened by a moment, each a bit."""
         size = self._sizes.block
-        query = "SELECT block, earliest, latest FROM times WHERE block <= ? AND earliest <= ? ORDER BY block DESC"
-        bits, end, mixed = bytearray((last // size + 1) * self._sizes.bytes), 0, 0
-        for block, _, latest in self._db.execute(query, (last // size, moment)).fetchall():
-            end = end or min((block + 1) * size, last)
-            whole = latest <= moment or mixed == MAX_MIXED
-            mixed += not whole
-            own = b"\xff" * self._sizes.bytes if whole else self._said_by(moment, block)
-            bits[block * len(own) : (block + 1) * len(own)] = own
-        return Before(end, bytes(bits))
+        newest = "SELECT ifnull(max(block), -1) FROM times WHERE block <= ? AND earliest <= ?"
+        (end,) = self._db.execute(newest, (last // size, moment)).fetchone()
+        bits, mixed = bytearray(b"\xff" * (end + 1) * self._sizes.bytes), 0
+        query = "SELECT block, earliest FROM times WHERE block <= ? AND latest > ? ORDER BY block DESC"
+        for block, earliest in self._db.execute(query, (end, moment)).fetchall():
+            is_mixed = earliest <= moment
+            mixed += is_mixed
+            if not is_mixed or mixed <= MAX_MIXED:
+                own = self._said_by(moment, block) if is_mixed else bytes(self._sizes.bytes)
+                bits[block * len(own) : (block + 1) * len(own)] = own
+        return Before(min((end + 1) * size, last), bytes(bits))
 
     def _said_by(self, moment: str, block: int) -> bytes:
         """The same within a block."""
@@ -190,7 +203,8 @@ class Blocks:
             found = self._db.execute(query, (block * size, block * size, (block + 1) * size, moment))
             return bits_of((place for (place,) in found), self._sizes.bytes)
         limit, seconds = second_of(moment), array("q", kept)
-        return bits_of((place for place, second in enumerate(seconds) if second <= limit), self._sizes.bytes)
+        said = bytes([second <= limit for second in seconds]).translate(_DIGITS)
+        return int(said[::-1], 2).to_bytes(self._sizes.bytes, "little")
 
 
 def seconds_of(times: Iterable[str]) -> bytes:

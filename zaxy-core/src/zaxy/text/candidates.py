@@ -54,11 +54,10 @@ def candidates(store: TextStore, wanted: Wanted, reach: Reach, *, by: str = "") 
     phrases = [phrase for phrase in map(match_phrase, wanted.phrases[:MAX_LOOKUPS]) if phrase]
     named_by = [*[match_any([name], "names") for name in names], *phrases]
     lookups = [*words.lookups, *[Lookup(expression, 0, MAX_NAMED) for expression in named_by]]
-    last = before.last if before else reach.last
-    found = store.look_up(lookups, last)
+    found = store.look_up(lookups, words.last)
     listed, found = found[: len(words.lookups)], found[len(words.lookups) :]
     unsure = [name for name, rows in zip(names, found, strict=False) if len(rows) == MAX_NAMED]
-    words.take([*words.alike(listed, last), *listed])
+    words.take([*words.alike(listed), *listed])
     found = _by_then(found, before)
     named = Counter([row >> 8 for rows in found[: len(names)] for row in rows])
     chosen = _picked(store, words, by)
@@ -80,9 +79,9 @@ def _picked(store: TextStore, words: _Words, by: str) -> dict[int, Sequence[int]
     pool, average = words.best(), words.average
     if len(pool) <= CANDIDATES and not by:
         return pool
-    found = [(passage, length, text) for passage, length, time, text in store.words(pool) if not by or time <= by]
-    texts = [(text, length / average, pool[passage]) for passage, length, text in found]
-    scores = dict(zip([passage for passage, _, _ in found], bm25.pick_scores(texts, words.terms), strict=True))
+    found = [text for text in store.texts(pool) if not by or text.time <= by]
+    texts = [(text.words, text.length / average, pool[text.id]) for text in found]
+    scores = dict(zip([text.id for text in found], bm25.pick_scores(texts, words.terms), strict=True))
     return {passage: pool[passage] for passage in _highest(scores, CANDIDATES)}
 
 
@@ -91,6 +90,8 @@ class _Words:
 
     def __init__(self, store: TextStore, asked: Sequence[str], reach: Reach, before: Before | None) -> None:
         self._store, self._asked, self._reach, self._before = store, asked, reach, before
+        self.last = before.last if before else reach.last
+        """The last passage that may be found."""
         self._room = store.sizes.listed
         self._marks = marks = store.blocks.last_marks(asked, reach.last)
         self._rarest = sorted(asked, key=lambda word: marks[word].passages if word in marks else 0)[:MAX_LOOKUPS]
@@ -124,12 +125,12 @@ class _Words:
                 return number
         return len(self._rarest)
 
-    def alike(self, found: Sequence[Sequence[int]], last: int) -> list[list[int]]:
+    def alike(self, found: Sequence[Sequence[int]]) -> list[list[int]]:
         """The rows that have what is nearly a word which no passage has: they belong before those of the words."""
         unseen = [word for word, rows in zip(self._rarest, found, strict=True) if not rows and word not in self._marks]
-        shares = alike(unseen, lambda parts: self._store.blocks.counts(parts, last))
+        shares = alike(unseen, lambda parts: self._store.blocks.counts(parts, self.last))
         lookups = [Lookup(match_any([word], "words"), 0, MAX_ALIKE) for word in shares]
-        looked_up = zip(shares, self._store.look_up(lookups, last), strict=True)
+        looked_up = zip(shares, self._store.look_up(lookups, self.last), strict=True)
         more = [(word, rows) for word, rows in looked_up if 0 < len(rows) < MAX_ALIKE]
         self._shares = {word: shares[word] for word, _ in more}
         self._asked, self._rarest = (*self._asked, *self._shares), [*self._shares, *self._rarest]
@@ -140,6 +141,8 @@ class _Words:
         uncut = [word for word, rows in zip(self._rarest, found, strict=True) if len(rows) < self._room]
         self._whole = set(uncut).intersection(self._rarest[: self._listed])
         counts = self._counted(found, uncut if self._before is None else list(self._shares))
+        if self._before is None:
+            self._store.blocks.keep_counts(counts, self._reach.last)
         counts |= self._store.blocks.counts([word for word in self._asked if word not in counts], self._reach.last)
         self.terms = bm25.terms_of(self._asked, counts, self._reach.last, self._shares)
         weights = {term.term: term.weight for term in self.terms}
@@ -174,22 +177,24 @@ class _Words:
         lookups = [
             Lookup(f'words:"{self._rarest[one]}" AND words:"{self._rarest[other]}"', 0, POOL) for one, other in pairs
         ]
-        found = self._store.look_up(lookups, self._before.last if self._before else self._reach.last)
+        found = self._store.look_up(lookups, self.last)
         for (one, other), rows in zip(pairs, _by_then(found, self._before), strict=True):
             for row in rows:
                 self._note(row, 1 << one | 1 << other)
 
     def _add_common(self, common: Sequence[int]) -> None:
         """Let the marks of full blocks count: for the best so far, and for passages that have the most of the words."""
-        bits = self._store.blocks.bits([self._rarest[number] for number in common], self._reach.last)
-        marked = [(number, bits[self._rarest[number]]) for number in common if self._rarest[number] in bits]
-        weighed = [(self._weights[number], spans) for number, spans in marked]
+        bits = self._store.blocks.bits([self._rarest[number] for number in common], self.last)
+        by_bit = [(1 << number, bits[self._rarest[number]]) for number in common if self._rarest[number] in bits]
+        weighed = [(self._sums[bit], spans) for bit, spans in by_bit]
         span, among = self._store.sizes.span, self._before.bits if self._before else None
         found = together(weighed, POOL, span=span, among=among)
-        by_bit = [(1 << number, spans) for number, spans in marked]
         rows = {row >> 8: row for row in self._has}
-        for row in {*_highest(self._scores, POOL), *[rows.get(passage, passage << 8) for passage in found]}:
-            self._note(row, words_of(row >> 8, by_bit, span))
+        for row in _highest(self._scores, POOL):
+            if row >> 8 not in found:
+                self._note(row, words_of(row >> 8, by_bit, span))
+        for passage, choice in found.items():
+            self._note(rows.get(passage, passage << 8), sum([by_bit[number][0] for number in choice]))
 
     def _note(self, row: int, words: int) -> None:
         """Take note of more words that a row has."""

@@ -12,44 +12,52 @@ Spans = Sequence[bytes]
 """Which passages have a word, span by span, the oldest first; one without any may be empty."""
 
 
-def together(words: Sequence[tuple[float, Spans]], count: int, *, span: int, among: bytes | None = None) -> list[int]:
-    """The passages whose words weigh most, no more than `count`; of equals, the newest. Before each word stands its
-    weight. `span` is how many passages a span has; where `among` is given, only those whose bits are set there count.
+Choice = tuple[int, ...]
+"""Some of the words, by their numbers."""
+
+
+def together(
+    words: Sequence[tuple[float, Spans]], count: int, *, span: int, among: bytes | None = None
+) -> dict[int, Choice]:
+    """The passages whose words weigh most, no more than `count`, each with all of the words that it has; of equals, the
+    newest. Before each word stands its weight. `span` is how many passages a span has; where `among` is given, only
+    those whose bits are set there count.
     """
-    numbers = [_numbers(spans, span, among) for _, spans in words]
+    numbers = [_numbers(spans) for _, spans in words]
+    if among is not None:
+        numbers = _only_among(numbers, among, span // 8)
     taken = [0] * max(map(len, numbers), default=0)
-    found: list[int] = []
+    found: dict[int, Choice] = {}
     for choice in _choices([weight for weight, _ in words]):
-        chosen = [numbers[number] for number in choice]
+        first, *others = [numbers[number] for number in choice]
         for place in range(len(taken) - 1, -1, -1):
-            passages = chosen[0][place]
-            for others in chosen[1:]:
-                passages &= others[place]
-            fresh = passages ^ (passages & taken[place])
-            if fresh:
+            passages = first[place]
+            for more in others:
+                passages &= more[place]
+            if passages and (fresh := passages ^ (passages & taken[place])):
                 taken[place] |= fresh
-                found += [place * span + bit for bit in newest(fresh, count - len(found))]
+                found.update([(place * span + bit, choice) for bit in newest(fresh, count - len(found))])
                 if len(found) == count:
                     return found
     return found
 
 
-def _numbers(spans: Spans, span: int, among: bytes | None) -> list[int]:
-    numbers = [int.from_bytes(bits, "little") for bits in spans]
-    if among is None:
-        return numbers
-    size = span // 8
-    return [
-        number & int.from_bytes(among[place * size : (place + 1) * size], "little")
-        for place, number in enumerate(numbers)
-    ]
+def _numbers(spans: Spans) -> list[int]:
+    return [int.from_bytes(bits, "little") for bits in spans]
+
+
+def _only_among(numbers: Sequence[Sequence[int]], among: bytes, size: int) -> list[list[int]]:
+    """The same without the passages whose bits are not set; `size` is how many bytes a span has."""
+    places = range(max(map(len, numbers), default=0))
+    allowed = _numbers([among[place * size : (place + 1) * size] for place in places])
+    return [[number & own for number, own in zip(spans, allowed, strict=False)] for spans in numbers]
 
 
 def _choices(weights: Sequence[float]) -> list[tuple[int, ...]]:
-    """Every choice of words, the heaviest first."""
+    """Every choice of words, the heaviest first, and of equals that with the most words."""
     numbers = range(len(weights))
     choices = [choice for size in range(1, len(weights) + 1) for choice in combinations(numbers, size)]
-    return sorted(choices, key=lambda choice: sum([weights[number] for number in choice]), reverse=True)
+    return sorted(choices, key=lambda choice: (sum([weights[number] for number in choice]), len(choice)), reverse=True)
 
 
 def newest(passages: int, count: int) -> Iterator[int]:

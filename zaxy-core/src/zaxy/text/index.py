@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
-from threading import RLock
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import RLock, local
 from typing import TypeVar
 
 from zaxy.api.models import Batch, Candidate, Cursor, Query
 from zaxy.api.provider import ProviderContext
 from zaxy.eventloom.disposable_database import DisposableDatabase
+from zaxy.eventloom.sealed_connection import SealedConnection
 from zaxy.text import tokens
 from zaxy.text.blocks import BlockSizes
 from zaxy.text.ranking import Hit, Weights, rank, weights
@@ -40,6 +41,8 @@ class TextIndex:
         self._workspace = context.workspace_id
         self._warn = context.warn
         self._files: dict[str, DisposableDatabase] = {}
+        self._held = local()
+        """By thread: the stores of the sessions that it holds."""
         self._mutex = RLock()
         self._pid = os.getpid()
 
@@ -126,9 +129,16 @@ class TextIndex:
         """How much good was said of events, or of what they tell of, among the first `known` events."""
         return self._read(session, lambda store: store.reinforcement(texts, known))
 
-    def hold(self, session: str) -> AbstractContextManager[None]:
-        """Let all reads of a session by this thread be of one state."""
-        return self._use(session, lambda file: file.hold())
+    @contextmanager
+    def hold(self, session: str) -> Iterator[None]:
+        """Let all reads of a session by this thread be of one state, so that nothing need be counted twice."""
+        outer: dict[str, TextStore] = getattr(self._held, "stores", {})
+        with self._use(session, lambda file: file.hold()):
+            self._held.stores = {**outer, session: self._read(session, lambda store: store)}
+            try:
+                yield
+            finally:
+                self._held.stores = outer
 
     def close(self) -> None:
         with self._mutex:
@@ -138,7 +148,11 @@ class TextIndex:
 
     def _read(self, session: str, ask: Callable[[TextStore], T]) -> T:
         """Ask of one state of a session's file, whatever others write meanwhile."""
-        return self._use(session, lambda file: file.read(lambda db: ask(TextStore(db, self.sizes))))
+        return self._use(session, lambda file: file.read(lambda db: ask(self._store(session, db))))
+
+    def _store(self, session: str, db: SealedConnection) -> TextStore:
+        held: TextStore | None = getattr(self._held, "stores", {}).get(session)
+        return held if held is not None and held.asks(db) else TextStore(db, self.sizes)
 
     def _use(self, session: str, use: Callable[[DisposableDatabase], T]) -> T:
         if self._pid != os.getpid():

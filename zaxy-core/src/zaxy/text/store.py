@@ -75,6 +75,12 @@ class TextStore:
         self._db = db
         self.sizes = sizes
         self.blocks = Blocks(db, sizes)
+        self._texts: dict[int, Text] = {}
+        """What was fetched before, by its number."""
+
+    def asks(self, db: SealedConnection) -> bool:
+        """Whether this is the connection that it asks."""
+        return self._db is db
 
     # Following
 
@@ -168,16 +174,13 @@ class TextStore:
         found = self._db.execute(_union(len(lookups)), values) if lookups else ()
         return [orjson.loads(rows) for (rows,) in found]
 
-    def words(self, ids: Collection[int]) -> list[tuple[int, int, str, str]]:
-        """Of each passage its number, its length, its time and its words. Nothing of it is checked: it only tells which
-        passages to look at."""
-        which = "json_each(?) AS asked CROSS JOIN passages ON passages.id = asked.value"
-        query = f"SELECT passages.id, length, time, words FROM {which}"
-        return self._db.execute(query, (_json(ids),)).fetchall()
-
     def texts(self, ids: Collection[int]) -> list[Text]:
+        """The passages of the given numbers. Most that are looked at for picking are picked, and so fetched once."""
         query = f"SELECT {TEXT_COLUMNS} FROM json_each(?) AS asked CROSS JOIN passages ON passages.id = asked.value"
-        return _all_of(ids, self._checked(self._db.execute(query, (_json(ids),))))
+        if fresh := [number for number in ids if number not in self._texts]:
+            found = _all_of(fresh, self._checked(self._db.execute(query, (_json(fresh),))))
+            self._texts.update([(text.id, text) for text in found])
+        return [self._texts[number] for number in ids]
 
     def at(self, places: Collection[int]) -> list[Text]:
         """The passages at the given places of episodes, each as one number: the episode, then `PLACE_BITS` of the
