@@ -17,4 +17,9 @@ def entity_keys(entities: Iterable[EntityRef]) -> list[str]:
 
 @lru_cache(REMEMBERED)
 def entity_key(entity: EntityRef) -> str:
-    return orjson.dumps([entity.entity_type, folded_name(entity.name)]).decode()
+    return new_entity_key(*entity)
+
+
+def new_entity_key(entity_type: str, name: str) -> str:
+    """The same without remembering it, for what comes up once."""
+    return orjson.dumps((entity_type, folded_name(name))).decode()

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from zaxy.api.points import Follower
 
 BATCH, MAX_BATCH = 500, 8000
-QUICK = 0.5
-"""Seconds. After a batch that took no longer the next one may be larger, which costs less for each event."""
+GROWTH = 8
+QUICK = 1.0
+"""Seconds that a batch should take at most, by how long the one before took. A larger one costs less for each event."""
 FOREVER = 3600.0
 ERASED = "event.erased"
 
@@ -157,7 +158,7 @@ class Run:
             self._cursor = after
             took = time.monotonic() - began
             pace.measured(len(page.events), took)
-            count = min(2 * count, MAX_BATCH) if took < QUICK else max(count // 2, BATCH)
+            count = _next_batch(len(page.events), took, min(QUICK, deadline - time.monotonic()))
             if progress:
                 progress(after.seq, self._head.seq)
             if not allows(self._head.seq - self._seq, deadline - time.monotonic()):
@@ -216,6 +217,12 @@ class Run:
     def _state(self, name: str) -> FollowerState:
         behind = max(self._head.seq - self._seq, 0)
         return FollowerState(name, self._session, self._seq, behind, cursor=self._cursor)
+
+
+def _next_batch(events: int, took: float, seconds: float) -> int:
+    """How many events to take next, if the last batch took so long and the next one should take at most `seconds`."""
+    fitting = int(events * seconds / max(took, 1e-6))
+    return max(min(fitting, GROWTH * events, MAX_BATCH), BATCH)
 
 
 def _fields(cursor: Cursor) -> tuple[int, str, int]:

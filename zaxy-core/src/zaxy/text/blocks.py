@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from zaxy.eventloom.sealed_connection import SealedConnection
@@ -84,18 +85,17 @@ class Blocks:
 
     # Following
 
-    def mark(self, block: int, texts: Iterable[Iterable[str]]) -> None:
+    def mark(self, block: int, texts: Iterable[Sequence[str]]) -> None:
         """Mark the common words of a block that is full. `texts`: the words of its passages."""
         db, size = self._db, self._sizes.block
         query = "SELECT time FROM passages WHERE id > ? AND id <= ? ORDER BY id"
         times = [time for (time,) in db.execute(query, (block * size, (block + 1) * size))]
         db.execute("UPDATE times SET seconds = ? WHERE block = ?", (seconds_of(times), block))
-        common = common_words(texts, self._sizes.marked)
+        common = common_words(texts, self._sizes)
         before = self.counts(list(common), block * size)
-        marks = [(term, block, before.get(term, 0) + len(found)) for term, found in common.items()]
+        marks = [(term, block, before.get(term, 0) + count_of(bits)) for term, bits in common.items()]
         db.executemany("INSERT INTO marks VALUES (?, ?, ?, ?)", [(*mark, db.seal(mark)) for mark in marks])
-        bits = [(term, block, bits_of(found, self._sizes.bytes)) for term, found in common.items()]
-        db.executemany("INSERT INTO bits VALUES (?, ?, ?)", bits)
+        db.executemany("INSERT INTO bits VALUES (?, ?, ?)", [(term, block, bits) for term, bits in common.items()])
         if (block + 1) % SPAN == 0:
             self._join(block + 1 - SPAN)
 
@@ -207,7 +207,7 @@ class Blocks:
         return int(said[::-1], 2).to_bytes(self._sizes.bytes, "little")
 
 
-def seconds_of(times: Iterable[str]) -> bytes:
+def seconds_of(times: Sequence[str]) -> bytes:
     return array("q", map(second_of, times)).tobytes()
 
 
@@ -222,15 +222,24 @@ def words_between(db: SealedConnection, after: int, last: int) -> Iterator[list[
     return (words.split() for (words,) in db.execute(query, (after, last)))
 
 
-def common_words(texts: Iterable[Iterable[str]], least: int) -> dict[str, list[int]]:
-    """Of each word that at least `least` of the texts have, those texts, by their numbers."""
-    places: dict[str, list[int]] = defaultdict(list)
-    for place, words in enumerate(texts):
-        for word in words:
-            places[word].append(place)
-    # A text may have a word twice. To look at those of the common words alone takes half as long.
-    once = {word: list(dict.fromkeys(found)) for word, found in places.items() if len(found) >= least}
-    return {word: found for word, found in sorted(once.items()) if len(found) >= least}
+def common_words(texts: Iterable[Sequence[str]], sizes: BlockSizes) -> dict[str, bytes]:
+    """Of each word that enough texts of a block have, a bit for each of the texts, which is set if it has the word."""
+    every = list(texts)
+    counts = Counter(chain.from_iterable(every))
+    # A text may have a word twice, so that some of these are too rare after all.
+    found = {word: bytearray(sizes.bytes) for word, count in counts.items() if count >= sizes.marked}
+    bits_of_word = found.get
+    for place, words in enumerate(every):
+        byte, bit = place >> 3, 1 << (place & 7)
+        for bits in map(bits_of_word, words):
+            if bits is not None:
+                bits[byte] |= bit
+    return {word: bytes(bits) for word, bits in sorted(found.items()) if count_of(bits) >= sizes.marked}
+
+
+def count_of(bits: bytes | bytearray) -> int:
+    """How many are set."""
+    return int.from_bytes(bits, "little").bit_count()
 
 
 def bits_of(places: Iterable[int], size: int) -> bytes:

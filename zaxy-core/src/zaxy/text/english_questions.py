@@ -49,6 +49,10 @@ _REQUEST = re.compile(
     r"(?:summary|list|overview|status|details?|info\w*|reasons?|names?|update|explanation)\b"
     r"|does any(?:one|body)\b"
 )
+REQUESTING = frozenset(
+    """can could would will let wondering explain describe check see look verify find remind give send does""".split()
+)
+"""The words that such a request begins with."""
 
 # A few words and a question word behind them: `dentist appointment when`, not `no idea why` or `we asked Ann when`.
 _TERSE = re.compile(

@@ -125,13 +125,21 @@ def _languages(letter: int) -> frozenset[str]:
     return next((languages for first, last, languages in _SCRIPTS if first <= letter <= last), frozenset())
 
 
+@lru_cache(4096)
+def _evidence(word: str) -> tuple[tuple[str, float], ...]:
+    """The languages that count a word among their common ones, and how much it speaks for each."""
+    return tuple(
+        [(language, frequency - UNLISTED) for language, frequency in zipfs(word).items() if frequency >= LISTED]
+    )
+
+
 def _by_words(text: str, languages: frozenset[str]) -> dict[str, float]:
     """How much likelier the words are in each language than in one that has none of them."""
     scores = dict.fromkeys(languages, 0.0)
     for word in dict.fromkeys(_WORDS.findall(folded(text))):
-        for language, frequency in zipfs(word).items():
-            if language in scores and frequency >= LISTED:
-                scores[language] += frequency - UNLISTED
+        for language, evidence in _evidence(word):
+            if language in scores:
+                scores[language] += evidence
     for letter in set(text.lower()) & _LETTERS.keys():
         for language in languages - _LETTERS[letter]:
             scores[language] -= FOREIGN_LETTER

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from zaxy.api.models import Event, Extraction, JsonObject
@@ -70,8 +71,7 @@ def parts_of_text(text: str, event_type: str, entity_type: str = "") -> Parts:
     """
     if event_type in OBSERVED:
         return Parts(text, "")
-    has_rule = event_type in RULES or event_type in KINDS or entity_type not in ("", UNKNOWN.entity_type)
-    is_spoken = event_type in SPOKEN or not has_rule
+    is_spoken = _is_spoken(event_type, entity_type)
     spans = questions(text) if is_spoken else marked_questions(text)
     if not spans:
         return Parts(text, "")
@@ -79,6 +79,12 @@ def parts_of_text(text: str, event_type: str, entity_type: str = "") -> Parts:
     if is_spoken and all(_FIELD.fullmatch(line.strip()) for line in stated.splitlines()):
         return Parts("", text)
     return Parts(stated, within(text, spans))
+
+
+@lru_cache(1024)
+def _is_spoken(event_type: str, entity_type: str) -> bool:
+    has_rule = event_type in RULES or event_type in KINDS or entity_type not in ("", UNKNOWN.entity_type)
+    return event_type in SPOKEN or not has_rule
 
 
 def stated_of_each(texts: Iterable[tuple[str, str, str]]) -> list[str]:
@@ -91,38 +97,53 @@ def passages(event: Event, rows: Extraction, sentence: str = "") -> list[Passage
 
     `sentence`: what it says first, where the owner of its type has one for it.
     """
-    if event.payload is None or event.type == ERASED:
+    payload = event.payload
+    if payload is None or event.type == ERASED:
         return []
     kind = KINDS.get(event.type, "event")
-    payload = event.payload
-    text = _text(payload, "content", "text") if kind != "event" else ""
+    text = _text(payload, ("content", "text")) if kind != "event" else ""
     if event.type in OBSERVED and rows.entities:
         text = rows.entities[0].summary  # without what a file or an argument holds
     if not text:
         said = {key: value for key, value in payload.items() if key not in NOT_SAID}
         text = f"{sentence}\n{readable_text(unsaid(said, sentence))}" if sentence else readable_text(said)
-    speaker = (_text(payload, "speaker", "role") if kind == "transcript" else "") or event.actor
-    place: dict[str, object] = {
-        key: payload[key] for key in PLACE if key in payload and isinstance(payload[key], (str, int))
-    }
+    speaker = (_text(payload, ("speaker", "role")) if kind == "transcript" else "") or event.actor
+    place = _place(payload)
+    source = _text(payload, ("source", "path") if kind != "event" else ("source",))
+    heading = " ".join([str(place[key]) for key in HEADING if key in place]) if place else ""
+    time = ("occurred_at" in payload and utc_text(payload["occurred_at"])) or event.time
+    if kind == "document":
+        return list(_of_document(text, payload, Passage(text, kind, speaker, source, time, heading, place)))
+    return [
+        _as_passage((part.strip("\n"), kind, speaker, source, time, heading, place))
+        for part in (_cut(text) if len(text) > MAX_CHARS else (text,))
+        if part.strip()
+    ]
+
+
+_as_passage = partial(tuple.__new__, Passage)
+"""What `Passage._make` does, without a call for each."""
+
+
+def _place(payload: JsonObject) -> dict[str, object]:
+    """Where it was said, as far as the payload tells."""
+    place = {key: payload[key] for key in PLACE if key in payload and isinstance(payload[key], (str, int))}
     origin = payload.get(IMPORTED_FROM)
     if isinstance(origin, dict) and isinstance(origin.get("citation"), str):
         place[ORIGIN] = origin["citation"]
-    source = _text(payload, "source", "path") if kind != "event" else _text(payload, "source")
+    return place
+
+
+def _of_document(text: str, payload: JsonObject, whole: Passage) -> Iterator[Passage]:
+    """The parts of a document, each with the lines that it has."""
     first_line = payload.get("start_line")
     line = first_line if type(first_line) is int else 1
-    heading = " ".join([str(place[key]) for key in HEADING if key in place])
-    time = ("occurred_at" in payload and utc_text(payload["occurred_at"])) or event.time
-    found: list[Passage] = []
     for part in _cut(text) if len(text) > MAX_CHARS else (text,):
-        metadata = place
-        if kind == "document":
-            first, last = line + len(part) - len(part.lstrip("\n")), line + part.rstrip("\n").count("\n")
-            metadata = {"path": source, **place, "start_line": first, "end_line": last}
-            line += part.count("\n")
+        first, last = line + len(part) - len(part.lstrip("\n")), line + part.rstrip("\n").count("\n")
+        line += part.count("\n")
         if part.strip():
-            found.append(Passage(part.strip("\n"), kind, speaker, source, time, heading, metadata))
-    return found
+            metadata = {"path": whole.source, **whole.metadata, "start_line": first, "end_line": last}
+            yield whole._replace(text=part.strip("\n"), metadata=metadata)
 
 
 def passages_of_each(events: Iterable[tuple[Event, Extraction, str]]) -> list[list[Passage]]:
@@ -130,11 +151,12 @@ def passages_of_each(events: Iterable[tuple[Event, Extraction, str]]) -> list[li
     return [passages(*event) for event in events]
 
 
-def _text(payload: JsonObject, *keys: str) -> str:
+def _text(payload: JsonObject, keys: tuple[str, ...]) -> str:
     for key in keys:
-        value = payload.get(key)
-        if isinstance(value, str) and value.strip():
-            return value
+        if key in payload:
+            value = payload[key]
+            if isinstance(value, str) and value.strip():
+                return value
     return ""
 
 

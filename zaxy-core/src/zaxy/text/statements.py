@@ -13,7 +13,13 @@ from typing import NamedTuple
 
 from zaxy.text.asking_phrases import UNSPACED, Openings
 from zaxy.text.asking_words import ENDINGS, QUESTION_WORDS, REQUESTS, REQUESTS_WITH_QUESTION
-from zaxy.text.english_questions import STARTERS, asks_in_english, requests_in_english, tells_in_english
+from zaxy.text.english_questions import (
+    REQUESTING,
+    STARTERS,
+    asks_in_english,
+    requests_in_english,
+    tells_in_english,
+)
 from zaxy.text.unended_questions import (
     FIRST_WORDS,
     asks_unended,
@@ -227,7 +233,13 @@ def _from_words(sentence: str) -> int | None:
             return _after_statements(clauses, clause)
     if _ends_asking(sentence):
         return _after_statements(clauses, clauses[-1]) if clauses else 0
-    return None if _EXCLAIMS.search(sentence) else _from_question_words(sentence, clauses)
+    return None if _ends_with(_EXCLAIMS, sentence) else _from_question_words(sentence, clauses)
+
+
+def _ends_with(mark: re.Pattern[str], sentence: str) -> bool:
+    """Most sentences have none of the marks anywhere, which is quickly seen."""
+    may_end = "!" in sentence or "." in sentence or not sentence.isascii()
+    return may_end and mark.search(sentence) is not None
 
 
 _EXCLAIMS = re.compile(r"[!！]\W*\Z")
@@ -242,7 +254,7 @@ def _from_question_words(sentence: str, clauses: list[Clause]) -> int | None:
         if len(clause.plain.split()) > MIN_WORDS - 1 or UNSPACED.match(clause.plain):
             break
         addressed = addressed and clause.plain == clause.first and not has_telling((clause.first,))
-    if not clauses or _FULL_STOP.search(sentence):
+    if not clauses or _ends_with(_FULL_STOP, sentence):
         return None
     first, last = clauses[0], clauses[-1]
     return _after_statements(clauses, last) if asks_unended(first.plain, last.plain, sentence=last.sentence) else None
@@ -257,9 +269,10 @@ def _begins_with_question_word(sentence: str, clause: Clause) -> bool:
 
 
 def _requests_information(clause: Clause) -> bool:
-    return bool(_requests.beginning(clause.plain, clause.first, sentence=clause.sentence)) or requests_in_english(
-        clause.plain
-    )
+    _, plain, first, _, sentence = clause
+    if (first in _requests.firsts or not plain.isascii()) and _requests.beginning(plain, first, sentence=sentence):
+        return True
+    return first in REQUESTING and requests_in_english(plain)
 
 
 def _prompts_question(clauses: list[Clause]) -> bool:
@@ -334,13 +347,23 @@ def _clauses(sentence: str) -> Iterator[Clause]:
     lead = _LEAD.match(sentence)
     start = lead.end() if lead else 0
     whole = sentence[start:]
-    for end in (*(found.end() for found in _CLAUSE.finditer(sentence, start)), len(sentence)):
+    for end in (*[found.end() for found in _CLAUSE.finditer(sentence, start)], len(sentence)):
         plain = sentence[start:end].replace("’", "'").casefold().strip(" .,;:，、!¡¿\n\t")
-        lead = _LEAD.match(plain)
-        words = plain[lead.end() if lead else 0 :].split()
+        words = plain[_lead_of(plain) :].split()
         while words and words[0].strip(",") in FILLERS and not _NO_FILLER.match(" ".join(words[:2])):
             words = words[1:]
         if words:
-            is_heading = sentence[start:end].rstrip().endswith(":")
-            yield Clause(start, " ".join(words), words[0].rstrip(MARKS + ".,:;!"), is_heading, whole)
+            is_heading = ":" in sentence and sentence[start:end].rstrip().endswith(":")
+            yield Clause(start, " ".join(words), words[0].rstrip(_BEHIND_WORDS), is_heading, whole)
         start = end
+
+
+_BEHIND_WORDS = MARKS + ".,:;!"
+
+
+def _lead_of(plain: str) -> int:
+    """How many characters stand before what a clause says. Only a label begins with a letter."""
+    if plain[:1].isalpha() and ":" not in plain:
+        return 0
+    lead = _LEAD.match(plain)
+    return lead.end() if lead else 0

@@ -104,9 +104,7 @@ class TextStore:
         if cursor.seq <= taken:
             return
         new = NewRows(self._db, self.sizes, asides=asides)
-        for extracted in events:
-            if extracted.event.seq > taken and not extracted.housekeeping:
-                new.take(extracted)
+        new.take([one for one in events if one.event.seq > taken and not one.housekeeping])
         more_feedback, asides = new.write()
         place = json.dumps([cursor.seq, cursor.hash, cursor.offset, cursor.fed_by])
         about = (place, feedback + more_feedback, asides)

@@ -77,11 +77,18 @@ class _Stems(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if len(self) > REMEMBERED:
             self.clear()
-        stem = self[word] = "" if word in STOP_WORDS else _stemmed(word)
+        if word in STOP_WORDS:
+            stem = ""
+        elif len(word) > 2 and word.isalpha() and word.isascii():  # nearly all, so without a further call
+            stem = _in_english(word)[:MAX_CHARS]
+        else:
+            stem = _stemmed(word)
+        stem = self[word] = word if stem == word else stem  # one object less to hold and to look at
         return stem
 
 
 _stems = _Stems()
+_in_english: Callable[[str], str] = Stemmer.Stemmer("english", 0).stemWord  # words are remembered in `_stems`
 
 
 class Wanted(NamedTuple):
@@ -160,8 +167,8 @@ def _pairs(run: str) -> Iterator[str]:
 def _stemmed(word: str) -> str:
     if len(word) < 3 or word.isdigit():
         return word[:MAX_CHARS]
-    stem: str = _stemmer("english" if word.isascii() else _language(ord(word[0])))(word)
-    return stem[:MAX_CHARS]
+    stem_of = _in_english if word.isascii() else _stemmer(_language(ord(word[0])))
+    return stem_of(word)[:MAX_CHARS]
 
 
 def _language(first: int) -> str:
@@ -171,7 +178,7 @@ def _language(first: int) -> str:
 
 @cache
 def _stemmer(language: str) -> Callable[[str], str]:
-    of_word: Callable[[str], str] = Stemmer.Stemmer(language, 0).stemWord  # words are remembered here
+    of_word: Callable[[str], str] = Stemmer.Stemmer(language, 0).stemWord
     return of_word
 
 

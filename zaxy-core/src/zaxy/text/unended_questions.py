@@ -123,6 +123,7 @@ FIRST_WORDS = frozenset(
     (*_openings.firsts, *(phrase.split()[0] for phrase in _joining), *(verb for row in _VERBS for verb in row[1]))
 )
 """Words that such a sentence can begin with."""
+_FIRST_OF_QUESTIONS = _openings.firsts | PREPOSITIONS
 _BEHIND_PREPOSITIONS = _openings.firsts | _WHAT
 _last_words = LAST_WORDS | _last.keys()
 _INNER = frozenset(phrase.split()[-1] for phrase in _anywhere)
@@ -173,20 +174,25 @@ def asks_unended(first: str, last: str, *, sentence: str) -> bool:
     """Whether a sentence asks that no mark ends, by its first clause and its last, which may be one; both folded."""
     if len(first) > MAX_CHARS or len(last) > MAX_CHARS:
         return False
-    if _UNSPACED_WORDS.search(last):
+    if not last.isascii() and _UNSPACED_WORDS.search(last):
         return _UNSPACED_TELLS.search(last) is None
     words = last.split()
     if first == last and (begins_asking(first) or _joins_verb(words, last) or _asks_by_verb(first)):
         return True
     if len(words) <= MAX_TERSE and (asks_tersely_in_english(last) or _is_terse(words, sentence)):
         return True
-    return not _NOBODY.search(last) and not _TELLS.match(last) and _asks_anywhere(words, sentence)
+    # First what is quickly known: nearly no sentence has such a word.
+    return not _INNER.isdisjoint(words) and not _says_nobody(last) and _asks_anywhere(words, sentence)
+
+
+def _says_nobody(clause: str) -> bool:
+    return _NOBODY.search(clause) is not None or _TELLS.match(clause) is not None
 
 
 def begins_asking(clause: str) -> bool:
     """Whether a clause begins with a question word, maybe behind a preposition, and would ask with no full stop."""
     word, _, rest = clause.partition(" ")
-    if begins_telling(clause):
+    if (word not in _FIRST_OF_QUESTIONS and clause.isascii()) or begins_telling(clause):
         return False
     return bool(
         _openings.beginning(clause, word)
@@ -225,7 +231,7 @@ def has_telling(words: Iterable[str]) -> bool:
 
 
 def _asks_anywhere(words: list[str], sentence: str) -> bool:
-    if _INNER.isdisjoint(words) or has_telling(words):
+    if has_telling(words):
         return False
     padded = f" {' '.join(words)} "
     return any(

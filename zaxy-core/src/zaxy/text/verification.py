@@ -12,7 +12,7 @@ from operator import eq
 from zaxy.eventloom.database_errors import Unsealed
 from zaxy.eventloom.sealed_connection import SealedConnection
 from zaxy.text import asides
-from zaxy.text.blocks import SPAN, BlockSizes, bits_of, common_words, is_joined, joined_bits, seconds_of, words_between
+from zaxy.text.blocks import SPAN, BlockSizes, common_words, is_joined, joined_bits, seconds_of, words_between
 from zaxy.text.schema import COLUMNS, CONTENT_COLUMNS, MAX_LENGTH, WORD_LISTS, Text
 from zaxy.text.tokens import identifiers
 
@@ -85,12 +85,12 @@ def _wrong_marks(db: SealedConnection, sizes: BlockSizes) -> Iterator[str]:
         for block in span:
             texts = list(words_between(db, block * size, (block + 1) * size))
             by_now.update(chain.from_iterable(map(set, texts)))
-            common = common_words(texts, sizes.marked)
+            common = common_words(texts, sizes)
             expected = {(term, by_now[term]) for term in common}
             if expected != set(db.execute("SELECT term, by_now FROM marks WHERE block = ?", (block,))):
                 yield f"the marks of block {block} are not those of its passages"
-            for term, found in common.items():
-                bits.setdefault(term, {})[block] = bits_of(found, sizes.bytes)
+            for term, own in common.items():
+                bits.setdefault(term, {})[block] = own
         kept = db.execute("SELECT term, block, bits FROM bits WHERE block >= ? AND block <= ?", (span[0], span[-1]))
         if _rows_of_bits(bits, span, sizes.bytes) != set(kept):
             yield f"the bits of the blocks from {first} on are not those of their passages"
