@@ -22,6 +22,7 @@ from zaxy.text.english_questions import (
 )
 from zaxy.text.unended_questions import (
     FIRST_WORDS,
+    JOINING,
     asks_unended,
     begins_asking,
     begins_telling,
@@ -98,6 +99,8 @@ _question_words = Openings({language: words for language, words in QUESTION_WORD
 _first_words = frozenset((*_question_words.firsts, *QUESTION_WORDS["english"]))
 _starters = frozenset((*STARTERS, "-", *FIRST_WORDS, *_prompts.firsts, *_requests.firsts)) - {"i", "we"}
 """Words that a clause begins with which asks; with `I` and `we` begin few, and those are known by other words."""
+_later_starters = _starters & {*_requests.firsts, *_prompts.firsts, *REQUESTING, *JOINING, "-"}
+"""Those of them with which a clause asks even if another one stands before it."""
 _endings = tuple({phrase for phrases in ENDINGS.values() for phrase in phrases})
 _ending_words = frozenset(ending.strip() for ending in _endings if ending.startswith(" "))
 
@@ -162,7 +165,30 @@ def _may_ask(text: str) -> bool:
     ended = small.encode().translate(_ENDS_IN_ASCII).decode() if is_ascii else small.translate(_CLAUSE_ENDS)
     starts = ended.replace(" and ", "\n").replace(" but ", "\n").split("\n")
     firsts = [words[words[0] in FILLERS and len(words) > 1] for start in starts if (words := start.split(None, 2))]
-    return not _starters.isdisjoint(firsts)
+    return not _starters.isdisjoint(firsts) and (not is_ascii or any(map(_begins_asking, ended.split("\n"))))
+
+
+def _begins_asking(part: str) -> bool:
+    """Whether a clause of a part of a sentence, in small letters, begins with a word by which it may ask there: behind
+    a clause of several words only a request does. What it begins with must be plain to see."""
+    is_behind = False
+    for clause in part.replace(" and ", "\n").replace(" but ", "\n").split("\n"):
+        if words := clause.split():
+            first = words[words[0] in FILLERS and len(words) > 1]
+            if first in (_later_starters if is_behind else _starters) or first in FILLERS or not first.isalpha():
+                return True
+            is_behind = is_behind or _has_several_words(words)
+    return False
+
+
+def _has_several_words(words: list[str]) -> bool:
+    """Whether three words stand together that surely belong to one clause, and are not left out at its beginning."""
+    together = 0
+    for word in words:
+        together = together + 1 if word.isalpha() and word not in FILLERS else 0
+        if together == MIN_WORDS:
+            return True
+    return False
 
 
 def marked_questions(text: str) -> list[tuple[int, int]]:

@@ -119,9 +119,9 @@ def _verb_patterns() -> Iterator[tuple[str, frozenset[str], re.Pattern[str]]]:
 
 
 _VERBS = tuple(_verb_patterns())
-FIRST_WORDS = frozenset(
-    (*_openings.firsts, *(phrase.split()[0] for phrase in _joining), *(verb for row in _VERBS for verb in row[1]))
-)
+JOINING = frozenset(phrase.split()[0] for phrase in _joining)
+"""Words that mostly join clauses, and ask at the beginning of a short one."""
+FIRST_WORDS = frozenset((*_openings.firsts, *JOINING, *(verb for row in _VERBS for verb in row[1])))
 """Words that such a sentence can begin with."""
 _FIRST_OF_QUESTIONS = _openings.firsts | PREPOSITIONS
 _BEHIND_PREPOSITIONS = _openings.firsts | _WHAT
