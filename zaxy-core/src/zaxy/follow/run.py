@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 BATCH, MAX_BATCH = 500, 8000
 GROWTH = 8
+"""How many times as large as the batch before one may be."""
 QUICK = 1.0
 """Seconds that a batch should take at most, by how long the one before took. A larger one costs less for each event."""
 FOREVER = 3600.0

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from zaxy.api.models import Event, ExtractedEvent, Extraction, JsonObject
+from zaxy.api.models import Event, ExtractedEvent, Extraction
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.citation import parse_citation
 from zaxy.eventloom.sealed_connection import SealedConnection
@@ -30,7 +30,7 @@ EPISODE_GAP = timedelta(hours=1)
 """What is of one source and no further apart is one episode."""
 
 
-class Part(NamedTuple):
+class NewPassage(NamedTuple):
     """A passage of an event, before it has its place."""
 
     event: Event
@@ -77,20 +77,16 @@ class NewRows:
         return last.id, last.words_by_now
 
     def take(self, events: Sequence[ExtractedEvent]) -> None:
-        """Each step is taken for all events before the next one: what it works with stays at hand, in the processor's
-        cache. Event by event these steps took a sixth more time."""
+        """Each step is taken for all events before the next one, so that the memory that it works with stays near.
+        Event by event these steps took a sixth more time."""
         parts = [part for extracted in events for part in _parts(extracted)]
         said = [parts_of(part.event, part.passage.text, part.entity_type) for part in parts]
-        telling = {part.event.seq for part, what in zip(parts, said, strict=True) if what.stated}
-        # An event that tells anything is known by its first passage.
-        tells = [
-            bool(what.stated) or (not part.number and part.event.seq in telling)
-            for part, what in zip(parts, said, strict=True)
-        ]
+        tell = _tell(parts, said)
         stems = [tokens.words(what.stated) for what in said]
-        names = [tokens.identifiers(part.passage.text) if is_told else [] for part, is_told in zip(parts, tells, strict=True)]
-        for part, what, is_told, own, named in zip(parts, said, tells, stems, names, strict=True):
-            if is_told:
+        texts = [part.passage.text if tells else "" for part, tells in zip(parts, tell, strict=True)]
+        names = [tokens.identifiers(text) for text in texts]
+        for part, what, tells, own, named in zip(parts, said, tell, stems, names, strict=True):
+            if tells:
                 self._add(part, what, own=own, named=named)
             else:
                 self._add_aside(part, what)
@@ -98,7 +94,7 @@ class NewRows:
             if extracted.event.type == "memory.reinforced" and extracted.event.payload:
                 self._reinforce(extracted.event, extracted.event.payload, about=_memory_meant(extracted.rows))
 
-    def _add_aside(self, part: Part, said: Parts) -> None:
+    def _add_aside(self, part: NewPassage, said: Parts) -> None:
         """What tells nothing stands behind the last passage of its episode, and counts for nothing there."""
         event, number, entity, _, passage, _ = part
         episode = self._episode_of(passage.source, passage.time)
@@ -106,7 +102,7 @@ class NewRows:
         place = (episode[0], episode[2], 0, 0, 0, kind, event.actor, passage.speaker, passage.time)
         self._asides.add(Text(0, event.seq, number, event.hash, *place, entity, ""), said.asked, passage.text)
 
-    def _add(self, part: Part, said: Parts, *, own: list[str], named: list[str]) -> None:
+    def _add(self, part: NewPassage, said: Parts, *, own: list[str], named: list[str]) -> None:
         """`own`: the stems of what it tells. `named`: its identifiers."""
         event, of_event, entity, _, passage, derived = part
         text, kind, speaker, source, time, heading, metadata = passage
@@ -153,7 +149,7 @@ class NewRows:
         self._episode += 1
         return [self._episode, source, 0, 0, time]
 
-    def _reinforce(self, event: Event, payload: JsonObject, *, about: str) -> None:
+    def _reinforce(self, event: Event, payload: Any, *, about: str) -> None:
         target = None
         with contextlib.suppress(ZaxyError):
             citation = parse_citation(str(payload.get("citation", "")))
@@ -191,7 +187,7 @@ class NewRows:
         yield from self._stems[max(first - before, 0) : end - before]
 
 
-def _parts(extracted: ExtractedEvent) -> list[Part]:
+def _parts(extracted: ExtractedEvent) -> list[NewPassage]:
     """The passages of an event, in order. What is derived from it stands with the first."""
     event, rows = extracted.event, extracted.rows
     first = rows.entities[0] if rows.entities else None
@@ -200,11 +196,18 @@ def _parts(extracted: ExtractedEvent) -> list[Part]:
     added = derived_of(rows)
     derived = derived_texts(added) if added else ()
     said = passages(event, rows, extracted.sentence)
-    return [_as_part((event, at, entity, kind, said[at], () if at else derived)) for at in range(len(said))]
+    return [_as_new((event, at, entity, kind, said[at], () if at else derived)) for at in range(len(said))]
 
 
-_as_part = partial(tuple.__new__, Part)
-"""What `Part._make` does, without a call for each."""
+_as_new = partial(tuple.__new__, NewPassage)
+"""What `NewPassage._make` does, without a call for each."""
+
+
+def _tell(parts: Sequence[NewPassage], said: Sequence[Parts]) -> list[bool]:
+    """Whether each part is one that words find. An event that tells anything is known by its first passage."""
+    both = list(zip(parts, said, strict=True))
+    telling = {part.event.seq for part, what in both if what.stated}
+    return [bool(what.stated) or (not part.number and part.event.seq in telling) for part, what in both]
 
 
 @lru_cache(4096)
