@@ -44,7 +44,7 @@ def test_a_question_on_a_topic_that_was_never_touched_is_left_to_the_user(memory
     assert reply["current_facts"] == []
 
 
-def test_of_fifteen_questions_on_other_things_of_a_known_kind_at_most_one_is_answered_from_memory(memory: Memory) -> None:
+def test_of_fifteen_questions_on_other_things_of_a_known_kind_at_most_one_is_answered(memory: Memory) -> None:
     """Words cannot tell them from questions that are answered in other words: a reader must."""
     judged = {one: memory.checkout(one, SESSION) for one in OTHER_THINGS}
     answered = {one: reply.as_dict()["diagnostics"]["judgement"] for one, reply in judged.items() if _answers(reply)}

@@ -131,7 +131,11 @@ def test_a_follower_that_finds_only_some_things_brings_a_history_of_its_own(tmp_
     run_all("retrieval_lanes", KEEPERS, tmp_path)
 
 
-@pytest.mark.parametrize("case", [replace(KEEPERS, best=4), replace(KEEPERS, question="Does it snore?")], ids=repr)
+@pytest.mark.parametrize(
+    "case",
+    [replace(KEEPERS, best=4), replace(KEEPERS, question="Does it snore?")],
+    ids=lambda case: str(case.question),
+)
 def test_a_history_of_its_own_must_be_found_with_the_best_first(case: RetrievalLaneCase, tmp_path: Path) -> None:
     with pytest.raises(CheckFailed, match="should find event"):
         named("retrieval_lanes", "what_fits_best_comes_first").run(case, Workbench(tmp_path))

@@ -51,7 +51,7 @@ class Judgement(NamedTuple):
     topic: float
     """How sure it is that anything bears on the question."""
     answer: float
-    """How sure it is that the question is answered: the share of such cases in which the rows that are shown state it."""
+    """How sure it is that the question is answered: in how many of such cases the rows that are shown state it."""
     figures: dict[str, float]
     missing: tuple[str, ...]
     """The telling words of the question that no row has."""
