@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from zaxy.api.models import Closing, EntityRef, Event, ForeignEvent, ImportReceipt, JsonObject
+from zaxy.api.models import Closing, Event, ForeignEvent, ImportReceipt, JsonObject
 from zaxy.errors import CannotImport, InvalidRequest, ZaxyError
 from zaxy.eventloom.admission import (
     IMPORTED,
@@ -23,10 +23,10 @@ from zaxy.eventloom.admission import (
 from zaxy.eventloom.citation import SCHEME, Citation, parse_citation
 from zaxy.eventloom.drafts import AdmittedDraft, own_draft
 from zaxy.eventloom.event_log import EventLog
-from zaxy.extract.closings import closings_as_json, closings_from_json
+from zaxy.extract.closings import INVALIDATED, closings_as_json, closings_from_json, has_row
 from zaxy.extract.housekeeping import IMPORT_ACTOR, IMPORTED_ERASED, TYPES as HOUSEKEEPING
 from zaxy.extract.references import CITED_BY, REFERRING
-from zaxy.extract.rules import ERASED, extract
+from zaxy.extract.rules import ERASED
 from zaxy.extract.times import utc_text
 from zaxy.plugins.families import Families
 from zaxy.security.session_ids import check_session_id
@@ -39,6 +39,8 @@ MAX_ORIGIN_CHARS = 240
 Progress = Callable[[int, int], None]
 Origin = Citation | str
 """What names an event where it came from."""
+Place = tuple[str, int]
+"""The session and the number of an event where it came from."""
 
 
 def import_events(
@@ -58,7 +60,7 @@ def import_events(
             "Pass a list, or an object whose __iter__ begins again: all are checked before the first is written.",
         )
     found = _Checked(events, families)
-    endings = _Endings(found.ended, _citations(events, found.ended))
+    endings = _Endings(found.ended, _named_in(events, found.ended), families)
     writer = _Writer(log, session, families, endings=endings)
     for number, event in enumerate(events, 1):
         writer.take(event)
@@ -73,11 +75,11 @@ def import_events(
 
 
 class _Checked:
-    """All events, each looked at once: how many there are, and what the erased ones had closed."""
+    """All events, each looked at once: how many there are, and what some had closed that no longer say it."""
 
     def __init__(self, events: Iterable[ForeignEvent], families: Families) -> None:
         self.count = self.as_data = 0
-        self.ended: dict[int, list[Any]] = {}
+        self.ended: dict[Place, list[Any]] = {}
         for event in events:
             try:
                 draft = _draft(event, families)
@@ -88,7 +90,9 @@ class _Checked:
                 ) from None
             self.count += 1
             self.as_data += draft.type.startswith(IMPORTED_PREFIX)
-            self.ended.update(_ended_by_erased(event))
+            for place, item in _ended_by(event):
+                items = self.ended.setdefault(place, [])
+                items += [item] if item not in items else []
 
 
 class _Writer:
@@ -108,7 +112,8 @@ class _Writer:
             self.flush()  # the event that it ends may be among these, and must be in the log first
             if self._found(_origin(event)):
                 return  # imported before the event that it ends, or before a package that owns its type came
-        endings = [ending for item in closings for ending in self._endings.here(item, self._found)]
+        origin = _origin(event)
+        endings = [ending for item in closings for ending in self._endings.here(item, origin, self._found)]
         self._pending.append(_draft(event, self._families, local=self._local, closings=endings))
         if len(self._pending) >= BATCH_EVENTS:
             self.flush()
@@ -132,50 +137,68 @@ class _Writer:
 
 
 class _Endings:
-    """What erased events had closed, by their seqs. It stays closed though they are gone."""
+    """What events had closed that do not say it any more, since they or others were erased. It stays closed; but no
+    import ends a row that did not come with it."""
 
-    def __init__(self, ended: dict[int, list[Any]], cited: dict[int, Citation]) -> None:
+    def __init__(self, ended: dict[Place, list[Any]], came: dict[Place, ForeignEvent], families: Families) -> None:
+        """`came`: the events of the import that closings name."""
         self._ended = ended
-        self._cited = cited
+        self._came = came
+        self._families = families
 
     def of(self, origin: Origin) -> list[Any]:
-        return self._ended.get(origin.seq, []) if isinstance(origin, Citation) else []
+        return self._ended.get((origin.session, origin.seq), []) if isinstance(origin, Citation) else []
 
-    def here(self, item: Any, found: Callable[[Citation], Event | None]) -> list[dict[str, object]]:
+    def here(self, item: Any, origin: Origin, found: Callable[[Origin], Event | None]) -> list[dict[str, object]]:
         """A closing in terms of this log. With a `row`, it ends only that row of the event that it names."""
         (closing,) = closings_from_json([item]) or (None,)
-        if closing is None or closing.seq is None:
-            return closings_as_json([closing] if closing else [])
-        event = found(self._cited[closing.seq]) if closing.seq in self._cited else None
-        if event is None:
+        if closing is None or closing.seq is None or not isinstance(origin, Citation):
             return []
-        row = item.get("row")
-        if row is None:
-            return closings_as_json([Closing(closing.at, seq=event.seq)])
-        entities = extract(event).entities
-        if type(row) is not int or not 0 <= row < len(entities):
+        came = self._came.get((origin.session, closing.seq))
+        event = found(_origin(came)) if came else None
+        if came is None or event is None or not self._says_the_same(event, came):
             return []
-        return closings_as_json([Closing(closing.at, EntityRef(entities[row].entity_type, entities[row].name))])
+        (ended,) = closings_as_json([Closing(closing.at, seq=event.seq)])
+        return [{**ended, "row": item["row"], "only": True} if has_row(item) else ended]
+
+    def _says_the_same(self, event: Event, came: ForeignEvent) -> bool:
+        """Whether a local copy is that of this event, and not of another one that was given the same citation."""
+        others = {IMPORTED_FROM, "closings", *_citing_fields(came)}
+        payloads = event.payload or {}, _draft(came, self._families).payload
+        mine, theirs = ({key: value for key, value in one.items() if key not in others} for one in payloads)
+        return mine == theirs
 
 
-def _ended_by_erased(event: ForeignEvent) -> dict[int, list[Any]]:
-    """What an erased event had closed, by its seq, as the record of the erasure says."""
-    payload, origin = event.payload, _origin(event)
-    items = payload.get("closings") if payload else None
-    if not isinstance(items, list) or not isinstance(origin, Citation) or event.type not in (ERASED, IMPORTED_ERASED):
-        return {}
-    seq = payload.get("seq") if payload and event.type == ERASED else origin.seq
-    return {seq: items} if type(seq) is int else {}
+def _ended_by(event: ForeignEvent) -> Iterator[tuple[Place, Any]]:
+    """What was closed, beside the place of the event that had closed it: by the event itself, as it was handed over or
+    as an import before has noted, or by another one that the record of an erasure names."""
+    payload, origin = event.payload or {}, _origin(event)
+    if not isinstance(origin, Citation):
+        return
+    earlier = payload.get(IMPORTED_FROM) if event.type == INVALIDATED else None
+    noted = earlier if isinstance(earlier, dict) else payload if event.type in (ERASED, IMPORTED_ERASED) else {}
+    seq = payload.get("seq") if event.type == ERASED else origin.seq
+    for items in (event.closings, noted.get("closings")):
+        for item in items if isinstance(items, list | tuple) else ():
+            by = item.get("by", seq) if isinstance(item, dict) else None
+            if type(by) is int:
+                yield (origin.session, by), {name: item.get(name) for name in ("at", "row", "seq")}
 
 
-def _citations(events: Iterable[ForeignEvent], ended: dict[int, list[Any]]) -> dict[int, Citation]:
-    """The citations of events that closings name by seq. The events are gone through again if there are any."""
-    closings = closings_from_json([item for items in ended.values() for item in items])
-    wanted = {closing.seq for closing in closings}
-    if wanted <= {None}:
-        return {}
-    origins = map(_origin, events)
-    return {origin.seq: origin for origin in origins if isinstance(origin, Citation) and origin.seq in wanted}
+def _named_in(events: Iterable[ForeignEvent], ended: dict[Place, list[Any]]) -> dict[Place, ForeignEvent]:
+    """The events that closings name. All are gone through again if there are any."""
+    wanted = {
+        (session, closing.seq)
+        for (session, _), items in ended.items()
+        for closing in closings_from_json(items)
+        if closing.seq is not None
+    }
+    places = ((_origin(event), event) for event in events) if wanted else ()
+    return {
+        (origin.session, origin.seq): event
+        for origin, event in places
+        if isinstance(origin, Citation) and (origin.session, origin.seq) in wanted
+    }
 
 
 def _origin(event: ForeignEvent) -> Origin:
@@ -209,7 +232,7 @@ def _draft(
     """An event from elsewhere as the log takes it. A type that only Zaxy or a package may write becomes a plain
     imported one.
 
-    `closings`: what it had closed, if it was erased since.
+    `closings`: what it had closed, if it was erased since, or what it refers to.
     """
     origin, type_, actor = _origin(event), event.type, event.actor
     kept: dict[str, Any] = {"citation" if isinstance(origin, Citation) else "source": event.origin, "time": event.time}
@@ -228,6 +251,8 @@ def _draft(
         kept |= {"type": type_, "actor": actor}
         actor = IMPORT_ACTOR if type_ in HOUSEKEEPING or actor == OWN_ACTOR else actor
         type_ = f"{IMPORTED_PREFIX}{type_}"
+    elif type_ == INVALIDATED and closings:
+        kept["closings"] = list(closings)
     if IMPORTED_FROM in payload:
         kept["earlier"] = payload[IMPORTED_FROM]
     imported = {**payload, IMPORTED_FROM: kept}

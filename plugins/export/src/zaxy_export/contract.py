@@ -25,7 +25,7 @@ ALGORITHM = "none"
 RECORDED: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("decision.made", {"decision": "The importer reads CSV", "key": "importer-format"}, ""),
     ("fact.recorded", {"fact": "The importer limit is 40 files"}, "restricted"),
-    ("fact.recorded", {"fact": "The importer limit is 50 files"}, ""),
+    ("decision.made", {"decision": "The importer reads JSON", "key": "importer-format"}, ""),
 )
 KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object", list: "list"}
 NUMBERS = ("confidence",)

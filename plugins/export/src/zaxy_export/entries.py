@@ -5,11 +5,12 @@ Only the built-in rules count, so that a log gives the same entries on every mac
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from orjson import dumps
 
-from zaxy.api import MAX_DEPTH, Edge, Entity, Event, canonical_json, extract
+from zaxy.api import MAX_DEPTH, Edge, Entity, Event, JsonObject, canonical_json, extract
 from zaxy_export.selector import EVENT, SEMANTIC, Selector
 
 SCHEMA = "zaxy.export.v1"
@@ -21,12 +22,15 @@ MAX_ENTRY_DEPTH = MAX_DEPTH + 2
 _PAYLOAD, _AFTER_PAYLOAD = b'"payload":', b',"payload_digest":"'
 
 
-def entries_of(event: Event, line: bytes, selector: Selector) -> list[bytes]:
-    """The entries of an event that a selector takes, in order. `line`: the event as the log holds it."""
+def entries_of(event: Event, line: bytes, selector: Selector, *, closings: Sequence[JsonObject] = ()) -> list[bytes]:
+    """The entries of an event that a selector takes, in order. `line`: the event as the log holds it.
+
+    `closings`: what it had closed, if it does not say that any more.
+    """
     citation, seq, time = event.citation.encode(), event.seq, event.time
     found = []
     if EVENT in selector.grains and selector.holds_at(time):
-        content = _event(event, line)
+        content = _event(event, line, closings)
         found.append(_entry(EVENT, event.type, citation=citation, seq=seq, content=content, since=time))
     if SEMANTIC in selector.grains and event.payload is not None:
         rows = extract(event)
@@ -68,17 +72,19 @@ def _entry(grain: str, kind: str, *, citation: bytes, seq: int, content: bytes, 
     )
 
 
-def _event(event: Event, line: bytes) -> bytes:
+def _event(event: Event, line: bytes, closings: Sequence[JsonObject]) -> bytes:
     """The payload's bytes are taken from the line, where they are canonical already."""
     erased, tier = b"", b""
+    ended = b'"closings":%b,' % canonical_json(list(closings)) if closings else b""
     if event.payload is not None:
         payload = line[line.index(_PAYLOAD) + len(_PAYLOAD) : line.rindex(_AFTER_PAYLOAD)]
     else:
         payload, erased = b"null", b'"erased":true,'
     if event.sensitivity != DEFAULT_SENSITIVITY:
         tier = b'"sensitivity":%b,' % dumps(event.sensitivity)
-    return b'{"actor":%b,%b"payload":%b,%b"thread":%b,"type":%b}' % (
+    return b'{"actor":%b,%b%b"payload":%b,%b"thread":%b,"type":%b}' % (
         dumps(event.actor),
+        ended,
         erased,
         payload,
         tier,

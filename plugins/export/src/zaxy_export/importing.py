@@ -101,6 +101,7 @@ class _BundleEvents:
                 content.get("payload"),
                 sensitivity=content.get("sensitivity", DEFAULT_SENSITIVITY),
                 erased=content.get("erased") is True,
+                closings=content.get("closings") or (),
             )
 
 

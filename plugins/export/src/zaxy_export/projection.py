@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 
 from zaxy.api import Event, MemoryAccess
 from zaxy_export.entries import entries_of
+from zaxy_export.erasures import Erasures
 from zaxy_export.selector import Selector
 
 BATCH_EVENTS = 4096
@@ -34,11 +35,12 @@ def project(
         first, last = min(found, default=last + 1), max(found, default=0)
     if selector.limit is not None:
         first = _first_of_latest(memory, session, selector=selector, found=found, first=first, last=last)
+    erasures = Erasures(memory, session, head)
     for event, line in memory.lines(session, first=first, last=last) if first <= last else ():
         if progress and not event.seq % 1024:
             progress(event.seq - first, last - first + 1)
         if _matches(event, selector, found):
-            yield from entries_of(event, line, selector)
+            yield from entries_of(event, line, selector, closings=erasures.closings_of(event))
     if progress:
         progress(1, 1)
 

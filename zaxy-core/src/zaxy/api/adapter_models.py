@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -131,6 +131,10 @@ class ForeignEvent:
     sensitivity: str = "internal"
     erased: bool = False
     """Whether its payload was erased before it came here, which leaves None of it."""
+    closings: Sequence[JsonObject] = ()
+    """What it had closed, if that cannot be read off its payload: `{"at": time, "seq": seq, "row": place}`. `seq` is of
+    the log that its citation names, `row` the place of a thing among those of that event; without it all of them are
+    meant. Only what comes with the same import is closed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,7 +188,8 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """What an event ends: the rows of an entity, or of the event `seq`, that hold at its own time or later."""
+    """What an event ends: the rows of an entity, or of the event `seq`, that hold at its own time or later. With both
+    it ends only the rows of that entity which that event opened."""
 
     at: str
     """From when on it no longer holds; never empty."""

@@ -115,7 +115,7 @@ def open_version(around: Iterable[Version], row: Entity | Edge, event: Event, nu
 
 def end_versions(around: Iterable[Version], closing: Closing, event: Event) -> tuple[Version, ...]:
     """The versions that a closing ends: those that hold at its event's time or later. An end never moves later. One of
-    an extractor ends no rows but the extractor's own.
+    an extractor ends no rows but the extractor's own, and one that names an event no rows but those that it opened.
 
     `around` must have the last version that begins by the event's time and all that begin later, void ones aside; or
     the rows of the event that the closing names.
@@ -125,6 +125,7 @@ def end_versions(around: Iterable[Version], closing: Closing, event: Event) -> t
         for version in around
         if (not version.valid_to or version.valid_to > max(event.time, closing.at, version.valid_from))
         and (not closing.extractor or _maker(version) == closing.extractor)
+        and closing.seq in (None, version.opened_seq)
     )
 
 

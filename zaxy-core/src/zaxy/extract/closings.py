@@ -6,10 +6,13 @@ from collections.abc import Iterable
 
 from zaxy.api.models import Closing, EntityRef, Event, JsonObject
 from zaxy.errors import ZaxyError
+from zaxy.eventloom.admission import IMPORTED_FROM
 from zaxy.eventloom.citation import SCHEME, parse_citation
+from zaxy.extract.housekeeping import IMPORTED_ERASED
 from zaxy.extract.texts import entity_name, text_of
 from zaxy.extract.times import utc_text
 
+INVALIDATED = "memory.invalidated"
 MAX_SUPERSEDED = 500
 """These fit into the record of an erasure, whatever they are called."""
 
@@ -47,6 +50,23 @@ def closings_as_json(closings: Iterable[Closing]) -> list[dict[str, object]]:
         {"at": closing.at, "entity": list(closing.entity) if closing.entity else None, "seq": closing.seq}
         for closing in closings
     ]
+
+
+def row_closings(event: Event) -> list[JsonObject]:
+    """The closings of single rows that an import has written into an event, which only the log can tell more of: what
+    an erased event had closed, or an invalidation that refers to one."""
+    payload = event.payload or {}
+    if event.type == INVALIDATED:
+        origin = payload.get(IMPORTED_FROM)
+        recorded = origin.get("closings") if isinstance(origin, dict) else None
+    else:
+        recorded = payload.get("closings") if event.type == IMPORTED_ERASED else None
+    return [item for item in recorded if has_row(item)] if isinstance(recorded, list) else []
+
+
+def has_row(item: object) -> bool:
+    """Whether a recorded closing is of one row of the event that it names."""
+    return isinstance(item, dict) and item.get("row") is not None
 
 
 def closings_from_json(recorded: object) -> tuple[Closing, ...]:

@@ -8,13 +8,12 @@ from typing import NamedTuple
 from zaxy.api.models import Closing, Entity, EntityRef, Event, Extraction
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.citation import Citation, parse_citation
-from zaxy.extract.closings import ends_at
+from zaxy.extract.closings import INVALIDATED as INVALIDATED, ends_at
 from zaxy.extract.feedback import feedback_edges
 from zaxy.extract.own_use import FEEDBACK
 from zaxy.extract.texts import entity_name, text_of
 from zaxy.extract.times import utc_text
 
-INVALIDATED = "memory.invalidated"
 REFERRING = frozenset((*FEEDBACK, INVALIDATED))
 """The types of events that are about a memory."""
 CITED_BY = ("entity_citation", "citation")

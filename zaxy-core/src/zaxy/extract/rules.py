@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from zaxy.api.models import Edge, Entity, EntityRef, Event, Extraction, JsonObject
+from zaxy.api.models import Closing, Edge, Entity, EntityRef, Event, Extraction, JsonObject
 from zaxy.eventloom.admission import IMPORTED_FROM
 from zaxy.extract import (
     coordination,
@@ -17,7 +17,7 @@ from zaxy.extract import (
     work,
     workspaces,
 )
-from zaxy.extract.closings import closings_from_json, invalidated, superseded
+from zaxy.extract.closings import closings_from_json, has_row, invalidated, superseded
 from zaxy.extract.housekeeping import IMPORTED_ERASED, is_housekeeping
 from zaxy.extract.properties import kept
 from zaxy.extract.references import INVALIDATED as INVALIDATED, reference_of
@@ -53,10 +53,10 @@ def extract(event: Event) -> Extraction:
     if payload is None:
         return NOTHING
     if event.type == ERASED:
-        return Extraction(closings=closings_from_json(payload.get("closings")))
+        return Extraction(closings=_whole(payload.get("closings")))
     if is_housekeeping(event):
         ended = payload.get("closings") if event.type == IMPORTED_ERASED else None
-        return Extraction(closings=closings_from_json(ended)) if ended else NOTHING
+        return Extraction(closings=_whole(ended)) if ended else NOTHING
     if IMPORTED_FROM in payload:  # where it came from is no part of what it says
         payload = {key: value for key, value in payload.items() if key != IMPORTED_FROM}
     if event.type == INVALIDATED:
@@ -64,6 +64,12 @@ def extract(event: Event) -> Extraction:
         if ends or reference_of(event):  # what a reference means, only the log can say
             return Extraction(closings=tuple(ends))
     return _rows(event, payload, RULES.get(event.type, UNKNOWN))
+
+
+def _whole(recorded: object) -> tuple[Closing, ...]:
+    """The closings of whole events and things; what the row of an event is called, only the log can say."""
+    items = recorded if isinstance(recorded, list) else []
+    return closings_from_json([item for item in items if not has_row(item)])
 
 
 def extract_each(events: Iterable[Event]) -> list[Extraction]:

@@ -12,7 +12,7 @@ from zaxy.api.models import Closing, Cursor, EntityRef, Event, ExtractedEvent, E
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.event_log import EventLog
 from zaxy.extract import rules
-from zaxy.extract.closings import closings_from_json
+from zaxy.extract.closings import closings_from_json, row_closings
 from zaxy.extract.derived import FORMAT, marked_rows
 from zaxy.extract.housekeeping import is_housekeeping
 from zaxy.extract.references import INVALIDATED, REFERRING, reference_of, with_thing
@@ -208,19 +208,33 @@ def ended_by_erased(
     return found
 
 
+def ended_elsewhere(store: EventLog, extractors: Extractors, events: Iterable[Event]) -> dict[int, tuple[Closing, ...]]:
+    """What events ended where they came from, as an import has written it: rows of events that came with them, and of
+    nobody else, whatever has their names here."""
+    found = {}
+    for event in events:
+        items = row_closings(event)
+        recorded = [one for item in items for one in _recorded(store, extractors, event.session, item=item)]
+        if recorded:
+            found[event.seq] = tuple(recorded)
+    return found
+
+
 def refers_to_erased(event: Event, things: Mapping[int, EntityRef]) -> bool:
     """Whether it refers to an event that does not say any more what it is about."""
     return event.type == INVALIDATED and event.seq not in things and reference_of(event) is not None
 
 
 def _recorded(store: EventLog, extractors: Extractors, session: str, *, item: object) -> Sequence[Closing]:
-    """A closing in the record of an erasure. One that has a `row` closes only that row of the event that it names."""
+    """A closing in the record of an erasure. One that has a `row` closes what that row of the event is about; with
+    `only`, no more of it than what that event opened."""
     closings = closings_from_json([item])
-    row = item.get("row") if isinstance(item, dict) else None
+    row, only = (item.get("row"), item.get("only")) if isinstance(item, dict) else (None, None)
     if row is None or not closings or closings[0].seq is None:
         return closings
     event = store.get(session, closings[0].seq)
     entities = extractors.recorded([event])[0].entities if event else ()
     if type(row) is not int or not 0 <= row < len(entities):
         return ()
-    return (Closing(closings[0].at, entity=EntityRef(entities[row].entity_type, entities[row].name)),)
+    thing = EntityRef(entities[row].entity_type, entities[row].name)
+    return (Closing(closings[0].at, thing, closings[0].seq if only is True else None),)

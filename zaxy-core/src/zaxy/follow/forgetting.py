@@ -8,7 +8,7 @@ from pathlib import Path
 
 from zaxy.api.models import AsOf, EntityRef, EntityRow, Event, Extraction
 from zaxy.eventloom.event_log import EventLog
-from zaxy.extract.closings import closings_as_json
+from zaxy.extract.closings import closings_as_json, row_closings
 from zaxy.extract.names import entity_key
 from zaxy.extract.references import with_thing
 from zaxy.follow.extraction import Extractors
@@ -34,7 +34,7 @@ def ended_by(
     at = {closing.entity: closing.at for closing in rows.closings if closing.entity is not None}
     for entity in rows.entities:
         at.setdefault(EntityRef(entity.entity_type, entity.name), entity.observed_at or event.time)
-    ended = closings_as_json(closings)
+    ended = [*closings_as_json(closings), *map(dict, row_closings(event))]
     for ref, moment in at.items():
         held = [row for time in (event.time, AFTER_ALL) for row in versions(event.session, ref, AsOf(time, event.seq))]
         # Before the event the thing may have had no other name than the one that its rows have.

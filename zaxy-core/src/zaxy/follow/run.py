@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from zaxy.api.models import Batch, Closing, Cursor, EntityRef, Event, ExtractedEvent
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.event_log import EventLog
-from zaxy.follow.extraction import Extractors, ended_by_erased, refers_to_erased, things_cited
+from zaxy.follow.extraction import Extractors, ended_by_erased, ended_elsewhere, refers_to_erased, things_cited
 from zaxy.follow.pace import Pace
 from zaxy.follow.scrubbing import NAMES, Scrubber, began_at
 
@@ -205,11 +205,14 @@ class Run:
     def _ended_by(self, events: Sequence[Event], things: Mapping[int, EntityRef]) -> dict[int, tuple[Closing, ...]]:
         """What erased events had closed, and those that refer to them. The log tells it behind them, and is looked
         through only if there are any."""
+        ended = ended_elsewhere(self._store, self._extractors, events)
         if all(event.payload is not None and not refers_to_erased(event, things) for event in events):
-            return {}
+            return ended
         if self._ended is None:
             self._ended = ended_by_erased(self._store, self._extractors, self._session, after=self._cursor)
-        return self._ended
+        for seq, closings in self._ended.items():
+            ended[seq] = (*ended.get(seq, ()), *closings)
+        return ended
 
     @property
     def _seq(self) -> int:

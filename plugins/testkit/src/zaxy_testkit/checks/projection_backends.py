@@ -322,6 +322,16 @@ def an_extractor_ends_no_rows_but_its_own(backend: ProjectionBackend) -> None:
 
 
 @check_graph
+def a_closing_of_an_entity_and_an_event_closes_only_the_row_of_both(backend: ProjectionBackend) -> None:
+    """Hand closings on as they are: by its `seq`, `zaxy.api.end_versions` knows which row of the entity is meant."""
+    feed(backend, sample(1, person("ada"), person("bob")), sample(2, person("eve")))
+    closings = [Closing(moment(3), ADA, 1), Closing(moment(3), EntityRef("person", "eve"), 1)]
+    feed(backend, sample(3, closings=closings))
+    found = sorted(names(backend.current(SESSION, ["person"], NOW, 10)))
+    expect(found == ["bob", "eve"], f"event 1 opened 'ada', and not 'eve'; open are {found}")
+
+
+@check_graph
 def a_closing_spares_what_its_own_event_opens(backend: ProjectionBackend) -> None:
     """Carry out an event's closings before you open its rows: it may end a thing and begin it again."""
     again = sample(3, person("ada", "new"), closings=[Closing(moment(3), entity=ADA)])
