@@ -22,6 +22,7 @@ from zaxy.eventloom.opening import files_log
 from zaxy.extract import rules
 from zaxy.follow.extraction import Extractors
 from zaxy.follow.loop import Loop
+from zaxy.follow.run import BATCH, GROWTH, MAX_BATCH, next_batch
 from zaxy.memory import Memory
 from zaxy.text.ranking import Hit
 
@@ -107,6 +108,23 @@ def test_every_event_is_taken_once_in_batches(store: EventLog, tmp_path: Path) -
     loop.catch_up(SESSION)
     assert one.seqs == list(range(1, 1204))
     assert one.batches == len(seen) + 1
+
+
+@pytest.mark.parametrize(
+    ("events", "took", "seconds", "expected"),
+    [
+        (1000, 0.5, 1.0, 2000),  # as many as took that long
+        (1000, 0.5, 0.3, 600),  # no more than the deadline leaves time for
+        (1000, 9.0, 1.0, BATCH),  # never fewer
+        (BATCH, 0.001, 1.0, GROWTH * BATCH),  # one quick batch says little
+        (MAX_BATCH, 0.0, 1.0, MAX_BATCH),  # never more
+        (1000, 0.5, -1.0, BATCH),
+    ],
+)
+def test_a_batch_is_as_large_as_the_last_one_lets_expect(
+    events: int, took: float, seconds: float, expected: int
+) -> None:
+    assert next_batch(events, took, seconds) == expected
 
 
 def test_followers_at_different_places_are_each_brought_to_the_end(store: EventLog, tmp_path: Path) -> None:

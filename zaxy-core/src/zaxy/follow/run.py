@@ -159,7 +159,7 @@ class Run:
             self._cursor = after
             took = time.monotonic() - began
             pace.measured(len(page.events), took)
-            count = _next_batch(len(page.events), took, min(QUICK, deadline - time.monotonic()))
+            count = next_batch(len(page.events), took, min(QUICK, deadline - time.monotonic()))
             if progress:
                 progress(after.seq, self._head.seq)
             if not allows(self._head.seq - self._seq, deadline - time.monotonic()):
@@ -223,7 +223,7 @@ class Run:
         return FollowerState(name, self._session, self._seq, behind, cursor=self._cursor)
 
 
-def _next_batch(events: int, took: float, seconds: float) -> int:
+def next_batch(events: int, took: float, seconds: float) -> int:
     """How many events to take next, if the last batch took so long and the next one should take at most `seconds`."""
     fitting = int(events * seconds / max(took, 1e-6))
     return max(min(fitting, GROWTH * events, MAX_BATCH), BATCH)
