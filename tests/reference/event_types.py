@@ -116,6 +116,12 @@ class Meddling(Family):
         return replace(rows, closings=(*rows.closings, Closing(event.time, EntityRef("decision", "oil"))))
 
 
+class NamedOtherwise(Family):
+    def extract(self, event: Event) -> Extraction:
+        rows = super().extract(event)
+        return replace(rows, entities=tuple(replace(e, name=f"review of {e.name}") for e in rows.entities))
+
+
 WRONG = {
     "it_has_the_methods_of_its_protocol": VersionAsAMethod,
     "its_version_is_a_text_and_stays_the_same": VersionByTheFolder,
@@ -129,5 +135,6 @@ WRONG = {
     "the_manifest_describes_the_samples": Undescribed,
     "its_rows_are_of_types_that_the_manifest_names": OfAnotherType,
     "it_ends_nothing_but_its_own": Meddling,
+    "ids_and_titles_name_what_lives": NamedOtherwise,
     "a_payload_without_its_fields_is_no_error": Demanding,
 }

@@ -196,6 +196,11 @@ class ClosesForAnybody(Backend):
         super()._close(event, replace(closing, extractor=""))
 
 
+class ClosesWhatAnyEventOpened(Backend):
+    def _close(self, event: Event, closing: Closing) -> None:
+        super()._close(event, replace(closing, seq=None) if closing.entity else closing)
+
+
 class ClosesEdgesToo(Backend):
     def _close(self, event: Event, closing: Closing) -> None:
         super()._close(event, closing)
@@ -377,6 +382,7 @@ WRONG = {
     "a_closing_of_an_entity_leaves_its_edges": ClosesEdgesToo,
     "a_closing_of_an_event_closes_the_rows_it_opened": ClosesEntitiesOnly,
     "an_extractor_ends_no_rows_but_its_own": ClosesForAnybody,
+    "a_closing_of_an_entity_and_an_event_closes_only_the_row_of_both": ClosesWhatAnyEventOpened,
     "a_closing_spares_what_its_own_event_opens": ClosesLast,
     "a_closing_dated_before_a_row_closes_it_too": ClosesNoLaterRow,
     "a_closed_entity_opens_again_when_it_comes_again": OpensOnce,
