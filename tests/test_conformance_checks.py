@@ -164,3 +164,23 @@ def test_what_a_check_looks_for_may_be_in_memory(tmp_path: Path) -> None:
     known = named("doctor_checks", "it_finds_what_is_wrong_and_says_what_to_do")
     with pytest.raises(CheckFailed, match="every row is ok"):
         known.run(HealthCheckCase(Unsettled), Workbench(tmp_path))
+
+
+class Asking:
+    """It wants somebody to have asked something."""
+
+    def __init__(self, context: object) -> None: ...
+
+    def check(self, checkup: Checkup) -> Sequence[Finding]:
+        if checkup.has_memory:
+            with checkup.open_memory() as memory:
+                if memory.latest(types=("question.*",)):
+                    return [Finding("questions", "ok", "somebody has asked")]
+        return [Finding("questions", "warning", "nobody has asked", "Ask something.")]
+
+
+def test_what_a_check_wants_may_be_in_memory(tmp_path: Path) -> None:
+    run_all("doctor_checks", HealthCheckCase(Asking, well_memory=ask), tmp_path)
+    known = named("doctor_checks", "it_is_content_where_nothing_is_wrong")
+    with pytest.raises(CheckFailed, match="nothing is wrong"):
+        known.run(HealthCheckCase(Asking), Workbench(tmp_path))

@@ -30,6 +30,8 @@ def _nothing(place: Path | MemoryAccess) -> None:
 class HealthCheckCase(Case):
     well: Callable[[Path], None] = field(default=_nothing, kw_only=True)
     """Puts into a workspace's folder what the check wants to find there."""
+    well_memory: Callable[[MemoryAccess], object] = field(default=_nothing, kw_only=True)
+    """Appends what the check wants to find in memory."""
     broken: Callable[[Path], None] = field(default=_nothing, kw_only=True)
     """Leaves something wrong in a workspace's folder."""
     broken_settings: Mapping[str, object] = field(default_factory=dict, kw_only=True)
@@ -138,7 +140,7 @@ def _no_memory() -> AbstractContextManager[MemoryAccess]:
 def _well(case: HealthCheckCase, bench: Workbench) -> Sequence[Finding]:
     folder = _folder(bench, "well")
     case.well(folder)
-    return _rows(case, bench, folder=folder, append=_nothing)
+    return _rows(case, bench, folder=folder, append=case.well_memory)
 
 
 def _broken(case: HealthCheckCase, bench: Workbench) -> Sequence[Finding]:

@@ -174,8 +174,9 @@ def the_digest_does_not_depend_on_batch_sizes(case: Case, bench: Workbench) -> N
 
 
 def the_digest_changes_with_the_content(case: Case, bench: Workbench) -> None:
-    """Hash all that you hold of the session, not only the cursor, the event hashes or how many rows there are."""
-    events = history("changing", 6)
+    """Hash all that you hold of the session, not only the cursor, the event hashes or how many rows there are.
+    A follower that keeps only some events brings a `history` of these."""
+    events = getattr(case, "history", history)("changing", 6)
     with closing(bench.make(case)) as follower:
         seen = [follower.digest("changing")]
         for event in events:
