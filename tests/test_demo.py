@@ -58,7 +58,7 @@ def test_the_steps_as_data_say_what_was_shown(zaxy: Zaxy) -> None:
     assert not [text for text in texts["asked_again"] if text.startswith("Keep login sessions in Redis")]
     assert "1 superseded decision was left out" in texts["asked_again"]
     assert texts["asked_as_of"] == ["Keep login sessions in Redis"]
-    assert texts["unknown"] == ["Memory does not know: ask_user, confidence 0.03"]
+    assert texts["unknown"] == ["Memory does not know: ask_user, confidence 0.07"]
     assert texts["tampered_with"][0].startswith("damaged at event 3")
     cited = [line for name in ("asked", "asked_again", "asked_as_of") for line in step(told, name)["shown"]]
     assert sum("citation" in line for line in cited) == 3
