@@ -15,7 +15,7 @@ from zaxy.eventloom.drafts import admit_draft
 from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.opening import files_log
 from zaxy.observe.readiness import OBSERVATIONS, Watching
-from zaxy.observe.self_test import WINDOW_S, soak
+from zaxy.observe.self_test import WINDOW_S, self_test
 
 SESSION = "shop-default"
 NONE = Watching(False, False)
@@ -49,50 +49,50 @@ def observe(log: EventLog, *types: str, **payload: Any) -> None:
 
 def test_it_passes_when_every_kind_was_seen_within_half_an_hour(log: EventLog, clock: Clock) -> None:
     observe(log, *OBSERVATIONS)
-    report = soak(log, SESSION, NONE, clock.now + timedelta(seconds=WINDOW_S))
+    report = self_test(log, SESSION, NONE, clock.now + timedelta(seconds=WINDOW_S))
     assert report.passed
-    told = report.as_dict()
-    assert (told["beta_criteria"], told["stale_lanes"], told["missing_lanes"]) == ("pass", [], [])
+    report = report.as_dict()
+    assert (report["beta_criteria"], report["stale_lanes"], report["missing_lanes"]) == ("pass", [], [])
     last = log.last_event(SESSION)
-    assert told["latest"]["seq"] == last.seq
-    assert told["latest"]["hash"] == last.hash
-    assert told["remediation"] == []
+    assert report["latest"]["seq"] == last.seq
+    assert report["latest"]["hash"] == last.hash
+    assert report["remediation"] == []
 
 
 def test_a_second_more_makes_a_lane_stale_and_says_what_to_do(log: EventLog, clock: Clock) -> None:
     observe(log, *OBSERVATIONS)
     clock.now += timedelta(seconds=WINDOW_S + 1)
     observe(log, *OBSERVATIONS[:2])
-    told = soak(log, SESSION, NONE, clock.now).as_dict()
-    assert told["beta_criteria"] == "fail"
-    assert told["stale_lanes"] == list(OBSERVATIONS[2:])
-    assert [lane["status"] for lane in told["lanes"]] == ["fresh", "fresh", "stale", "stale"]
-    assert "Nothing new for 30 minutes" in told["lanes"][2]["remediation"]
+    report = self_test(log, SESSION, NONE, clock.now).as_dict()
+    assert report["beta_criteria"] == "fail"
+    assert report["stale_lanes"] == list(OBSERVATIONS[2:])
+    assert [lane["status"] for lane in report["lanes"]] == ["fresh", "fresh", "stale", "stale"]
+    assert "Nothing new for 30 minutes" in report["lanes"][2]["remediation"]
 
 
 def test_a_missing_lane_says_how_to_wire_it(log: EventLog, clock: Clock) -> None:
     observe(log, *OBSERVATIONS[:3])
-    told = soak(log, SESSION, NONE, clock.now).as_dict()
-    assert told["missing_lanes"] == ["transcript.turn"]
-    assert told["remediation"][0].startswith("transcript.turn: Never seen: install hooks with 'zaxy hooks")
+    report = self_test(log, SESSION, NONE, clock.now).as_dict()
+    assert report["missing_lanes"] == ["transcript.turn"]
+    assert report["remediation"][0].startswith("transcript.turn: Never seen: install hooks with 'zaxy hooks")
 
 
 def test_importing_what_happened_long_ago_is_not_being_alive(log: EventLog, clock: Clock) -> None:
     observe(log, *OBSERVATIONS, occurred_at="2026-04-01T00:00:00Z")
-    assert soak(log, SESSION, NONE, clock.now).as_dict()["stale_lanes"] == list(OBSERVATIONS)
+    assert self_test(log, SESSION, NONE, clock.now).as_dict()["stale_lanes"] == list(OBSERVATIONS)
 
 
 def test_a_configured_watcher_must_run(log: EventLog, clock: Clock) -> None:
     observe(log, *OBSERVATIONS)
-    assert soak(log, SESSION, Watching(True, True), clock.now).passed
-    stopped = soak(log, SESSION, Watching(True, False), clock.now)
+    assert self_test(log, SESSION, Watching(True, True), clock.now).passed
+    stopped = self_test(log, SESSION, Watching(True, False), clock.now)
     assert not stopped.passed
     assert "zaxy capture start" in stopped.as_dict()["remediation"][0]
 
 
 def test_a_clock_that_is_behind_makes_nothing_stale(log: EventLog, clock: Clock) -> None:
     observe(log, *OBSERVATIONS)
-    assert soak(log, SESSION, NONE, clock.now - timedelta(hours=2)).passed
+    assert self_test(log, SESSION, NONE, clock.now - timedelta(hours=2)).passed
 
 
 @pytest.fixture
@@ -110,8 +110,8 @@ def test_the_command_exits_with_one_until_it_passes(
     shop: Path, words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*words, "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert (told["session_id"], told["latest"], told["beta_criteria"]) == (SESSION, None, "fail")
+    report = json.loads(capsys.readouterr().out)
+    assert (report["session_id"], report["latest"], report["beta_criteria"]) == (SESSION, None, "fail")
     for hook in (
         ("command", "--command", "ls"),
         ("file-edit", "--path", "a.py"),

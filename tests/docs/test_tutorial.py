@@ -100,7 +100,7 @@ class Reader:
     def leaves(self) -> None:
         assert self._shell.stdin
         self._shell.stdin.close()
-        self._shell.wait(timeout=30)
+        self._shell.wait(timeout=300)
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ MAX_NAME_CHARS = 256
 MAX_SESSIONS = 10_000
 MAX_REFUSAL_CHARS = 2048
 WITHOUT_BODY = (204, 304)
-OF_THE_SERVER = frozenset(
+SERVER_HEADERS = frozenset(
     "connection content-length content-type date keep-alive server te trailer transfer-encoding upgrade "
     "www-authenticate".split()
 )
@@ -59,7 +59,7 @@ def _header_problem(answer: HttpResponse) -> str:
         name, value = header
         if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value) or len(value) > MAX_HEADER_CHARS:
             return "has a header that cannot be sent"
-        if name.lower() in OF_THE_SERVER:
+        if name.lower() in SERVER_HEADERS:
             return f"sets {name.lower()}, which is the server's"
     return ""
 

@@ -14,7 +14,7 @@ from zaxy.retrieve.snapshot import Snapshot
 from zaxy.retrieve.statements import in_sentences
 
 OF_EACH = 5
-LOOKBACK, LOOKED_FARTHER, MAX_LOOKBACK = 25, 8, 12_800
+LOOKBACK, LOOKBACK_GROWTH, MAX_LOOKBACK = 25, 8, 12_800
 """Rows of a type that are read for the few that are shown, and how many times as many where those were not enough:
 finished tasks and solved issues are left out, and one open task may stand behind a thousand of them."""
 MAX_TEXT_CHARS = 160
@@ -117,7 +117,7 @@ def open_rows(
         if len(found[number]) < wanted and len(of_kind) >= lookback and lookback < MAX_LOOKBACK
     ]
     if short:
-        more = lookback * LOOKED_FARTHER
+        more = lookback * LOOKBACK_GROWTH
         farther = open_rows(current, [kinds[number] for number in short], wanted, lookback=more, choose=choose)
         for number, of_kind in zip(short, farther, strict=True):
             found[number] = of_kind

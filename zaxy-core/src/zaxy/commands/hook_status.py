@@ -11,7 +11,7 @@ from zaxy.commands import command, new_app
 from zaxy.commands.doors import session_of
 from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
 from zaxy.eventloom.opening import open_event_log
-from zaxy.observe.self_test import soak
+from zaxy.observe.self_test import self_test
 from zaxy.observe.watcher import watching
 from zaxy.printing import say
 from zaxy.workspace import find_workspace
@@ -34,6 +34,6 @@ def capture_soak(
     as_json: AsJson = False,
 ) -> None:
     found = find_workspace(workspace, eventloom_path)
-    report = soak(open_event_log(found), session_of(session_id, found), watching(found))
+    report = self_test(open_event_log(found), session_of(session_id, found), watching(found))
     say(json.dumps(report.as_dict(), indent=2, ensure_ascii=False) if as_json else report.page())
     raise typer.Exit(0 if report.passed else 1)

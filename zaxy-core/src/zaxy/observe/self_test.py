@@ -49,7 +49,7 @@ class ObservationKind(NamedTuple):
         }
 
 
-class Soak(NamedTuple):
+class SelfTest(NamedTuple):
     session: str
     seq: int
     hash: str
@@ -97,13 +97,13 @@ class Soak(NamedTuple):
         )
 
 
-def soak(log: EventLog, session: str, watching: Watching, now: datetime | None = None) -> Soak:
+def self_test(log: EventLog, session: str, watching: Watching, now: datetime | None = None) -> SelfTest:
     """Each kind of observation was seen within the last 30 minutes, and a watcher that is configured runs."""
     now = now or datetime.now(UTC)
     head = log.head(session)
     observed = coverage(log, [session]).observed if head else {}
     lanes = tuple(_lane(type_, observed.get(type_), now) for type_ in OBSERVATIONS)
-    return Soak(session, head.seq if head else 0, head.hash if head else "", lanes, watching)
+    return SelfTest(session, head.seq if head else 0, head.hash if head else "", lanes, watching)
 
 
 def _lane(type_: str, seen: Seen | None, now: datetime) -> ObservationKind:
