@@ -13,8 +13,30 @@ from typing import Any, NamedTuple
 from zaxy.assemble.features import Features, Weighed
 from zaxy.retrieve.question import Asked
 
-ORDER = Features(4.0, 2.5, 1.5, 0.0, 0.5, 0.5, -0.8, -0.8, 0.0, 1.5)
-ROW = Features(5.0, 2.7, 0.0, 1.1, 0.6, 0.0, -2.3, -0.8, 0.0, 0.0)
+ORDER = Features(
+    score=4.0,
+    coverage=2.5,
+    window=1.5,
+    pair=0.0,
+    fit=0.5,
+    field=0.5,
+    other_speaker=-0.8,
+    long=-0.8,
+    other_name=0.0,
+    newer=1.5,
+)
+ROW = Features(
+    score=5.0,
+    coverage=2.7,
+    window=0.0,
+    pair=1.1,
+    fit=0.6,
+    field=0.0,
+    other_speaker=-2.3,
+    long=-0.8,
+    other_name=0.0,
+    newer=0.0,
+)
 ROW_START = -5.3
 """By which rows are ordered, and what says that one of them answers."""
 TOPIC = {
