@@ -22,7 +22,8 @@ class TreeRequirements(MetadataHookInterface):
     def update(self, metadata: dict[str, Any]) -> None:
         members = _members(Path(self.root))
         extras = {extra: list(names) for extra, names in self.config["extras"].items()}
-        extras["all"] = sorted({name for names in extras.values() for name in names})
+        together = extras.keys() - set(self.config["apart"])
+        extras["all"] = sorted({name for extra in together for name in extras[extra]})
         metadata["dependencies"] = [_requirement(name, members) for name in self.config["requires"]]
         metadata["optional-dependencies"] = {
             extra: [_requirement(name, members) for name in names] for extra, names in extras.items()

@@ -1,13 +1,22 @@
-"""The tools of the default install, in the order of the listing: those of the core and that of zaxy-export."""
+"""The tools that are installed, in the order of the listing: the core, zaxy-coordinate, zaxy-export."""
 
 from __future__ import annotations
 
+from conftest import missing_package
 from zaxy.api.tools import ToolFunction
 from zaxy.serve.catalog import Catalog, own_tools
 from zaxy.serve.packs import with_token
-from zaxy_export.tools import MEMORY_EXPORT
 
 
 def all_tools() -> Catalog:
     """None of a pack can be called here."""
-    return Catalog(own_tools()).with_tools([ToolFunction(with_token(MEMORY_EXPORT), lambda call: {})])
+    packs = []
+    if not missing_package("coordinate"):
+        from zaxy_coordinate.tools import TOOLS
+
+        packs += TOOLS
+    if not missing_package("export"):
+        from zaxy_export.tools import MEMORY_EXPORT
+
+        packs.append(MEMORY_EXPORT)
+    return Catalog(own_tools()).with_tools([ToolFunction(with_token(tool), lambda call: {}) for tool in packs])

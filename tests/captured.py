@@ -1,4 +1,7 @@
-"""A capture adapter for tests, installed as anybody's: each line of `<workspace>/.seen/*.jsonl` is an observation."""
+"""A capture adapter for tests, installed as anybody's: each line of `<workspace>/.seen/*.jsonl` is an observation.
+
+`one@helper.jsonl` is what the subagent `helper` of `one` did.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,12 @@ class Made:
     def sources(self, workspace):
         {before_sources}
         files = sorted((workspace / ".seen").glob("*.jsonl"))
-        return [Source(f"{name}:{{file.stem}}", file, file.stem) for file in files]
+        return [self.source(file) for file in files]
+
+    def source(self, file):
+        parent, _, agent = file.stem.partition("@")
+        about = dict(agent=agent, parent=parent) if agent else dict()
+        return Source(f"{name}:{{file.stem}}", file, file.stem, **about)
 
     def read(self, source, mark, limit):
         {before_read}

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.metadata import distributions
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,8 +20,13 @@ OURS = ("ZAXY_", "EVENTLOOM_", "MCP_", "NEO4J_", "PROJECTION_", "CLAUDE_PROJECT_
 
 def missing_package(name: str) -> str:
     """Why a test cannot run here that needs `codex`, a package of this tree; empty if it is installed."""
-    there = find_spec(f"zaxy_{name.replace('-', '_')}") is not None
+    there = any(True for _ in distributions(name=f"zaxy-{name}"))
     return "" if there else f"needs zaxy-{name}, which is not installed"
+
+
+def missing_module(name: str) -> str:
+    """Why a module of tests cannot be imported. The kit may be on the path of the tests without being installed."""
+    return "" if find_spec(f"zaxy_{name}") else f"needs zaxy-{name.replace('_', '-')}, which is not installed"
 
 
 class NeedsPackage(pytest.Module):
@@ -34,7 +41,7 @@ class NeedsPackage(pytest.Module):
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
     """Tell a package that is not installed, as where the core is alone, from an import that is wrong."""
     named = re.findall(r"^(?:from|import) zaxy_(\w+)", module_path.read_text(encoding="utf-8"), re.MULTILINE)
-    reason = next(filter(None, (missing_package(name.replace("_", "-")) for name in named)), "")
+    reason = next(filter(None, map(missing_module, named)), "")
     if not reason:
         return None
     module: NeedsPackage = NeedsPackage.from_parent(parent, path=module_path)
@@ -47,6 +54,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         for name in mark.args:
             if reason := missing_package(name):
                 pytest.skip(reason)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _ctrl_c_is_heard() -> None:
+    """A shell without job control starts what runs behind it deaf to it, and whatever that starts is deaf too."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -95,6 +95,28 @@ class Pack:
         return {"seq": event.seq, "citation": event.citation}
 """
 
+ADAPTER = """
+from zaxy.api import Observation, Reading, Source
+
+class Adapter:
+    def __init__(self, context):
+        pass
+
+    def sources(self, workspace):
+        return [Source("one", "one")]
+
+    def read(self, source, mark, limit):
+        seen = [Observation(kind, "eve", {"subject": "crane"}, kind) for kind in %r]
+        return Reading(tuple(seen), "end", True)
+"""
+CAPTURE_HOOK = """
+from zaxy.api import Provider, hookimpl
+
+@hookimpl
+def zaxy_capture_adapters():
+    return [Provider("eve", "eve.adapter:Adapter", "Sees reviews.")]
+"""
+
 
 def install(
     site: Path, *, body: str = RULE, version: str = "1", types: tuple[dict[str, Any], ...] = TYPES, **changed: object
@@ -115,5 +137,28 @@ def uninstall(site: Path) -> None:
 
     for folder in ("acme_review", "acme_review-0.1.0.dist-info"):
         shutil.rmtree(site / folder, ignore_errors=True)
-    for module in [name for name in sys.modules if name.split(".")[0] == "acme_review"]:
+    forget_modules("acme_review")
+
+
+def forget_modules(package: str) -> None:
+    """Let the next import take what is installed then."""
+    for module in [name for name in sys.modules if name.split(".")[0] == package]:
         del sys.modules[module]
+
+
+def claim(site: Path, package: str, family: str) -> None:
+    """A package that claims a family, and has nothing else."""
+    provides = {"point": "event_types", "name": family, "target": f"{package}.family:Family", "summary": "A family."}
+    manifest = installed.manifest_of(
+        package, provides=[provides], event_types=[{"type": f"{family}.seen"}], api={"min": "0.4", "max": "0.4"}
+    )
+    rule = FAMILY.format(version="1", body="        return Extraction()")
+    installed.install(site, package, {"family.py": rule}, manifest, f"[zaxy.plugins]\n{package} = {package}\n")
+
+
+def install_adapter(site: Path, *types: str) -> None:
+    """A package that says it has seen events of these types."""
+    forget_modules("eve")
+    modules = {"plugin.py": CAPTURE_HOOK, "adapter.py": ADAPTER % (list(types),)}
+    manifest = installed.manifest_of("eve", provides=[{"point": "capture_adapters", "name": "eve"}])
+    installed.install(site, "eve", modules, manifest, "[zaxy.plugins]\neve = eve.plugin\n")

@@ -12,7 +12,7 @@ from typing import Any
 import installed
 from zaxy_testkit.templates import retrieval_lanes
 
-NAME = "acme-meaning"
+NAME, SLOW = "acme-meaning", "acme-slow-meaning"
 PLUGIN = """
 from zaxy.api import Provider, hookimpl
 
@@ -73,13 +73,30 @@ class Lane:
 
 def install(site: Path) -> str:
     """The lane that works with meaning."""
+    return _install_meaning(site, NAME, "follower")
+
+
+def install_slow(site: Path) -> str:
+    """The same under another name, followed beside all reads: a process imports each package once."""
+    return _install_meaning(site, SLOW, "follower", "background")
+
+
+def _install_meaning(site: Path, name: str, *abilities: str) -> str:
     index = Path(retrieval_lanes.__file__).read_text(encoding="utf-8")
-    return _install(site, NAME, {"index.py": index, "lane.py": LANE}, ("follower",), weight=0.6, scale="cosine")
+    lane = LANE.replace("acme_meaning", name.replace("-", "_"))
+    return _install(site, name, {"index.py": index, "lane.py": lane}, abilities, weight=0.6, scale="cosine")
 
 
 def install_simple(site: Path, name: str, body: str, **lane: object) -> str:
     """A lane whose `search` has this body, and that says this of itself."""
     return _install(site, name, {"lane.py": SIMPLE.format(body=indent(body, " " * 8))}, (), **lane)
+
+
+def install_judging(site: Path, name: str, body: str, *abilities: str, **lane: object) -> str:
+    """A lane that finds nothing and has these methods for the judgement: `body` is that of its class."""
+    lane_text = f"class Lane:\n    def __init__(self, context):\n        pass\n\n{indent(body.strip(), ' ' * 4)}\n"
+    finding = "\n    def search(self, query):\n        return []\n"
+    return _install(site, name, {"lane.py": lane_text + finding}, abilities, **lane)
 
 
 def _install(site: Path, name: str, modules: dict[str, str], capabilities: tuple[str, ...], **lane: object) -> str:

@@ -185,6 +185,19 @@ def test_what_a_command_s_module_and_its_children_print_is_not_on_stdout(place: 
 # The check and the doctor
 
 
+CALLED = {name for name in SEEN if SEEN[name] in ("call", "shape")} | {"family-prints"}
+"""Those that only a call betrays. The kit makes it; of the doctor's checks the doctor does, whatever is installed."""
+CALLED_BY_THE_DOCTOR = {name for name in CALLED if BROKEN[name].point == "doctor_checks"}
+HANGING = {"family-hangs-in-version"}
+"""It is met before anything of it is called."""
+
+
+def with_kit(names: set[str]) -> list[Any]:
+    """All that are seen, where those that are named need the kit."""
+    kit = [pytest.mark.needs_package("testkit")]
+    return [pytest.param(name, marks=kit if name in names else []) for name in SEEN]
+
+
 @pytest.fixture(scope="module")
 def checked(place: Place) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {}
@@ -193,13 +206,14 @@ def checked(place: Place) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-@pytest.mark.parametrize("name", SEEN)
+@pytest.mark.parametrize("name", with_kit(CALLED))
 def test_the_check_finds_it_and_says_what_to_do(checked: dict[str, list[dict[str, Any]]], name: str) -> None:
     (finding,) = checked[name]
     assert (finding["package"], finding["stage"]) == (f"acme-{name}", SEEN[name])
     assert finding["error"] and finding["hint"]
 
 
+@pytest.mark.needs_package("export", "testkit")
 def test_the_check_finds_the_older_kinds_too_and_nothing_in_what_is_sound(
     checked: dict[str, list[dict[str, Any]]],
 ) -> None:
@@ -211,7 +225,7 @@ def examined(place: Place) -> dict[str, dict[str, Any]]:
     return {row["name"]: row for row in place.told("doctor")["rows"]}
 
 
-@pytest.mark.parametrize("name", SEEN)
+@pytest.mark.parametrize("name", with_kit(CALLED - {*CALLED_BY_THE_DOCTOR, *HANGING}))
 def test_the_doctor_names_it_with_what_to_do(examined: dict[str, dict[str, Any]], name: str) -> None:
     row = examined[name if BROKEN[name].point == "doctor_checks" else f"plugin:{name}"]
     assert row["status"] == "error"

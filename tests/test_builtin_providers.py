@@ -24,6 +24,10 @@ def sqlite_graph(scratch: Path) -> ProjectionBackendCase:
     return ProjectionBackendCase(SqliteGraph)
 
 
+OF_OTHER_LANES = ("word-similarity", "rerank")
+"""What the core's own lane cannot do."""
+
+
 def text_index(scratch: Path) -> RetrievalLaneCase:
     return RetrievalLaneCase(TextIndex, capabilities=frozenset(("follower",)))
 
@@ -41,6 +45,7 @@ BUILT_IN: list[tuple[str, Callable[[Path], Case]]] = [
         pytest.param(known, case_in, id=f"{case_in.__name__}-{known.name}")
         for point, case_in in BUILT_IN
         for known in checks_of(point)
+        if known.needs not in OF_OTHER_LANES
     ],
 )
 def test_a_built_in_provider_passes_the_check(known: Check, case_in: Callable[[Path], Case], tmp_path: Path) -> None:

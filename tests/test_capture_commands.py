@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from captured import install_adapter, write_capture_config, write_seen
-from conftest import Zaxy
+from conftest import Zaxy, missing_package
 from zaxy.observe.capture_config import (
     CaptureConfig,
     capture_config_text,
@@ -288,6 +288,7 @@ def test_with_graph_what_was_captured_is_followed_in_the_same_pass(zaxy: Zaxy, h
 # Reading Codex's sessions once, or so many times
 
 
+@pytest.mark.needs_package("codex")
 def test_codex_is_read_once_and_a_second_time_adds_nothing(zaxy: Zaxy, here: Path) -> None:
     rollout(here, "one", "two")
     first, second = (told(zaxy("codex-capture", "--json")) for _ in range(2))
@@ -296,6 +297,7 @@ def test_codex_is_read_once_and_a_second_time_adds_nothing(zaxy: Zaxy, here: Pat
     assert zaxy("codex-capture").stdout == "captured nothing new; known 0\n"
 
 
+@pytest.mark.needs_package("codex")
 def test_watching_so_many_times_ends_by_itself_and_beside_a_watcher_too(zaxy: Zaxy, here: Path) -> None:
     rollout(here, "one")
     told(zaxy("capture", "start", "--interval", "0.1", "--json"))
@@ -305,6 +307,7 @@ def test_watching_so_many_times_ends_by_itself_and_beside_a_watcher_too(zaxy: Za
 
 
 @posix
+@pytest.mark.needs_package("codex")
 def test_watching_codex_without_an_end_is_the_workspaces_watcher(zaxy: Zaxy, here: Path) -> None:
     rollout(here, "one")
     command = [sys.executable, "-m", "zaxy", "codex-capture", "--watch", "--interval", "0.1"]
@@ -316,6 +319,7 @@ def test_watching_codex_without_an_end_is_the_workspaces_watcher(zaxy: Zaxy, her
         assert process.wait(timeout=60) == 0
 
 
+@pytest.mark.needs_package("codex")
 def test_with_graph_a_reading_is_followed(zaxy: Zaxy, here: Path) -> None:
     rollout(here, "one")
     told(zaxy("codex-capture", "--graph", "--json"))
@@ -332,7 +336,8 @@ def test_a_senseless_number_is_refused(zaxy: Zaxy, here: Path, arguments: tuple[
 
 def test_without_the_package_it_is_told_how_to_get_it(zaxy: Zaxy, here: Path) -> None:
     done = zaxy("codex-capture", ZAXY_PLUGINS_DISABLE="codex")
-    assert (done.returncode, "Take it out of ZAXY_PLUGINS_DISABLE" in done.stderr) == (1, True)
+    advice = "Install the package" if missing_package("codex") else "Take it out of ZAXY_PLUGINS_DISABLE"
+    assert (done.returncode, advice in done.stderr) == (1, True)
 
 
 # The file that says that a project is captured
@@ -342,7 +347,7 @@ def test_a_capture_file_says_how_the_watcher_is_started(zaxy: Zaxy, here: Path) 
     path = write_capture_config(here, CaptureConfig(graph=True, interval=0.5))
     assert path == capture_file(here)
     assert path.read_text() == capture_config_text("codex", CaptureConfig(True, 0.5))
-    assert read_capture_config(here) == CaptureConfig(True, 0.5)
+    assert read_capture_config(here) == CaptureConfig(True, 0.5, "codex")
     status = told(zaxy("capture", "start", "--json"))
     assert (status["graph"], status["interval_seconds"], status["configured"]) == (True, 0.5, True)
 

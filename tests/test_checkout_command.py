@@ -378,5 +378,6 @@ def test_why_prints_the_figures_that_decided_so_that_a_person_can_redo_both_sums
     shares = {name: (float(topic), float(answer)) for name, topic, answer in rows if name in ("as a share", "needed")}
     assert shares["as a share"] == (judged["topic"], judged["answer"])
     assert shares["needed"] == (judged["topic_needed"], judged["answer_needed"])
-    answer = judgement.ANSWER_START + sum(judgement.ANSWER[name] * judged["figures"][name] for name in judgement.ANSWER)
+    figures = judged["figures"]
+    answer = judgement.ANSWER_START + sum(of * figures.get(name, 0.0) for name, of in judgement.ANSWER.items())
     assert 1 / (1 + math.exp(-answer)) == pytest.approx(judged["answer"], abs=0.02)

@@ -17,6 +17,7 @@ from conftest import Zaxy
 from installed import install_plugin
 from zaxy.api import Event
 from zaxy.api.catalog import POINTS, STABILITIES
+from zaxy.api.event_types import KEPT_FAMILIES
 from zaxy.assemble.prompt import render
 from zaxy.contracts.check import check_snapshots, read_contracts, shipped_folder
 from zaxy.contracts.diff import ADDITIVE, BREAKING, compare
@@ -147,7 +148,7 @@ def test_every_event_type_that_the_core_knows_is_in_the_contract() -> None:
     types = {name.removeprefix("event ") for name in EVENT_TYPES if name.startswith("event ")}
     assert types >= {*RULES, *housekeeping.TYPES, *RESERVED_TYPES, ERASED, INVALIDATED, housekeeping.IMPORTED_ERASED}
     prefixes = {name.removeprefix("prefix ") for name in EVENT_TYPES if name.startswith("prefix ")}
-    assert prefixes == set(RESERVED_FAMILIES)
+    assert prefixes == {*RESERVED_FAMILIES, *(f"{family}." for family in KEPT_FAMILIES)}
 
 
 def test_the_contract_says_of_each_event_type_what_the_code_does_with_it() -> None:

@@ -92,7 +92,7 @@ def test_a_change_comes_with_a_page_and_a_test(change: Change, folder: str) -> N
 
 @each_change
 def test_the_snapshots_that_name_the_example_are_listed(change: Change, tracked: dict[str, str]) -> None:
-    item = re.compile(rf'^    "[^"]*\b{re.escape(change.example)}\b[^"]*": \{{', re.MULTILINE)
+    item = re.compile(rf'^    "[^"]*(?<![\w.]){re.escape(change.example)}\b[^"]*": \{{', re.MULTILINE)
     snapshots = {file for file, text in tracked.items() if re.match(r"contracts/[^v]", file) and item.search(text)}
     assert sorted(snapshots) == sorted(listed for listed in change.files if listed.startswith("contracts/"))
 

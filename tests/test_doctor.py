@@ -18,6 +18,7 @@ from broken_plugins import Package, write
 from project import Project
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
+from zaxy.observe.capture_config import FILE_NAME, capture_config_text
 from zaxy.setup.doctor import DoctorContext, examine
 from zaxy.setup.doctor_checks import check_disk, check_key, check_python, check_sqlite
 from zaxy.setup.doctor_files import CHECKS as CHECKS_OF_FILES
@@ -275,11 +276,13 @@ def test_a_project_that_was_moved_is_told_that_its_clients_use_the_old_log_and_i
 
 
 def test_a_client_configuration_that_cannot_be_read_is_named_with_its_line(project: Project) -> None:
-    (project.root / ".mcp.json").write_text('{\n  "mcpServers": oops\n}\n')
-    row = rows_of(project, code=1)["client_config:claude-code"]
+    path = project.root / ".gemini/settings.json"
+    path.parent.mkdir()
+    path.write_text('{\n  "mcpServers": oops\n}\n')
+    row = rows_of(project, code=1)["client_config:gemini"]
     assert row["status"] == "error"
     assert "line 2" in row["message"]
-    assert str(project.root / ".mcp.json") in row["message"]
+    assert str(path) in row["message"]
 
 
 def test_a_project_that_no_client_knows_is_told_how_to_be_set_up(project: Project) -> None:
@@ -288,6 +291,7 @@ def test_a_project_that_no_client_knows_is_told_how_to_be_set_up(project: Projec
     assert (row["status"], row["action"]) == ("warning", "zaxy init --yes")
 
 
+@pytest.mark.needs_package("codex")
 def test_codex_told_of_the_server_twice_is_named(project: Project) -> None:
     entry = f'[mcp_servers.zaxy]\ncommand = "{sys.executable}"\nargs = ["serve"]\n'
     for folder in (project.home, project.root):
@@ -327,7 +331,8 @@ def test_capture_health_says_what_hook_status_says(project: Project) -> None:
 def test_a_watcher_that_is_configured_and_does_not_run_is_told_with_the_command_that_starts_it(
     project: Project,
 ) -> None:
-    project.run("init", "--preset", "local-codex", "--yes")
+    (project.root / ".acme").mkdir()
+    (project.root / ".acme" / FILE_NAME).write_text(capture_config_text("acme"))
     row = rows_of(project)["capture_health"]
     assert row["status"] == "warning"
     assert row["action"] == "zaxy capture start --workspace ."

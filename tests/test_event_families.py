@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import io
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ import pytest
 import installed
 import outside_family
 from conftest import Zaxy
+from imports import WAYS, taken_along
 from outside_family import FIELDS, NOTE, REPORTED, SETTLED
 from served import Server
 from zaxy.access import access_to
@@ -157,34 +157,9 @@ def test_a_hook_has_no_trigger_for_its_types(zaxy: Zaxy, site: Path) -> None:
     assert refused.returncode == 1 and "not a trigger" in refused.stderr
 
 
-ADAPTER = """
-from zaxy.api import Observation, Reading, Source
-
-class Adapter:
-    def __init__(self, context):
-        pass
-
-    def sources(self, workspace):
-        return [Source("one", "one")]
-
-    def read(self, source, mark, limit):
-        seen = [Observation(kind, "eve", {"subject": "crane"}, kind) for kind in %r]
-        return Reading(tuple(seen), "end", True)
-"""
-CAPTURE_HOOK = """
-from zaxy.api import Provider, hookimpl
-
-@hookimpl
-def zaxy_capture_adapters():
-    return [Provider("eve", "eve.adapter:Adapter", "Sees reviews.")]
-"""
-
-
 def test_capture_refuses_its_types(tmp_path: Path, site: Path) -> None:
     outside_family.install(site)
-    modules = {"plugin.py": CAPTURE_HOOK, "adapter.py": ADAPTER % ([REPORTED["type"], NOTE["type"]],)}
-    manifest = installed.manifest_of("eve", provides=[{"point": "capture_adapters", "name": "eve"}])
-    installed.install(site, "eve", modules, manifest, "[zaxy.plugins]\neve = eve.plugin\n")
+    outside_family.install_adapter(site, REPORTED["type"], NOTE["type"])
     capture = Capture(find_workspace(str(tmp_path / "here")), SESSION, ["eve"])
     captured = capture.run()
     capture.close()
@@ -192,25 +167,27 @@ def test_capture_refuses_its_types(tmp_path: Path, site: Path) -> None:
     assert captured.problems == (f"eve: only acme-review itself writes {REPORTED['type']}",)
 
 
-def test_an_import_makes_plain_data_of_its_types(tmp_path: Path, site: Path, install: Callable[..., None]) -> None:
-    bundle = io.BytesIO()
+@pytest.mark.parametrize("way", WAYS)
+def test_an_import_makes_plain_data_of_its_types(
+    tmp_path: Path, site: Path, install: Callable[..., None], way: str
+) -> None:
     with opened(tmp_path) as memory:
         write(memory)
         write(memory, NOTE["type"], subject="mast", text="It stands.")
-        memory.export(bundle, session=SESSION)
+        bring = taken_along(memory, SESSION, way=way)
     with Memory.open(tmp_path / "there") as other:
-        done = other.import_bundle(bundle, "copy")
+        done = bring(other, "copy")
         assert done.as_data == 1
         types = [event.type for event in other.replay("copy")]
         assert types == [f"imported.{REPORTED['type']}", NOTE["type"]]
-        assert other.import_bundle(bundle, "copy").new == 0
+        assert bring(other, "copy").new == 0
         assert "findings" not in other.context("x", "copy").as_dict()["working_set"]
     outside_family.uninstall(site)
     with Memory.open(tmp_path / "third") as third:
-        assert third.import_bundle(bundle, "copy").as_data == 0
+        assert bring(third, "copy").as_data == 0
     install()
     with Memory.open(tmp_path / "third") as third:
-        assert third.import_bundle(bundle, "copy").new == 0
+        assert bring(third, "copy").new == 0
 
 
 def test_in_python_only_the_package_writes_them(memory: Memory) -> None:
@@ -415,19 +392,9 @@ def states(zaxy: Zaxy, site: Path) -> dict[str, dict[str, Any]]:
     return {row["package"]: row for row in listed}
 
 
-def claim(site: Path, package: str, family: str) -> None:
-    """A package that claims a family, and has nothing else."""
-    provides = {"point": "event_types", "name": family, "target": f"{package}.family:Family", "summary": "A family."}
-    manifest = installed.manifest_of(
-        package, provides=[provides], event_types=[{"type": f"{family}.seen"}], api={"min": "0.4", "max": "0.4"}
-    )
-    family_module = outside_family.FAMILY.format(version="1", body="        return Extraction()")
-    installed.install(site, package, {"family.py": family_module}, manifest, f"[zaxy.plugins]\n{package} = {package}\n")
-
-
 @pytest.mark.parametrize("family", sorted(CORE_FAMILIES))
 def test_a_family_of_the_core_is_refused(site: Path, family: str) -> None:
-    claim(site, f"claims{family}", family)
+    outside_family.claim(site, f"claims{family}", family)
     row = load_roster(Settings(environ={})).row(f"claims{family}")
     assert (row.state, row.stage) == ("failed", "name")
     assert row.error == f"it claims the event types {family}.*, and they are the core's own"
@@ -436,7 +403,7 @@ def test_a_family_of_the_core_is_refused(site: Path, family: str) -> None:
 
 def test_of_two_packages_that_claim_one_family_neither_owns_it_until_one_is_chosen(zaxy: Zaxy, site: Path) -> None:
     outside_family.install(site)
-    claim(site, "acmeother", "review")
+    outside_family.claim(site, "acmeother", "review")
     found = states(zaxy, site)
     for package, other in (("acme-review", "acmeother"), ("acmeother", "acme-review")):
         assert (found[package]["state"], found[package]["stage"]) == ("failed", "name")

@@ -289,7 +289,7 @@ def test_an_unsafe_ref_name_is_refused(loom: Eventloom, name: str) -> None:
     ("type_", "actor", "code"),
     [
         *((reserved, "assistant", "forbidden") for reserved in sorted(RESERVED_TYPES)),
-        *((f"{family}x", "assistant", "forbidden") for family in ("event.", "memory.ref.", "coordination.")),
+        *((f"{family}.x", "assistant", "forbidden") for family in ("event", "memory.ref", "imported", "coordination")),
         ("note.taken", "zaxy", "forbidden"),
         ("note", "assistant", "invalid_request"),
         ("Note.Taken", "assistant", "invalid_request"),

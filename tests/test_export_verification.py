@@ -24,6 +24,7 @@ from faults.crashes import in_child
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.canonical import encode
 from zaxy.memory import Memory
+from zaxy.plugins import signing_keys
 from zaxy_export import reading, signing, verification
 from zaxy_export.bundle import SIGNED_FIELDS, Signer, write_bundle
 from zaxy_export.disclosure import disclose
@@ -57,7 +58,8 @@ def _algorithms_that_stay_open() -> Iterator[None]:
     """The real ones; finding them anew for each of thousands of signatures would be most of the time."""
     patch = pytest.MonkeyPatch()
     with signing.signing_algorithms() as algorithms:
-        patch.setattr(signing, "signing_algorithms", lambda: nullcontext(algorithms))
+        for module in (signing, signing_keys):
+            patch.setattr(module, "signing_algorithms", lambda: nullcontext(algorithms))
         yield
         patch.undo()
 

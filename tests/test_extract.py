@@ -106,30 +106,6 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "memory.synthesis.corrected": {"artifact_id": "a1", "candidate": CANDIDATE, "correction": "43 h"},
     "memory.evidence.reinforced": {"row": ROW, "outcome": "used"},
     "memory.evidence.excluded": {"row": ROW, "outcome": "excluded", "reason": "a holiday"},
-    "coordination.mission.created": {"mission": "Port it to Windows"},
-    "coordination.worker.created": {"worker_id": "w1", "role": "tester"},
-    "coordination.assignment.created": {"assignment_id": "as1", "worker_id": "w1", "task": "Run the suite"},
-    "coordination.finding.reported": {
-        "finding_id": "w1:finding:1",
-        "worker_id": "w1",
-        "claim": "The lock works",
-        "claim_key": "lock",
-        "evidence": [{"kind": "test", "command": "pytest -k lock", "exit_code": 0}],
-    },
-    "coordination.finding.reviewed": {"finding_id": "w1:finding:1", "decision": "rejected", "reason": "not on ARM"},
-    "coordination.finding.promoted": {"finding_id": "w1:finding:1", "claim": "The lock works"},
-    "coordination.conflict.detected": {"claim_key": "lock", "finding_ids": ["w1:finding:1", "w2:finding:1"]},
-    "coordination.decision.recorded": {"decision": "Support Windows"},
-    "coordination.handoff.created": {"handoff_id": "h1", "summary": "Half done", "risks": ["ARM"]},
-    "coordination.proof_packet.created": {
-        "artifact_id": "a1",
-        "answer": "42 h",
-        "accepted_finding_ids": ["w1:finding:1"],
-        "pending_finding_ids": ["w2:finding:1"],
-        "conflict_ids": ["lock"],
-        "handoff_refs": ["eventloom://work/events/3#0123456789ab"],
-        "non_authoritative_rows": [{"fact_id": "f9", "authority": "pending_worker"}],
-    },
     "session.genesis": {"workspace": "shop", "workspace_id": "ws-1"},
     "workspace.instructions.discovered": {
         "workspace": "shop",
@@ -338,35 +314,6 @@ def test_an_outcome_is_the_candidates_next_version_and_evidence_keeps_its_row() 
     assert excluded.entities[0].summary == "hours worked: 8 h (a holiday)"
     assert excluded.entities[0].properties["citation"] == "c"
     assert arrows(excluded) == ["synthesis_evidence f1 -cites_source_group-> source_group day-1"]
-
-
-def test_a_finding_stays_a_workers_until_its_promotion() -> None:
-    reported = extract(told("coordination.finding.reported", SAMPLES["coordination.finding.reported"]))
-    finding = reported.entities[0]
-    assert (finding.name, finding.summary) == ("w1:finding:1", "The lock works")
-    assert (finding.properties["authority"], finding.properties["status"]) == ("pending_worker", "pending")
-    assert finding.properties["evidence"] == ["command: pytest -k lock; exit_code: 0; kind: test"]
-    assert arrows(reported) == ["worker w1 -worker_reported_finding-> finding w1:finding:1"]
-    reviewed = extract(told("coordination.finding.reviewed", SAMPLES["coordination.finding.reviewed"]))
-    assert reviewed.entities[0].properties["authority"] == "rejected"
-    accepted = own("coordination.finding.reviewed", finding_id="f", decision="accepted")
-    assert accepted.properties["authority"] == "pending_worker"
-    promoted = extract(told("coordination.finding.promoted", SAMPLES["coordination.finding.promoted"]))
-    assert promoted.entities[0].properties["authority"] == "accepted_parent"
-    assert arrows(promoted) == [
-        "finding w1:finding:1 -finding_promoted_to_parent-> promotion w1:finding:1",
-        "finding w1:finding:1 -finding_promoted_to_parent-> mission work",
-    ]
-
-
-def test_a_proof_packet_keeps_accepted_ids_diagnostic_rows_conflicts_and_handoff_refs() -> None:
-    sample = SAMPLES["coordination.proof_packet.created"]
-    given = extract(told("coordination.proof_packet.created", sample))
-    properties = given.entities[0].properties
-    fields = ("accepted_finding_ids", "pending_finding_ids", "conflict_ids", "handoff_refs")
-    assert {field: properties[field] for field in fields} == {field: sample[field] for field in fields}
-    assert properties["non_authoritative_rows"] == ["authority: pending_worker; fact_id: f9"]
-    assert arrows(given) == ["coordination_proof_packet a1 -proof_links_synthesis_artifact-> synthesis_artifact a1"]
 
 
 def test_a_workspace_is_initialised_by_its_session_and_instructions_keep_no_text() -> None:

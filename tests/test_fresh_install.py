@@ -9,10 +9,12 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from served import INITIALIZE
 from zaxy.api.catalog import POINTS
 
 TREE = Path(__file__).parents[1]
@@ -48,7 +50,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def decoys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index that offers other, newer packages under our names."""
     folder = tmp_path_factory.mktemp("decoys")
-    plugins = ("claude_code", "codex", "export", "hermes", "kuzu", "mldsa", "neo4j", "testkit", "webhook")
+    plugins = "claude_code codex coordinate export hermes kuzu mldsa neo4j testkit vectors webhook".split()
+    plugins.append("sentence_transformers")
     for name in ("zaxy_core", *(f"zaxy_{plugin}" for plugin in plugins)):
         info = f"{name}-99.0.dist-info"
         with zipfile.ZipFile(folder / f"{name}-99.0-py3-none-any.whl", "w") as wheel:
@@ -108,7 +111,8 @@ def test_every_zaxy_package_came_from_the_tree(
     ours = {}
     for info in checkout.glob(".venv/lib/*/site-packages/zaxy*.dist-info"):
         ours[info.name.split("-")[0]] = json.loads((info / "direct_url.json").read_text())["url"]
-    plugins = [project.parent.name for project in TREE.glob("plugins/*/pyproject.toml")]
+    apart = ("sentence-transformers",)  # it brings PyTorch
+    plugins = {project.parent.name for project in TREE.glob("plugins/*/pyproject.toml")}.difference(apart)
     members = {"zaxy_memory", "zaxy_core"} | {f"zaxy_{name.replace('-', '_')}" for name in plugins}
     assert set(ours) == members
     assert all(url.startswith(checkout.as_uri()) for url in ours.values()), ours
@@ -207,3 +211,75 @@ def test_a_downstream_project_notices_when_what_it_pinned_changes(author: Path, 
     assert broken.returncode == 1
     assert "plugin-api: method CaptureAdapter.sources: parameter workspace: type 'Path' became 'str'" in broken.stdout
     assert "test_the_contract_that_it_pinned_still_holds" in tests.stdout
+
+
+@pytest.fixture
+def missions(author: Path, checkout: Path) -> Iterator[Path]:
+    """The same environment with zaxy-coordinate; it is gone again afterwards."""
+    install_coordinate(author, checkout)
+    yield author / "venv/bin"
+    run(author / "venv/bin/pip", "uninstall", "--quiet", "-y", "zaxy-coordinate", cwd=author)
+
+
+def install_coordinate(author: Path, checkout: Path) -> None:
+    pip = author / "venv/bin/pip"
+    run(pip, "install", *QUICKLY, "--no-deps", "--no-build-isolation", checkout / "plugins/coordinate", cwd=author)
+
+
+def listed_tools(python: Path, cwd: Path) -> set[str]:
+    """The tools that a server started by that Python lists."""
+    listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    sent = "".join(json.dumps(message) + "\n" for message in (INITIALIZE, ready, listing))
+    command = [str(python), "-m", "zaxy", "serve", "--profile", "full"]
+    with subprocess.Popen(command, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdin and server.stdout
+        server.stdin.write(sent)
+        server.stdin.flush()
+        answers = map(json.loads, server.stdout)
+        found = next(answer for answer in answers if answer.get("id") == 2)
+        server.stdin.close()
+    return {tool["name"] for tool in found["result"]["tools"]}
+
+
+@authoring
+def test_without_zaxy_coordinate_a_mission_is_read_and_proven_and_with_it_again_goes_on(
+    missions: Path, author: Path, checkout: Path, tmp_path: Path
+) -> None:
+    zaxy, python = missions / "zaxy", missions / "python"
+    report = ("report", "port", "w1", "The vumorali valve is shut", "--claim-key", "valve", "--claim-value", "shut")
+    for words in (
+        ("start", "port", "Look at the valves"),
+        ("worker", "port", "w1"),
+        report,
+        ("review", "port", "w1:finding:1", "accepted"),
+        ("promote", "port", "w1:finding:1"),
+    ):
+        run(zaxy, "coordinate", *words, cwd=tmp_path)
+    before = run(zaxy, "coordinate", "brief", "port", "--json", cwd=tmp_path).stdout
+    tools = listed_tools(python, tmp_path)
+
+    run(missions / "pip", "uninstall", "--quiet", "-y", "zaxy-coordinate", cwd=author)
+    without = listed_tools(python, tmp_path)
+    assert {name for name in tools - without if name.startswith("coordination_")} == tools - without != set()
+    assert len(tools - without) == 14
+    refused = subprocess.run([str(zaxy), "coordinate", "brief", "port"], cwd=tmp_path, capture_output=True, text=True)
+    assert refused.returncode == 2
+    assert "'zaxy coordinate brief' is a command of zaxy-coordinate, which is not installed" in refused.stderr
+    assert "pip install" in refused.stderr
+    for session in ("port", "port.w1"):
+        run(zaxy, "verify", session, cwd=tmp_path)
+        assert "coordination." in run(zaxy, "replay", session, cwd=tmp_path).stdout
+        assert "vumorali" in run(zaxy, "query", "valve", "--session-id", session, cwd=tmp_path).stdout
+    forged = ("coordination.finding.promoted", "--session-id", "port", "--payload", '{"summary": "It is cheese"}')
+    done = subprocess.run([str(zaxy), "append", *forged], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "only zaxy-coordinate writes coordination.*, and it is not in use here" in done.stderr
+
+    install_coordinate(author, checkout)
+    assert listed_tools(python, tmp_path) == tools
+    assert run(zaxy, "coordinate", "brief", "port", "--json", cwd=tmp_path).stdout == before
+    facts = json.loads(run(zaxy, "coordinate", "checkout", "port", "--json", cwd=tmp_path).stdout)["current_facts"]
+    assert [fact["finding_id"] for fact in facts] == ["w1:finding:1"]
+    again = json.loads(run(zaxy, "coordinate", "report", "port", "w1", "It is open", "--json", cwd=tmp_path).stdout)
+    assert again["finding_id"] == "w1:finding:2"

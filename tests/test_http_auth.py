@@ -14,7 +14,7 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from conftest import Zaxy
+from conftest import Zaxy, missing_package
 from outside_http import AUTH, install_pack, install_pages, install_tokens
 from served import ENVELOPE, ERAS, INITIALIZE, JSON, LEGACY, MODERN, Listening
 from zaxy.memory import Memory
@@ -80,14 +80,13 @@ EVERYTHING = (
     ("memory_append", {**FACT, "thread": "team-b"}),
     ("memory_append", {**FACT, "session_id": "shared-1"}),
     ("memory_replay", {"session_id": "team-a"}),
-    ("memory_export", {"session_id": "team-a"}),
     ("memory_checkout", {"query": "sky", "session_id": "team-b"}),
 )
 MAY = {
-    "reader": "ok forbidden forbidden forbidden forbidden forbidden forbidden forbidden forbidden",
-    "writer": "ok forbidden ok ok forbidden ok forbidden forbidden forbidden",
-    "admin": "ok ok ok ok ok ok ok ok ok",
-    "stranger": "forbidden forbidden forbidden forbidden forbidden forbidden forbidden forbidden forbidden",
+    "reader": "ok forbidden forbidden forbidden forbidden forbidden forbidden forbidden",
+    "writer": "ok forbidden ok ok forbidden ok forbidden forbidden",
+    "admin": "ok ok ok ok ok ok ok ok",
+    "stranger": "forbidden forbidden forbidden forbidden forbidden forbidden forbidden forbidden",
 }
 
 
@@ -95,6 +94,14 @@ MAY = {
 @pytest.mark.parametrize("who", MAY)
 def test_a_role_and_its_sessions_decide_what_a_client_may_call(server: Listening, era: str, who: str) -> None:
     assert codes(calls(server, era, who, *EVERYTHING)) == MAY[who].split()
+
+
+@pytest.mark.needs_package("export")
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("who", MAY)
+def test_only_an_admin_exports(server: Listening, era: str, who: str) -> None:
+    found = codes(calls(server, era, who, ("memory_export", {"session_id": "team-a"})))
+    assert found == ["ok" if who == "admin" else "forbidden"]
 
 
 @pytest.mark.parametrize(
@@ -172,7 +179,8 @@ def test_a_client_is_listed_the_tools_that_it_may_call(server: Listening, era: s
         reader, writer, admin = (portal.call(listed, who) for who in ("reader", "writer", "admin"))
     assert "memory_query" in reader
     assert "memory_append" in writer - reader
-    assert admin - writer == {"memory_replay", "memory_invalidate", "memory_export"}
+    exports = set() if missing_package("export") else {"memory_export"}
+    assert admin - writer == {"memory_replay", "memory_invalidate"} | exports
     assert reader < writer < admin
 
 

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+import outside_lane
+from conftest import missing_package
 from project import Project
 from zaxy.clients.files import ConfigFile, write_file
 from zaxy.owner.owner import runtime_folder
@@ -28,8 +30,11 @@ MORTAL = ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-cap
 """Takes from root what lets it write everywhere."""
 AS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 
+OWN = ("cursor", "gemini", "vscode")
+"""Clients that come with the core."""
+PACKAGED = tuple(name for name in ("claude-code", "codex") if not missing_package(name))
 MOMENTS = {"session-start", "user-prompt-submit", "precompact", "stop"}
-CLAUDE = b"""{
+COMMENTED = b"""{
    // what the team uses
    "mcpServers": {
       "github": {"command": "npx", "args": ["-y", "github"], "env": {"TOKEN": "${GITHUB_TOKEN}"}}, /* ours */
@@ -79,9 +84,9 @@ def project(tmp_path: Path) -> Project:
 
 @pytest.fixture
 def full(project: Project) -> Project:
-    """Four clients, each with a configuration full of other things."""
+    """Four clients, each with a configuration full of other things. Two of them have packages."""
     for name, content in (
-        (".mcp.json", CLAUDE),
+        (".mcp.json", COMMENTED),
         (".cursor/mcp.json", CURSOR),
         (".cursor/hooks.json", CURSOR_HOOKS),
         (".gemini/settings.json", GEMINI),
@@ -99,7 +104,7 @@ def test_init_twice_and_undo_once_leaves_every_file_as_it_was_byte_for_byte(full
     before, folders = full.files(), full.folders()
     first = full.told("init", "--yes")
     assert first["ok"] and first["changes"]
-    assert {found["name"] for found in first["clients"]} == {"claude-code", "codex", "cursor", "gemini"}
+    assert {found["name"] for found in first["clients"]} == {*OWN[:2], *PACKAGED}
     written, events = full.files(), full.events()
     assert written != before
     for path, content in before.items():
@@ -117,11 +122,24 @@ def test_init_twice_and_undo_once_leaves_every_file_as_it_was_byte_for_byte(full
 
 def test_what_stood_in_the_files_is_still_there_after_init(full: Project) -> None:
     full.told("init", "--yes")
-    claude = (full.root / ".mcp.json").read_text()
-    for kept in ("// what the team uses", '"github": {"command": "npx"', "/* ours */", "[1, 2,   3],"):
-        assert kept in claude
+    gemini = (full.root / ".gemini/settings.json").read_text()
+    for kept in ('"theme": "dark", // kept', '{"matcher": "write_file", "hooks": [{"name": "fmt"'):
+        assert kept in gemini
     assert (full.root / ".cursor/mcp.json").read_bytes().startswith(b"\xef\xbb\xbf{")
     assert b'\t\t\t{ "command": "./mine.sh" }\r\n' in (full.root / ".cursor/hooks.json").read_bytes()
+
+
+@pytest.mark.needs_package("claude-code")
+def test_what_stood_in_the_file_of_claude_code_is_still_there_after_init(full: Project) -> None:
+    full.told("init", "--yes")
+    claude = (full.root / ".mcp.json").read_text()
+    for kept in ("// what the team uses", '"github": {"command": "npx"', "/* ours */", "[1, 2,   3],", '"zaxy": {'):
+        assert kept in claude
+
+
+@pytest.mark.needs_package("codex")
+def test_what_stood_in_the_file_of_codex_is_still_there_after_init(full: Project) -> None:
+    full.told("init", "--yes")
     codex = (full.home / ".codex/config.toml").read_text()
     assert codex.startswith(CODEX.decode().rstrip("\n")) or all(line in codex for line in CODEX.decode().splitlines())
     assert "startup_timeout_sec = 90" in codex
@@ -160,7 +178,7 @@ def test_a_dry_run_writes_nothing_at_all(full: Project) -> None:
 
     before = everything()
     told = full.told("init", "--dry-run")
-    assert told["changes"] and len(told["files"]) >= 5
+    assert told["changes"] and len(told["files"]) >= 3
     assert full.run("init", "--dry-run").returncode == 0
     assert everything() == before
     assert not (full.root / ".eventloom").exists()
@@ -225,6 +243,7 @@ def handled(path: Path) -> set[str]:
     return set(re.findall(r"hook-event[\s\",]+([a-z-]+)", path.read_text()))
 
 
+@pytest.mark.needs_package("codex")
 def test_the_preset_for_codex_configures_capture_and_says_how_to_start_it(project: Project) -> None:
     done = project.run("init", "--preset", "local-codex", "--yes")
     assert done.returncode == 0, done.stderr
@@ -238,6 +257,7 @@ def test_the_preset_for_codex_configures_capture_and_says_how_to_start_it(projec
     assert (project.files(), project.folders()) == ({}, [])
 
 
+@pytest.mark.needs_package("claude-code", "codex")
 def test_hooks_tell_only_moments_once_a_watcher_records_the_rest(project: Project) -> None:
     claude = project.root / ".claude/settings.local.json"
     project.told("init", "--preset", "local-claude", "--yes")
@@ -268,7 +288,11 @@ def test_an_init_that_was_killed_at_any_moment_is_completed_and_undone_byte_for_
     assert (full.files(), full.folders()) == (before, folders)
 
 
-@pytest.mark.parametrize("writes", range(6))
+WITH_PACKAGES = [pytest.param(n, marks=pytest.mark.needs_package("claude-code", "codex")) for n in range(4, 9)]
+"""Files beyond the four that the core's own clients have."""
+
+
+@pytest.mark.parametrize("writes", [*range(4), *WITH_PACKAGES])
 def test_an_init_that_ends_between_its_record_and_a_file_is_undone_byte_for_byte(
     full: Project, writes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -284,9 +308,7 @@ def test_an_init_that_ends_between_its_record_and_a_file_is_undone_byte_for_byte
 
     monkeypatch.setattr(init, "write_file", write_then_stop)
     workspace = find_workspace(str(full.root))
-    plan = init.make_plan(
-        workspace, init.InitOptions(clients=("claude-code", "codex", "cursor", "gemini")), full.environ()
-    )
+    plan = init.make_plan(workspace, init.InitOptions(clients=(*PACKAGED, *OWN)), full.environ())
     assert len(plan.files) > writes
     with pytest.raises(KeyboardInterrupt):
         init.carry_out(plan)
@@ -304,36 +326,37 @@ def test_the_whole_is_tried_by_starting_the_server_and_cites_the_log(project: Pr
 
 def test_an_entry_of_somebody_elses_is_left_alone_and_the_rest_is_written(full: Project) -> None:
     mine = b'{"mcpServers": {"zaxy": {"command": "/home/me/my-zaxy"}}}\n'
-    (full.root / ".mcp.json").write_bytes(mine)
+    (full.root / ".cursor/mcp.json").write_bytes(mine)
     told = full.told("init", "--yes", code=1)
     (left,) = told["left_alone"]
-    assert left["client"] == "claude-code"
+    assert left["client"] == "cursor"
     assert "--force" in left["action"]
-    assert (full.root / ".mcp.json").read_bytes() == mine
+    assert (full.root / ".cursor/mcp.json").read_bytes() == mine
     assert b"zaxy" in (full.root / ".gemini/settings.json").read_bytes()
 
 
 def test_a_malformed_file_is_left_alone_and_named_with_its_line(full: Project) -> None:
     broken = b'{\n  "mcpServers": {\n    "one": oops\n  }\n}\n'
-    (full.root / ".mcp.json").write_bytes(broken)
+    path = full.root / ".cursor/mcp.json"
+    path.write_bytes(broken)
     told = full.told("init", "--yes", code=1)
     (left,) = told["left_alone"]
-    assert str(full.root / ".mcp.json") in left["reason"]
+    assert str(path) in left["reason"]
     assert "line 3" in left["reason"]
-    assert (full.root / ".mcp.json").read_bytes() == broken
+    assert path.read_bytes() == broken
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
 def test_a_linked_configuration_is_left_alone(full: Project, tmp_path: Path) -> None:
     elsewhere = tmp_path / "shared.json"
-    elsewhere.write_bytes(CLAUDE)
-    (full.root / ".mcp.json").unlink()
-    (full.root / ".mcp.json").symlink_to(elsewhere)
+    elsewhere.write_bytes(COMMENTED)
+    (full.root / ".cursor/mcp.json").unlink()
+    (full.root / ".cursor/mcp.json").symlink_to(elsewhere)
     told = full.told("init", "--yes", code=1)
     (left,) = told["left_alone"]
     assert "link" in left["reason"]
-    assert elsewhere.read_bytes() == CLAUDE
-    assert (full.root / ".mcp.json").is_symlink()
+    assert elsewhere.read_bytes() == COMMENTED
+    assert (full.root / ".cursor/mcp.json").is_symlink()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
@@ -347,6 +370,7 @@ def test_a_linked_folder_that_leads_out_of_the_project_is_left_alone(full: Proje
 
 
 @pytest.mark.parametrize("home", [None, "/nonexistent/home", ""])
+@pytest.mark.needs_package("codex")
 def test_without_a_home_folder_project_files_are_written_and_the_rest_is_told(full: Project, home: str | None) -> None:
     codex = (full.home / ".codex/config.toml").read_bytes()
     told = full.told("init", "--client", "cursor", "--client", "codex", "--yes", code=1, HOME=home)
@@ -381,32 +405,34 @@ def test_a_path_that_is_no_folder_is_refused_without_a_traceback(project: Projec
 
 
 def test_undo_takes_out_only_the_entry_where_a_file_was_changed_since(full: Project) -> None:
+    cursor = full.root / ".cursor/mcp.json"
+    cursor.write_bytes(COMMENTED)
     before = full.files()
     full.told("init", "--yes")
-    claude = full.root / ".mcp.json"
-    claude.write_bytes(claude.read_bytes().replace(b'"db":    {', b'"database": {'))
+    cursor.write_bytes(cursor.read_bytes().replace(b'"db":    {', b'"database": {'))
     told = full.told("init", "--undo")
     outcomes = {row["what"]: row["outcome"] for row in told["undone"]}
-    assert outcomes[str(claude)] == "entry taken out"
-    assert claude.read_bytes() == CLAUDE.replace(b'"db":    {', b'"database": {')
-    assert {path: content for path, content in full.files().items() if path != str(claude)} == {
-        path: content for path, content in before.items() if path != str(claude)
+    assert outcomes[str(cursor)] == "entry taken out"
+    assert cursor.read_bytes() == COMMENTED.replace(b'"db":    {', b'"database": {')
+    assert {path: content for path, content in full.files().items() if path != str(cursor)} == {
+        path: content for path, content in before.items() if path != str(cursor)
     }
 
 
 def test_undo_stops_at_a_file_that_it_cannot_take_apart_and_shows_what_was_put_in(full: Project) -> None:
+    cursor = full.root / ".cursor/mcp.json"
+    cursor.write_bytes(COMMENTED)
     full.told("init", "--yes")
-    claude = full.root / ".mcp.json"
-    spoilt = claude.read_bytes() + b"}}} oops"
-    claude.write_bytes(spoilt)
+    spoilt = cursor.read_bytes() + b"}}} oops"
+    cursor.write_bytes(spoilt)
     told = full.told("init", "--undo", code=1)
     (kept,) = [row for row in told["undone"] if row["outcome"] == "left as it is"]
-    assert kept["what"] == str(claude)
+    assert kept["what"] == str(cursor)
     assert '"zaxy"' in kept["difference"]
-    assert claude.read_bytes() == spoilt
-    claude.write_bytes(spoilt.removesuffix(b"}}} oops"))
+    assert cursor.read_bytes() == spoilt
+    cursor.write_bytes(spoilt.removesuffix(b"}}} oops"))
     assert full.told("init", "--undo")["ok"]
-    assert claude.read_bytes() == CLAUDE
+    assert cursor.read_bytes() == COMMENTED
     assert full.told("init", "--undo")["undone"] == []
 
 
@@ -465,9 +491,10 @@ def test_a_backend_that_was_chosen_before_is_put_back_by_undo(project: Project) 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--preset", "local-nothing"), "local-codex"),
-        (("--client", "emacs"), "claude-code"),
+        (("--preset", "local-nothing"), "local-cursor"),
+        (("--client", "emacs"), "cursor"),
         (("--backend", "oracle"), "sqlite"),
+        (("--vectors", "sums"), "static"),
     ],
 )
 def test_what_it_does_not_know_is_refused_with_what_it_knows(
@@ -483,6 +510,25 @@ def test_a_backend_that_is_not_installed_is_refused_with_how_to_get_it(project: 
     done = project.run("init", "--backend", "kuzu", "--yes", ZAXY_PLUGINS_DISABLE="kuzu")
     assert done.returncode == 1
     assert "not installed" in done.stderr
+    assert not (project.root / ".eventloom").exists()
+
+
+def test_lanes_that_find_by_meaning_are_switched_and_taken_out_by_undo(project: Project, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    lane = outside_lane.install(site)
+    for chosen, kept in ((lane, lane), ("off", "none")):
+        project.told("init", "--preset", "minimal", "--vectors", chosen, "--yes", PYTHONPATH=str(site))
+        assert json.loads((project.root / ".eventloom/workspace.json").read_text())["settings"] == {"ZAXY_LANES": kept}
+    assert project.told("init", "--undo")["ok"]
+    assert json.loads((project.root / ".eventloom/workspace.json").read_text())["settings"] == {}
+
+
+@pytest.mark.parametrize("name", ["static", "sentence"])
+def test_a_lane_that_is_not_installed_is_refused_with_how_to_get_it(project: Project, name: str) -> None:
+    disabled = "vectors,sentence-transformers"
+    done = project.run("init", "--vectors", name, "--yes", ZAXY_PLUGINS_DISABLE=disabled)
+    assert done.returncode == 1
+    assert "not installed" in done.stderr and "pip install" in done.stderr
     assert not (project.root / ".eventloom").exists()
 
 

@@ -61,7 +61,10 @@ async def asked(project: Project, entry: dict[str, Any]) -> dict[str, Any]:
         return found.structured_content
 
 
-@pytest.mark.parametrize("client", [*FILES, "codex"])
+PACKAGED = [pytest.param(name, marks=pytest.mark.needs_package(name)) for name in ("claude-code", "codex")]
+
+
+@pytest.mark.parametrize("client", [*PACKAGED, "cursor", "gemini", "vscode"])
 def test_a_client_that_init_configured_gets_a_cited_answer(project: Project, client: str) -> None:
     began = monotonic()
     told = project.told("init", "--client", client, "--yes")

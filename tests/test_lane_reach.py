@@ -92,6 +92,40 @@ def test_what_a_lane_found_and_what_has_ended_since_is_not_shown(tmp_path: Path,
         assert GRANNY not in [row["content"] for row in memory.checkout(QUESTION, SESSION).current_facts]
 
 
+def test_only_the_lanes_that_were_chosen_take_part(tmp_path: Path, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = outside_lane.install(site)
+    found = {}
+    for chosen in ("", name, "none", f"{name},unheard-of"):
+        monkeypatch.setenv("ZAXY_LANES", chosen)
+        with remembered(tmp_path / f"of{len(found)}") as memory:
+            answer = memory.query(QUESTION, SESSION)
+            found[chosen] = (
+                [row.source_lane for row in answer.results],
+                [n for n in answer.notices if "ZAXY_LANES" in n],
+            )
+    assert found[""] == found[name] == ([name], [])
+    assert found["none"] == ([], [])
+    assert found[f"{name},unheard-of"][0] == [name] and "unheard-of" in found[f"{name},unheard-of"][1][0]
+
+
+def test_what_is_erased_is_in_no_file_of_a_lane_that_takes_no_part_any_more(
+    tmp_path: Path, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside_lane.install(site)
+    here = tmp_path / "here"
+
+    def files() -> list[Path]:
+        return [path for path in here.rglob("*") if path.is_file() and b"Okafor" in path.read_bytes()]
+
+    with remembered(here) as memory:
+        citation = memory.query(QUESTION, SESSION).results[0].citation
+        assert [path for path in files() if "acme" in str(path)], "the lane keeps the text"
+    monkeypatch.setenv("ZAXY_LANES", "none")
+    with Memory.open(here) as memory:
+        memory.forget(citation, "no longer needed", actor="user")
+    assert files() == []
+
+
 # Lanes that claim too much
 
 
@@ -246,3 +280,29 @@ def test_no_lane_gets_more_time_than_the_core_gives(tmp_path: Path, site: Path) 
     with remembered(tmp_path / "here") as memory:
         notices = memory.query("harbour", SESSION).notices
     assert [name in notice and f"within {MAX_LANE_MS / 1000:g} s" in notice for notice in notices] == [True]
+
+
+# Where words find little
+
+
+def steps_of_first(memory: Memory, question: str, lane: str) -> tuple[float, float]:
+    """The share and the weight of what a lane adds to its first candidate."""
+    row = next(row for row in memory.query(question, SESSION, limit=20).results if row.content == "Ada likes tea.")
+    step = next(step for step in row.steps if step.lane == lane)
+    return round(step.normalised, 3), round(step.weight, 3)
+
+
+def test_a_lanes_order_counts_more_the_less_words_find(tmp_path: Path, site: Path) -> None:
+    lane = simple(site, "return [Candidate(4, 0.1), Candidate(1, 0.05)]", weight=0.5, scale="cosine")
+    with remembered(tmp_path / "here") as memory:
+        unknown = steps_of_first(memory, "Whose umbrella blocks a corridor?", lane)
+        known = steps_of_first(memory, "Which port does the label printer listen on?", lane)
+    assert known[0] == 0.1 and known[1] < 0.6, "words have found it: the lane adds what it says"
+    assert unknown[0] == 1.0 and unknown[1] >= 1.5, "words find nothing: its first candidate counts as a whole"
+
+
+def test_where_a_name_was_found_a_lanes_order_adds_nothing(tmp_path: Path, site: Path) -> None:
+    lane = simple(site, "return [Candidate(4, 0.1)]", weight=0.5, scale="cosine")
+    with remembered(tmp_path / "here") as memory:
+        share, weight = steps_of_first(memory, 'Whose umbrella blocks the corridor of "port 8443"?', lane)
+    assert share == 0.1 and weight < 0.6

@@ -72,15 +72,23 @@ def test_the_store_keeps_the_log_through_everything_that_zaxy_does(shop: Shop, m
     assert shop.run("refs", "resolve", "refs/heads/main").returncode == 0
     assert shop.run("forget", second["citation"], "--hard").returncode == 0
     assert "payload" not in shop.told("show", second["citation"])
+
+    report = shop.told("verify", "--all")
+    assert report["ok"] and [row["session_id"] for row in report["sessions"]] == [SESSION]
+    types = [event["type"] for event in log(shop)]
+    assert types.count("command.completed") == 2 and "event.erased" in types and "memory.ref.updated" in types
+    assert not list((shop.root / ".eventloom").glob("*.jsonl"))
+
+
+@pytest.mark.needs_package("export")
+def test_the_store_keeps_what_was_imported(shop: Shop) -> None:
+    shop.told("append", "note.taken", "--payload", json.dumps({"text": "The lamp is lit."}))
     bundle = shop.home / "bundle.json"
     assert shop.run("export", "--out", str(bundle)).returncode == 0
     imported = shop.run("import", str(bundle), "--session-id", "copy")
     assert imported.returncode == 0, imported.stderr
-
     report = shop.told("verify", "--all")
     assert report["ok"] and [row["session_id"] for row in report["sessions"]] == ["copy", SESSION]
-    types = [event["type"] for event in log(shop)]
-    assert types.count("command.completed") == 2 and "event.erased" in types and "memory.ref.updated" in types
     assert not list((shop.root / ".eventloom").glob("*.jsonl"))
 
 

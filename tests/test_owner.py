@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-import select
+import selectors
 import signal
 import socket
 import sqlite3
@@ -690,6 +690,8 @@ def test_a_stranger_on_the_socket_is_shown_out(start: Start, folder: Path) -> No
     with socket.socket(socket.AF_UNIX) as stranger:
         stranger.connect(str(runtime(folder, "sock")))
         stranger.sendall(b'{"jsonrpc": "2.0", "id": 1, "method": "initialize"}\n')
-        assert select.select([stranger], [], [], 10)[0]
+        with selectors.DefaultSelector() as waiting:  # `select` refuses numbers above 1,023
+            waiting.register(stranger, selectors.EVENT_READ)
+            assert waiting.select(10)
         assert stranger.recv(100) == b""
     assert server.call("memory_append", **fact("x"))["seq"] == 1

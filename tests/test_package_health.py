@@ -126,9 +126,9 @@ def test_a_packages_rows_come_last_with_its_name_and_what_it_prints_stays_away(s
     done = zaxy("doctor", "--json")
     rows = json.loads(done.stdout)["rows"]
     assert done.returncode == 1
-    assert [row["name"] for row in rows[-2:]] == ["acme:mark", "acme:memory"]
-    assert (rows[-2]["status"], rows[-2]["message"]) == ("error", "in shop")
-    assert rows[-1]["message"].endswith("events in shop-default")
+    assert [row["name"] for row in rows[-3:]] == ["acme:mark", "acme:memory", "coordinate:missions"]
+    assert (rows[-3]["status"], rows[-3]["message"]) == ("error", "in shop")
+    assert rows[-2]["message"].endswith("events in shop-default")
     assert "printed by acme" in done.stderr and "written by acme" in done.stderr
 
 
@@ -175,7 +175,7 @@ def test_a_check_that_fails_is_an_error_that_names_the_package_and_the_others_st
     context = DoctorContext(find_workspace(str(project)))
     own = DoctorCheck("own", lambda context: [Finding("own", "ok", "x")])
     rows = {row.name: row for row in examine(context, chain(package_checks(context), [own]), False)}
-    assert list(rows) == ["acme", "acme:other", "own"]
+    assert list(rows) == ["acme", "acme:other", "coordinate:missions", "own"]
     assert {row.status for row in rows.values()} == {"error", "ok"}
     assert message in rows["acme"].message
     assert "acme-health" in rows["acme"].message
@@ -222,6 +222,7 @@ def test_a_disabled_package_has_no_row(site: Path, zaxy: Any) -> None:
     assert not any(name.startswith("acme") for name in rows_of(zaxy, ZAXY_PLUGINS_DISABLE="acme"))
 
 
+@pytest.mark.needs_package("testkit")
 def test_a_capability_without_its_method_is_found_by_plugins_check(site: Path, zaxy: Any) -> None:
     install(site, entry("acme", "Health", "fix"))
     health = site / "acme_health" / "health.py"

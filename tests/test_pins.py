@@ -44,6 +44,7 @@ def pin_at(path: Path) -> dict[str, Any]:
 # What is in a pin
 
 
+@pytest.mark.needs_package("export")
 def test_a_tool_of_a_package_of_ours_is_pinned_from_its_contract() -> None:
     items = tool_items(LIVE, ["memory_export", "memory_query"])
     assert {"plugins/export: tool memory_export", "plugins/export: field bundle.merkle_root"} <= items.keys()

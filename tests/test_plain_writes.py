@@ -25,6 +25,8 @@ OTHERWISE = {
     "zaxy_kuzu/owner.py": "a lock that says who holds it, and so cannot be replaced",
     "zaxy_kuzu/graph.py": "an empty mark that a database is being opened, in nobody's place",
     "zaxy_kuzu/engine.py": "moving a broken database aside",
+    "zaxy_vectors/rows.py": "rows behind those that are committed, as the log is written",
+    "zaxy_sentence_transformers/database.py": "an empty file for SQLite, and moving a broken one aside",
 }
 """Who writes otherwise, and why."""
 METHODS = {"write_text", "write_bytes", "touch", "copyfile", "copy", "copy2", "move", "rename", "fdopen", "ftruncate"}

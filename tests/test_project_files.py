@@ -54,6 +54,11 @@ def test_every_script_of_hatch_runs_something_that_is_there(environment: str, sc
     assert [path for path in paths if not (TREE / path).exists()] == []
 
 
+def test_the_readme_names_every_bench() -> None:
+    named = re.findall(r"`(?:hatch run )?bench:(\w+)`", (TREE / "README.md").read_text(encoding="utf-8"))
+    assert sorted(named) == sorted(HATCH["envs"]["bench"]["scripts"])
+
+
 def test_the_workflow_runs_what_must_pass_before_a_change_lands() -> None:
     assert [step["run"] for step in WORKFLOW["jobs"]["linux"]["steps"] if "run" in step][-1] == ".ci/run"
     assert os.access(TREE / ".ci/run", os.X_OK) or os.name == "nt"

@@ -79,6 +79,7 @@ def as_rows(entries: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
     return found
 
 
+@pytest.mark.needs_package("export")
 def test_a_sink_of_rows_gets_what_the_bundle_says_row_for_row(zaxy: Zaxy, tmp_path: Path, site: Path) -> None:
     done = zaxy("export-push", "--sink", NAME, "--dest", "notes", site=site)
     assert done.returncode == 0, done.stderr
@@ -89,6 +90,7 @@ def test_a_sink_of_rows_gets_what_the_bundle_says_row_for_row(zaxy: Zaxy, tmp_pa
     assert manifest == bundle
 
 
+@pytest.mark.needs_package("export")
 def test_the_rows_of_a_signed_bundle_have_their_ids_and_its_root_and_signature(
     zaxy: Zaxy, tmp_path: Path, site: Path
 ) -> None:
@@ -105,6 +107,7 @@ def test_the_rows_of_a_signed_bundle_have_their_ids_and_its_root_and_signature(
     assert len(manifest["merkle_root"]) == 64 and manifest["signature"]
 
 
+@pytest.mark.needs_package("export")
 def test_a_table_that_cannot_be_is_refused_before_anything_is_built(zaxy: Zaxy, tmp_path: Path, site: Path) -> None:
     done = zaxy("export-push", "--sink", NAME, "--dest", "drop table", site=site)
     assert done.returncode == 2 and "is not the name of a table" in done.stderr

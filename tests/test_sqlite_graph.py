@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+import zaxy_testkit
 from generated_rows import answers, many_moments, random_events
 from reference.projection_backends import Backend
 from zaxy.api import (
@@ -66,7 +67,8 @@ def in_another_process(code: str, state: Path, *arguments: str) -> subprocess.Po
     """
     program = textwrap.dedent(opening) + textwrap.dedent(code)
     command = [sys.executable, "-c", program, str(state), *arguments]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    environ = {**os.environ, "PYTHONPATH": str(Path(zaxy_testkit.__file__).parents[1])}
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ, text=True)
 
 
 def line_from(process: subprocess.Popen[str]) -> str:

@@ -28,13 +28,18 @@ def by_codex() -> dict[str, set[str]]:
     given = {"path": "a.py"}
     made = (
         observed.observed_turn("user", "Go on", 1),
+        observed.observed_task("Go on", 1),
+        observed.observed_end(),
         observed.observed_command("pytest", Outcome(0, "3 passed", 12)),
         observed.observed_edit(Edit("a.py", "modified", 1, 2), "/work", "/work"),
         observed.observed_call("fetch", False, arguments=given, result={"text": "x"}, duration=0.5),
         observed.observed_compaction("so far"),
         observed.observed_rollback(2),
     )
-    return {one.type: set(one.payload) for one in made}
+    found: dict[str, set[str]] = {}
+    for one in made:
+        found.setdefault(one.type, set()).update(one.payload)
+    return found
 
 
 def by_claude_code(folder: Path) -> dict[str, set[str]]:

@@ -42,7 +42,7 @@ ALSO_SHOWN: dict[str, tuple[type, ...]] = {
     "doctor_checks": (points.HealthFix,),
     "event_stores": (points.StoredLog,),
     "ide_config_writers": (points.ClientHooks,),
-    "retrieval_lanes": (points.Follower,),
+    "retrieval_lanes": (points.Follower, points.WordSimilarity, points.Reranker),
     "tool_packs": (points.ResourcePack, points.PromptPack),
 }
 """Protocols that a point's page shows besides its own."""
@@ -185,7 +185,7 @@ def test_a_model_is_described_with_the_fields_that_the_code_has(path: Path) -> N
 def test_a_points_page_lists_exactly_the_checks_of_its_suite_and_what_they_need(point: Point) -> None:
     text = section(page(point), "Checks")
     listed = re.findall(r"^- `(\w+)`: (.+?)(?=^- |\Z)", text, re.MULTILINE | re.DOTALL)
-    needs = [(name, (re.findall(r"Needs\s+`(\w+)`", told) or [""])[0]) for name, told in listed]
+    needs = [(name, (re.findall(r"Needs\s+`([\w-]+)`", told) or [""])[0]) for name, told in listed]
     assert needs == [(known.name, known.needs) for known in checks_of(point.name)]
     assert f"`zaxy_testkit.{SUITES[point.name].__name__}`" in text
     assert f"`zaxy_testkit.{point.protocol}Case`" in text
@@ -308,9 +308,9 @@ def test_the_json_on_a_page_is_json_and_a_manifest_on_it_is_accepted(path: Path)
 def test_a_command_on_a_page_is_one_that_there_is(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     in_blocks = re.findall(
-        r"^(?:\$ )?(?:\w+=\S+ )*(?:\S+/)?zaxy ([a-z]+ [a-z]+)", "\n".join(blocks(text)), re.MULTILINE
+        r"^(?:\$ )?(?:\w+=\S+ )*(?:\S+/)?zaxy ([a-z]+ [a-z-]+)", "\n".join(blocks(text)), re.MULTILINE
     )
-    in_prose = re.findall(r"`zaxy ([a-z]+ [a-z]+)[^`]*`", without_fences(text))
+    in_prose = re.findall(r"`zaxy ([a-z]+ [a-z-]+)[^`]*`", without_fences(text))
     known = {"plugins new", *(command.words for command in COMMANDS)}
     strange = {words for words in (*in_blocks, *in_prose) if not {words, words.split()[0]} & known}
     assert {words for words in strange if not words.startswith(("acme ", "glossary "))} == set()
@@ -318,7 +318,7 @@ def test_a_command_on_a_page_is_one_that_there_is(path: Path) -> None:
 
 def test_the_tutorial_uses_the_commands_that_an_author_needs() -> None:
     text = (TREE / "docs" / "plugins" / "tutorial.md").read_text(encoding="utf-8")
-    used = set(re.findall(r"^(?:\$ )?(?:\w+=\S+ )?zaxy ([a-z]+ [a-z]+)", "\n".join(blocks(text)), re.MULTILINE))
+    used = set(re.findall(r"^(?:\$ )?(?:\w+=\S+ )?zaxy ([a-z]+ [a-z-]+)", "\n".join(blocks(text)), re.MULTILINE))
     assert used >= {"plugins new", "plugins list", "plugins show", "plugins check", "contracts pin", "contracts check"}
     points = {provided["point"] for provided in json.loads(blocks(text, "json")[0])["provides"]}
     assert points == {"commands", "event_types", "retrieval_lanes", "doctor_checks"}

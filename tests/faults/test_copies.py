@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 
 from conftest import Zaxy
 from faults.crashes import SEED, text_under
+from imports import WAYS, taken_along
 from zaxy.assemble.copies import find_copies, sentences_of
 from zaxy.errors import ZaxyError
 from zaxy.eventloom.admission import checked_entry
@@ -54,17 +54,16 @@ def quoting(memory: Memory) -> dict[str, str]:
     }
 
 
-def imported(memory: Memory, session: str) -> str:
+def imported(memory: Memory, session: str, *, way: str) -> str:
     """The citation of the copy that an import into another session makes of the last event."""
-    bundle = BytesIO()
-    memory.export(bundle, session=SESSION)
-    memory.import_bundle(bundle, session)
+    taken_along(memory, SESSION, way=way)(memory, session)
     return next(event.citation for event in memory.replay(session) if WORD in json.dumps(event.payload))
 
 
-def test_every_event_that_holds_the_words_is_named(memory: Memory) -> None:
+@pytest.mark.parametrize("way", WAYS)
+def test_every_event_that_holds_the_words_is_named(memory: Memory, way: str) -> None:
     cited = say(memory, fact=f"{SENTENCE}.")
-    copy = imported(memory, "imported")
+    copy = imported(memory, "imported", way=way)
     others = quoting(memory)
     done = memory.forget(cited, "it was asked for")
     found = {found.citation: found.why for found in done.copies}
@@ -76,9 +75,10 @@ def test_every_event_that_holds_the_words_is_named(memory: Memory) -> None:
     assert memory.resolve(others["the same"]).payload is not None
 
 
-def test_with_copies_no_byte_of_the_words_is_left_in_any_session(memory: Memory, tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", WAYS)
+def test_with_copies_no_byte_of_the_words_is_left_in_any_session(memory: Memory, tmp_path: Path, way: str) -> None:
     cited = say(memory, fact=f"{SENTENCE}.")
-    imported(memory, "imported")
+    imported(memory, "imported", way=way)
     others = quoting(memory)
     for session in (SESSION, ELSEWHERE, "imported"):
         memory.query("What is Ann paid?", session)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import missing_package
 from faults.crashes import child_command, child_environment, fork, in_child
 from zaxy import atomic_write as writing
 from zaxy.atomic_write import atomic_file
@@ -22,7 +23,8 @@ from zaxy.workspace import find_workspace
 
 pytestmark = [pytest.mark.skipif(os.name != "posix", reason="SIGKILL, fork and links are POSIX here")]
 
-CLIENTS = ("claude-code", "codex", "cursor")
+PACKAGED = ("claude-code", "codex", "cursor")
+CLIENTS = ("cursor", "gemini", "vscode") if any(map(missing_package, PACKAGED[:2])) else PACKAGED
 CHANGING = {"os.rename", "os.mkdir", "os.link", "os.remove", "os.rmdir", "os.chmod"}
 NAME = "..mcp.json.0a1b2c3d.partial"
 

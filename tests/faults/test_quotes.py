@@ -14,7 +14,6 @@ from engines import needs_kuzu
 from zaxy.api.models import AsOf, EntityRef, Event
 from zaxy.errors import ZaxyError
 from zaxy.memory import Memory
-from zaxy_export.selector import Selector
 
 SESSION = "work"
 WORD = "quixzbarq"
@@ -174,11 +173,14 @@ def test_the_payload_that_guidance_suggests_repeats_nothing_and_reinforces(built
     assert len(reached(builtin, thing)) == 2
 
 
+@pytest.mark.needs_package("export")
 def test_a_restricted_sentence_does_not_leave_by_what_was_said_of_it(builtin: Memory) -> None:
     event, thing = recorded(builtin, "fact")
     builtin.feedback(thing.name, "fact", feedback="used", session=SESSION, citation=event.citation)
     builtin.feedback(thing.name, "fact", feedback="irrelevant", session=SESSION)
     builtin.invalidate(thing.name, "fact", session=SESSION)
+    from zaxy_export.selector import Selector
+
     bundle = BytesIO()
     builtin.export(bundle, Selector.of({"exclude_sensitivities": ["restricted"]}), session=SESSION)
     assert WORD.encode() not in bundle.getvalue()
@@ -200,6 +202,7 @@ def test_nothing_of_an_erased_sentence_is_left_though_it_was_judged_and_ended(
     assert held_in(tmp_path) == []
 
 
+@pytest.mark.needs_package("export")
 def test_an_import_ends_and_reinforces_what_its_bundle_did(builtin: Memory, tmp_path: Path) -> None:
     event, thing = recorded(builtin, "fact")
     kept = builtin.append("fact.recorded", {"fact": f"Ben knows {WORD}."}, actor="ada", session=SESSION)

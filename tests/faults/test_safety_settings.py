@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from conftest import Zaxy
+from conftest import Zaxy, missing_package
 from served import ENVELOPE, ERAS, MODERN, Server, content
 from zaxy.serve.application import Application
 from zaxy.serve.http import http_app
 from zaxy.workspace import find_workspace
 
-TOKEN_TOOLS = ("memory_replay", "memory_invalidate", "memory_export")
+TOKEN_TOOLS = ("memory_replay", "memory_invalidate", *(() if missing_package("export") else ("memory_export",)))
 
 
 @pytest.fixture(params=ERAS)

@@ -13,14 +13,12 @@ import pytest
 
 from captured import install_adapter, write_seen
 from corpus.shape_matrix import rows
-from exported import bundle_bytes
 from zaxy import Memory
 from zaxy.api.models import Draft
 from zaxy.errors import ZaxyError
 from zaxy.observe.capture import Capture
 from zaxy.security.redaction import redact_text
 from zaxy.workspace import find_workspace
-from zaxy_export.selector import EVERYTHING
 
 SESSION = "work-default"
 TOKENS = [row.samples[0] for row in rows("seen") if "«" not in row.samples[0]][::12]
@@ -134,9 +132,13 @@ def test_capture_refuses_an_observation_with_a_secret_in_a_name_and_keeps_the_ot
     assert secret not in found.problems[0] + log.read_text()
 
 
+@pytest.mark.needs_package("export")
 def test_an_import_refuses_a_bundle_with_a_secret_in_a_name(
     tmp_path: Path, memory: Memory, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from exported import bundle_bytes
+    from zaxy_export.selector import EVERYTHING
+
     (tmp_path / "from").mkdir()
     source = Memory(find_workspace(str(tmp_path / "from")))
     with monkeypatch.context() as patched:

@@ -25,6 +25,8 @@ pytestmark = [pytest.mark.skipif(os.name != "posix", reason="links are POSIX her
 RECORD = Path(".eventloom", "runtime", "init.json")
 CLIENTS = ("codex", "cursor", "gemini", "hermes")
 OUTSIDE = (".codex/config.toml", ".hermes/config.yaml")
+writes_outside = pytest.mark.needs_package("codex", "hermes")
+"""No client of the core's own has a file outside of the project."""
 
 
 class User:
@@ -82,6 +84,7 @@ def about(user: User, record: dict[str, Any], of: User) -> list[dict[str, Any]]:
     return list(json.loads(text))
 
 
+@writes_outside
 def test_what_this_user_wrote_from_here_is_taken_out_byte_for_byte(users: Callable[[str], User], project: Path) -> None:
     ann = users("ann")
     before = snapshot(ann.home)
@@ -92,6 +95,7 @@ def test_what_this_user_wrote_from_here_is_taken_out_byte_for_byte(users: Callab
     assert list((ann.state / "init").iterdir()) == []
 
 
+@writes_outside
 def test_a_strangers_record_takes_nothing_out_of_this_users_files(users: Callable[[str], User], project: Path) -> None:
     stranger, ann = users("stranger"), users("ann")
     ann.init(project)
@@ -112,6 +116,7 @@ def test_a_strangers_record_takes_nothing_out_of_this_users_files(users: Callabl
 
 
 @pytest.mark.parametrize("place", ["a copy", "moved"])
+@writes_outside
 def test_a_project_in_another_place_keeps_its_hands_off_what_the_first_one_wrote(
     users: Callable[[str], User], project: Path, place: str
 ) -> None:
@@ -124,6 +129,7 @@ def test_a_project_in_another_place_keeps_its_hands_off_what_the_first_one_wrote
     assert {what for what, row in done.items() if not row.ok} == {str(ann.home / name) for name in OUTSIDE}
 
 
+@writes_outside
 def test_a_record_that_was_edited_is_not_followed_out_of_the_project(
     users: Callable[[str], User], project: Path
 ) -> None:
@@ -155,6 +161,7 @@ def test_a_record_that_was_edited_is_not_followed_out_of_the_project(
     assert all(row.ok for row in ann.undo(project).values()), "as it was made it is followed"
 
 
+@writes_outside
 def test_a_record_in_the_users_own_folder_without_the_users_seal_is_not_believed(
     users: Callable[[str], User], project: Path
 ) -> None:
@@ -210,6 +217,7 @@ def test_a_link_in_a_project_leads_undo_nowhere(
         assert mine.read_bytes() == text
 
 
+@writes_outside
 def test_a_link_that_came_since_on_the_way_to_the_users_own_file_is_not_followed(
     users: Callable[[str], User], project: Path, tmp_path: Path
 ) -> None:
@@ -237,6 +245,7 @@ def test_folders_that_a_record_names_go_only_if_they_were_made_for_its_file(
     assert beside.is_dir() and below.is_dir() and project.is_dir()
 
 
+@writes_outside
 def test_what_the_user_changed_since_is_kept(users: Callable[[str], User], project: Path) -> None:
     ann = users("ann")
     ann.init(project)
@@ -290,6 +299,7 @@ def test_a_record_that_is_no_plain_file_is_refused_and_nothing_is_waited_for(
         users("ann").undo(project)
 
 
+@writes_outside
 def test_what_cannot_be_put_on_record_is_not_written_outside(
     users: Callable[[str], User], project: Path, tmp_path: Path
 ) -> None:

@@ -21,9 +21,9 @@ def case(make: Callable[..., Any], scratch: Path) -> CaptureAdapterCase:
     workspace.mkdir()
     elsewhere.mkdir()
 
-    def append(data: bytes) -> None:
-        notes = workspace / ".notes" / "today.notes.jsonl"
-        notes.parent.mkdir(exist_ok=True)
+    def append(data: bytes, file: str = "today.notes.jsonl") -> None:
+        notes = workspace / ".notes" / file
+        notes.parent.mkdir(parents=True, exist_ok=True)
         with notes.open("ab") as out:
             out.write(data)
 
@@ -35,6 +35,7 @@ def case(make: Callable[..., Any], scratch: Path) -> CaptureAdapterCase:
         write_half=lambda: append(RECORD[:HALF]),
         write_rest=lambda: append(RECORD[HALF:]),
         write_unknown=lambda: append(b'{"kind": "reminder"}\n'),
+        write_subagent=lambda count: append(RECORD * count, "today/helper.notes.jsonl"),
     )
 
 
@@ -175,7 +176,23 @@ class Chatty(Adapter):
         return super().read(source, mark, limit)
 
 
+class WithoutAgents(Adapter):
+    """Takes what a subagent did for its parent's doing."""
+
+    def sources(self, workspace: Path) -> list[Source]:
+        return [replace(source, agent="", parent="") for source in super().sources(workspace)]
+
+
+class WithoutParents(Adapter):
+    """Names the subagent, and not whom it works for."""
+
+    def sources(self, workspace: Path) -> list[Source]:
+        return [replace(source, parent="") for source in super().sources(workspace)]
+
+
 WRONG = {
+    "what_a_subagent_did_is_not_its_parents": WithoutAgents,
+    "a_source_of_a_subagent_names_it_and_its_parent": WithoutParents,
     "it_leaves_the_clients_files_as_they_are": Tidying,
     "it_prints_nothing": Chatty,
     "a_record_of_an_unknown_kind_is_counted_and_passed_over": Uncounting,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,27 @@ from zaxy.api import AsOf, Batch, Candidate, Cursor, ProviderContext, Query
 from zaxy_testkit.checks.retrieval_lanes import RetrievalLaneCase
 from zaxy_testkit.templates.retrieval_lanes import Lane, _words
 
-RIGHT = Lane
+
+class RIGHT(Lane):
+    """Finds, compares words by their first letters, and reads."""
+
+    def similar_words(self, words: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
+        return [[max((_alike(word, other) for other in _words(text)), default=0.0) for word in words] for text in texts]
+
+    def rerank(self, question: str, texts: Sequence[str]) -> list[float]:
+        return [len(_words(question) & _words(text)) / (len(_words(question)) or 1) for text in texts]
+
+
+def _alike(one: str, other: str) -> float:
+    one, other = one.casefold(), other.casefold()
+    common = next((at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right), None)
+    return (min(len(one), len(other)) if common is None else common) / max(len(one), len(other), 1)
 
 
 def case(make: Callable[..., Any], scratch: Path) -> RetrievalLaneCase:
     scale = "probability" if make is WithScoresBelowZero else ""
-    return RetrievalLaneCase(make, capabilities=frozenset({"follower"}), scale=scale)
+    abilities = frozenset({"follower", "background", "word-similarity", "rerank"})
+    return RetrievalLaneCase(make, capabilities=abilities, scale=scale)
 
 
 class WithoutSearch:
@@ -212,7 +227,32 @@ class WipingAll(Lane):
             path.unlink()
 
 
+class OneRowForAll(RIGHT):
+    def similar_words(self, words: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
+        return super().similar_words(words, texts)[:1]
+
+
+class AllAlike(RIGHT):
+    def similar_words(self, words: Sequence[str], texts: Sequence[str]) -> list[list[float]]:
+        return [[0.5 for _ in words] for _ in texts]
+
+
+class ReadingTextsAlone(Lane):
+    def rerank(self, texts: Sequence[str]) -> list[float]:
+        return [0.5 for _ in texts]
+
+
+class ReadingLogits(RIGHT):
+    def rerank(self, question: str, texts: Sequence[str]) -> list[float]:
+        return [8 * score - 4 for score in super().rerank(question, texts)]
+
+
 WRONG = {
+    "it_has_the_method_that_compares_words": Lane,
+    "its_word_similarities_are_shares_for_each_text_and_word": OneRowForAll,
+    "a_word_is_nearest_to_itself": AllAlike,
+    "it_has_the_method_that_reads_texts": ReadingTextsAlone,
+    "it_says_of_each_text_how_likely_it_answers": ReadingLogits,
     "it_has_the_methods_of_its_protocol": WithoutSearch,
     "it_has_the_methods_of_a_follower": OnlySearching,
     "it_finds_what_the_question_is_about": Silent,

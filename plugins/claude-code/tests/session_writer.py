@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -53,8 +53,27 @@ class Claude:
         return self.user([block], **({} if details is None else {"toolUseResult": details}))
 
     def write(self, *records: Mapping[str, Any]) -> None:
-        with self.file.open("ab") as out:
-            out.writelines(json.dumps(record, ensure_ascii=False).encode() + b"\n" for record in records)
+        _append(self.file, records)
+
+    def subagent(self, agent: str, folder: str = "subagents") -> Path:
+        """Where the transcript of a subagent of this session lies."""
+        return self.file.with_suffix("") / folder / f"agent-{agent}.jsonl"
+
+    def write_subagent(self, agent: str, *records: Mapping[str, Any], file: Path | None = None) -> None:
+        """As newer versions do it, with what they note beside it; `file` is another place for it."""
+        file = file or self.subagent(agent)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        _append(file, [{**record, "isSidechain": True, "agentId": agent} for record in records])
+        file.with_suffix(".meta.json").write_text('{"agentType":"Explore","spawnDepth":1}')
+
+    def said(self, text: str, stop_reason: str | None = None) -> dict[str, Any]:
+        message = {"role": "assistant", "content": [{"type": "text", "text": text}], "stop_reason": stop_reason}
+        return self.record("assistant", message=message)
+
+
+def _append(file: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    with file.open("ab") as out:
+        out.writelines(json.dumps(record, ensure_ascii=False).encode() + b"\n" for record in records)
 
 
 def adapter(home: Path) -> ClaudeCodeSessions:

@@ -408,16 +408,6 @@ def test_a_workspace_that_is_reached_through_a_link_is_the_same(tmp_path: Path, 
     assert happened(tmp_path, tmp_path / "link") == [turn("user", "Hello")]
 
 
-def test_subagents_have_no_sources_of_their_own(tmp_path: Path, work: Path, claude: Claude) -> None:
-    claude.write(claude.user("Hello"))
-    said = json.dumps(claude.user("a task", isSidechain=True)) + "\n"
-    nested = claude.file.with_suffix("") / "subagents"
-    nested.mkdir(parents=True)
-    (nested / "agent-abc.jsonl").write_text(said)
-    claude.file.with_name("agent-def.jsonl").write_text(said)
-    assert [source.path for source in adapter(tmp_path).sources(work)] == [claude.file]
-
-
 def test_a_session_that_names_no_folder_yet_waits(tmp_path: Path, work: Path, claude: Claude) -> None:
     claude.write({"type": "file-history-snapshot", "messageId": "m0", "snapshot": {}})
     sessions = adapter(tmp_path)

@@ -10,11 +10,10 @@ from zaxy_claude_code.client import ClaudeCode
 from zaxy_testkit import CaptureAdapterCase, CaptureAdapterSuite, ClientCase, ClientSuite, PluginSuite
 
 RECORD = (
-    '{{"isSidechain":false,"cwd":"{cwd}","sessionId":"s","version":"2.1.300","type":"user","uuid":"u-{number}",'
+    '{{"isSidechain":{sidechain},"cwd":"{cwd}","sessionId":"s","version":"2.1.300","type":"user","uuid":"u-{number}",'
     '"timestamp":"2026-08-20T10:00:01.000Z","message":{{"role":"user","content":"Tea at five – again."}}}}\n'
 )
-
-
+SESSION = "11111111-2222-4333-8444-555555555555"
 SERVERS = """\
 // kept by hand
 {
@@ -58,13 +57,17 @@ class TestClaudeCodeSessions(CaptureAdapterSuite):
         numbers = count()
         half: list[bytes] = []
 
-        def append(data: bytes) -> None:
-            project.mkdir(parents=True, exist_ok=True)
-            with (project / "11111111-2222-4333-8444-555555555555.jsonl").open("ab") as out:
+        def append(data: bytes, file: str = f"{SESSION}.jsonl") -> None:
+            (project / file).parent.mkdir(parents=True, exist_ok=True)
+            with (project / file).open("ab") as out:
                 out.write(data)
 
-        def record() -> bytes:
-            return RECORD.format(cwd=workspace.as_posix(), number=next(numbers)).encode()
+        def record(sidechain: str = "false") -> bytes:
+            return RECORD.format(cwd=workspace.as_posix(), number=next(numbers), sidechain=sidechain).encode()
+
+        def write_subagent(count: int) -> None:
+            file = f"{SESSION}/subagents/agent-a3f2c1b4d5e6f7a8b.jsonl"
+            append(b"".join(record("true") for _ in range(count)), file)
 
         def write_half() -> None:
             torn = record()
@@ -80,6 +83,7 @@ class TestClaudeCodeSessions(CaptureAdapterSuite):
             write_half=write_half,
             write_rest=lambda: append(half.pop()),
             write_unknown=lambda: append(b'{"type":"reminder","uuid":"r"}\n'),
+            write_subagent=write_subagent,
             settings={"CLAUDE_CONFIG_DIR": str(config)},
         )
 

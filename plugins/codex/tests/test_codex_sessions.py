@@ -464,15 +464,6 @@ def test_what_a_fork_repeats_of_its_parent_is_not_given_again(home: Path, work: 
     assert contents == [one.payload["content"] for one in read(home, work, limit=1, anew=True)]
 
 
-def test_records_below_the_ordinal_at_which_a_subagent_begins_are_its_parents(home: Path, work: Path) -> None:
-    spawned = {"subagent": {"thread_spawn": {"parent_thread_id": THREAD}}}
-    about = meta(work, OTHER, source=spawned, subagent_history_start_ordinal=3)
-    commands = [done("CommandExecution", id=name, command=name) for name in ("the parent's", "the subagent's")]
-    records = [{**one, "ordinal": n} for n, one in enumerate([about, meta(work), *commands, said("the task")])]
-    rollout(home, OTHER).write_bytes(lines(records))
-    assert [one.payload["command"] for one in read(home, work)] == ["the subagent's"]
-
-
 def test_records_of_another_history_that_a_session_builds_on_are_not_its_own(home: Path, work: Path) -> None:
     base = {"thread_id": THREAD, "end_ordinal_exclusive": 5, "end_byte_offset": 100}
     about = meta(work, OTHER, history_mode="paginated", history_base=base, forked_from_id=THREAD)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from codex_files import lines, meta, rollout, said
+from codex_files import OTHER, THREAD, lines, meta, rollout, said, spawned
 
 from zaxy_codex.adapter import CodexSessions
 from zaxy_codex.client import Codex
@@ -45,11 +45,11 @@ class TestCodexSessions(CaptureAdapterSuite):
         workspace.mkdir()
         elsewhere.mkdir()
 
-        def append(data: bytes) -> None:
-            path = rollout(home)
-            with path.open("ab") as file:
+        def append(data: bytes, thread: str = THREAD) -> None:
+            about = meta(workspace) if thread == THREAD else spawned(workspace, thread)
+            with rollout(home, thread).open("ab") as file:
                 if not file.tell():
-                    file.write(lines([meta(workspace)]))
+                    file.write(lines([about]))
                 file.write(data)
 
         return CaptureAdapterCase(
@@ -60,6 +60,7 @@ class TestCodexSessions(CaptureAdapterSuite):
             write_half=lambda: append(RECORD[:HALF]),
             write_rest=lambda: append(RECORD[HALF:]),
             write_unknown=lambda: append(lines([{"type": "future_record_kind", "payload": {}}])),
+            write_subagent=lambda count: append(RECORD * count, OTHER),
             settings={"CODEX_HOME": str(home)},
         )
 

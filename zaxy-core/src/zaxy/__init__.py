@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Erasure as Erasure,
         RecordedTurn as RecordedTurn,
         SubagentCleanup as SubagentCleanup,
+        SynthesisRecord as SynthesisRecord,
     )
     from zaxy.errors import (
         CannotImport as CannotImport,
@@ -47,7 +48,7 @@ _HOMES = {
     "zaxy.api.models": "Draft Event ForeignEvent ImportReceipt",
     "zaxy.assemble.checkout": "Checkout",
     "zaxy.assemble.quality": "Quality",
-    "zaxy.assemble.replies": "Bootstrap Capabilities Context Erasure RecordedTurn SubagentCleanup",
+    "zaxy.assemble.replies": "Bootstrap Capabilities Context Erasure RecordedTurn SubagentCleanup SynthesisRecord",
     "zaxy.errors": "CannotImport Conflict Forbidden InternalError InvalidRequest NotFound TooLarge Unavailable "
     "UnknownTool ZaxyError",
     "zaxy.follow.loop": "FollowerFindings FollowerState",

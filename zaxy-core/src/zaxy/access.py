@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache, partial
 from inspect import BoundArguments, Signature, signature
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 METHODS = frozenset(name for name in vars(MemoryAccess) if not name.startswith("_")) - {"session", "is_foreign"}
-WRITES = ("append", "append_many", "after_turn", "feedback", "skill", "cleanup_subagent", "invalidate", "set_ref")
-OF_FOLLOWERS = ("followers_status", "rebuild_followers", "verify_followers", "follower_digests")
+OF_CHECKOUTS = ("synthesis_artifact", "synthesis_evidence")
+"""Their session is that of the checkout that they are given."""
+OF_SESSIONS = ("append", "append_many", "after_turn", "feedback", "skill", "cleanup_subagent", "invalidate", "set_ref")
+WRITES = (*OF_SESSIONS, *OF_CHECKOUTS)
+OF_FOLLOWERS = ("catch_up_followers", "followers_status", "rebuild_followers", "verify_followers", "follower_digests")
 ADMINISTERS = ("forget", "import_events", "export_sink", *OF_FOLLOWERS)
 """An import says what happened elsewhere, and a sink takes memory out of the workspace."""
 ROLE_FOR = {**dict.fromkeys(METHODS, READER), **dict.fromkeys(WRITES, WRITER), **dict.fromkeys(ADMINISTERS, ADMIN)}
@@ -32,6 +36,12 @@ def access_to(memory: Memory, permission: Permission | None = None, *, package: 
     It takes the event types that the package owns.
     """
     return cast(MemoryAccess, _Access(memory, permission or present_permission(), package))
+
+
+def as_package(memory: MemoryAccess, package: str) -> MemoryAccess:
+    """The same memory for the functions of a package that a program calls itself: it takes the event types that the
+    package owns. What a tool, a command or a route was given is given back as it is."""
+    return access_to(memory, package=package) if isinstance(memory, Memory) else memory
 
 
 def reading_access_to(memory: Memory, session: str = "") -> MemoryAccess:
@@ -77,6 +87,8 @@ class _Access:
         if name == "forget":
             raise Forbidden("erasing looks for copies in every session", "Ask somebody who has all sessions.")
         named = [str(given.arguments[argument]) for argument in SESSION_ARGUMENTS if given.arguments.get(argument)]
+        checkout = given.arguments.get("checkout") if name in OF_CHECKOUTS else None
+        named += [str(checkout.get("session_id"))] if isinstance(checkout, Mapping) else []
         for session in (*named, *cited):
             self._permission.check_session(session)
 

@@ -19,6 +19,7 @@ class CommandRow:
 FOLLOWERS = "zaxy.commands.followers:FollowersCommands"
 LOG = "zaxy.commands.log:LogCommands"
 MEMORY = "zaxy.commands.memory:MemoryCommands"
+SYNTHESIS = "zaxy.commands.synthesis:SynthesisCommands"
 REFS = "zaxy.commands.refs:RefsCommands"
 CHECKOUT = "Get what is true now on a question, cited, and whether it is enough to answer."
 COMMANDS = (
@@ -53,11 +54,14 @@ COMMANDS = (
     CommandRow("memory capabilities", "Print what memory can do, and how it stands.", MEMORY),
     CommandRow("memory feedback", "Say whether a memory was of use.", MEMORY),
     CommandRow("memory skill", "Record a step in the life of a reusable procedure.", MEMORY),
+    CommandRow("memory synthesis-artifact", "Record the composed answer of a checkout.", SYNTHESIS),
+    CommandRow("memory synthesis-evidence", "Say what became of one row of a composed answer.", SYNTHESIS),
     CommandRow(
         "serve", "Serve memory to agents over MCP, on stdio or on loopback HTTP.", "zaxy.commands.serve", hot="run"
     ),
     CommandRow("ide-config", "Print or install the MCP configuration of a client.", "zaxy.commands.ide_config"),
     CommandRow("followers status", "Show how far the followers are behind the log.", FOLLOWERS),
+    CommandRow("followers catch-up", "Bring all followers up to the log, also slow ones.", FOLLOWERS),
     CommandRow("followers rebuild", "Rebuild followers from the log as it is.", FOLLOWERS),
     CommandRow("followers verify", "Check every row that the followers hold.", FOLLOWERS),
     CommandRow("followers digest", "Print a hash over all that each follower holds.", FOLLOWERS),

@@ -33,7 +33,16 @@ if TYPE_CHECKING:
     from zaxy.assemble.checkout import Checkout
     from zaxy.assemble.purpose import Purpose
     from zaxy.assemble.records import FeedbackDetails, SkillDetails
-    from zaxy.assemble.replies import Bootstrap, Capabilities, Context, Erasure, RecordedTurn, SubagentCleanup
+    from zaxy.assemble.replies import (
+        Bootstrap,
+        Capabilities,
+        Context,
+        Erasure,
+        RecordedTurn,
+        SubagentCleanup,
+        SynthesisRecord,
+    )
+    from zaxy.assemble.synthesis.recording import GivenCheckout, Recomputed
     from zaxy.follow.background import Background
     from zaxy.follow.loop import FollowerFindings, FollowerState, Progress
     from zaxy.plugins.bundles import Imported, Selector, Signer, Written
@@ -66,7 +75,7 @@ class Memory(DirectReads):
         redact_rows_of_plugins(workspace.stored_settings)
         self.recall = Recall(workspace, patience, progress=progress, withheld=withheld)
         self._marks = UseMarks(self._write_own)
-        self._background: Background | None = None
+        self._background: list[Background] = []
 
     @classmethod
     def open(cls, path: str | Path | None = None, *, patience: float = FOREVER) -> Memory:
@@ -196,6 +205,76 @@ class Memory(DirectReads):
         from zaxy.assemble.records import skill_draft
 
         return self.append_many([skill_draft(action, skill_id, actor, details)], session)[0]
+
+    def synthesis_artifact(
+        self,
+        checkout: JsonObject,
+        candidate: JsonObject | None = None,
+        *,
+        outcome: str = "",
+        reason: str = "",
+        correction: str = "",
+        actor: str = DEFAULT_ACTOR,
+    ) -> SynthesisRecord:
+        """Record the composed answer of a checkout, in the checkout's session: its candidates with their whole ledger.
+
+        `candidate` is one of them, and `outcome` what became of it: `used`, `rejected`, `corrected` or `excluded`. A
+        checkout that says anything else than memory did then is refused. The same content is recorded once.
+        """
+        from zaxy.assemble.replies import SynthesisRecord
+        from zaxy.assemble.synthesis.recording import artifact_draft, given_checkout, outcome_draft
+        from zaxy.retrieve.cited_replies import event_reply
+
+        given = given_checkout(checkout)
+        found = self._recomputed(given)
+        said = outcome_draft(found, candidate, outcome, reason=reason, correction=correction, actor=actor)
+        events = [
+            (draft.type, *self._append_once(draft, given.session))
+            for draft in (artifact_draft(found, actor), said)
+            if draft
+        ]
+        replies = [{"event_type": type_, **event_reply(event, replayed)} for type_, event, replayed in events]
+        chosen = said.payload["candidate"] if said else None
+        return SynthesisRecord(
+            artifact_id=found.artifact["artifact_id"],
+            artifact=replies[0],
+            candidate=dict(chosen) if isinstance(chosen, dict) else None,
+            outcome=replies[1] if said else None,
+        )
+
+    def synthesis_evidence(
+        self,
+        checkout: JsonObject,
+        row: JsonObject,
+        *,
+        outcome: str,
+        candidate: JsonObject | None = None,
+        reason: str = "",
+        actor: str = DEFAULT_ACTOR,
+    ) -> Event:
+        """Record what became of one ledger row of a checkout: `used` and `helpful` reinforce it, `excluded` keeps it
+        out of later answers on the same topic."""
+        from zaxy.assemble.synthesis.recording import evidence_draft, given_checkout
+
+        given = given_checkout(checkout)
+        found = self._recomputed(given)
+        draft = evidence_draft(found, row, outcome, candidate=candidate, reason=reason, actor=actor)
+        return self._append_once(draft, given.session)[0]
+
+    def _recomputed(self, given: GivenCheckout) -> Recomputed:
+        from zaxy.assemble.purpose import purpose_of
+        from zaxy.assemble.synthesis.recording import recomputed
+
+        check_session_id(given.session)
+        purpose = purpose_of(given.purpose, self._presets)
+        return self.recall.reply(
+            given.session, lambda snapshot: recomputed(snapshot, given, purpose), target=given.known_to_seq
+        )
+
+    def _append_once(self, draft: Draft, session: str) -> tuple[Event, bool]:
+        """The event with the draft's key, and whether it was there before."""
+        before = self._log.by_key(session, draft.idempotency_key)
+        return (before, True) if before is not None else (self.append_many([draft], session)[0], False)
 
     def cleanup_subagent(
         self,
@@ -418,7 +497,14 @@ class Memory(DirectReads):
         recent = without_housekeeping(latest, self.recall.families.housekeeping)
         with self._log.view(session) as log:
             doubts = [*self.recall.foreign(log), *self.recall.doubts(session, [])]
-        found = starting.capabilities(session, current_task, eventloom=eventloom, recent=recent, warnings=doubts)
+        found = starting.capabilities(
+            session,
+            current_task,
+            eventloom=eventloom,
+            recent=recent,
+            warnings=doubts,
+            of_packages=starting.tools_of_packages(self.recall.host),
+        )
         return Capabilities.of({**found, "tokens_used": tokens_of(found), "truncated": False})
 
     def bootstrap(self, session: str = "", *, current_task: str = "") -> Bootstrap:
@@ -517,39 +603,43 @@ class Memory(DirectReads):
         """Bring the followers up to the log as it is now, and say how far each has come."""
         return self.recall.loop.catch_up(session or self.session, self.recall.patience, self.recall.progress)
 
+    def catch_up_followers(self, session: str = "") -> list[FollowerState]:
+        """Bring all followers up to the log, also those that reads do not wait for, however long it takes."""
+        return self.recall.all_loops.catch_up(session or self.session, progress=self.recall.progress)
+
     def followers_status(self, session: str = "") -> list[FollowerState]:
-        return self.recall.loop.status(session or self.session)
+        return self.recall.all_loops.status(session or self.session)
 
     def verify_followers(self, session: str = "") -> list[FollowerFindings]:
         """Go through all rows of a session: which do not hold their seals, and which are missing. Nothing is moved."""
-        return self.recall.loop.verify(session or self.session)
+        return self.recall.all_loops.verify(session or self.session)
 
     def rebuild_followers(self, session: str = "", names: Sequence[str] = ()) -> list[FollowerState]:
-        unknown = [name for name in names if name not in self.recall.followers]
-        if unknown:
-            known = ", ".join(self.recall.followers)
-            raise NotFound(f"there is no follower {unknown[0]!r:.40}", f"There are {known}.")
+        known = self.recall.all_loops.names
+        if unknown := [name for name in names if name not in known]:
+            raise NotFound(f"there is no follower {unknown[0]!r:.40}", f"There are {', '.join(known)}.")
         session = session or self.session
         with self._log.view(session) as log:  # as it is: also if another one was seen here before
             self.recall.seen.accept(log)
-        return self.recall.loop.rebuild(session, names, self.recall.progress)
+        return self.recall.all_loops.rebuild(session, names, self.recall.progress)
 
     def follow_in_background(self) -> None:
         """From now on bring all sessions' followers up to the log as it grows, until `close`; for a server."""
         from zaxy.follow.background import Background
 
-        if self._background is None:
-            self._background = Background(self.recall.loop, self._log.sessions)
-            self._background.start()
+        if not self._background:
+            self._background = [Background(loop, self._log.sessions) for loop in self.recall.all_loops]
+            for following in self._background:
+                following.start()
 
     def follower_digests(self, session: str = "") -> dict[str, str]:
-        self.recall.loop.catch_up(session or self.session, progress=self.recall.progress)
-        return self.recall.loop.digests(session or self.session)
+        self.catch_up_followers(session)
+        return self.recall.all_loops.digests(session or self.session)
 
     def close(self) -> None:
-        if self._background is not None:
-            self._background.stop()
-            self._background = None
+        for following in self._background:
+            following.stop()
+        self._background = []
         self._marks.flush()
         self.recall.close()
 

@@ -132,6 +132,13 @@ SETTINGS = (
         in_workspace=True,
     ),
     Setting(
+        "ZAXY_LANES",
+        "list",
+        (),
+        "The lanes of plugins that take part, such as `vectors`, or `none`. Default: all that are installed.",
+        in_workspace=True,
+    ),
+    Setting(
         "ZAXY_LANE_WEIGHTS",
         "list",
         (),
@@ -284,6 +291,7 @@ class Settings:
     plugins_prefer: tuple[str, ...] = _looked_up("ZAXY_PLUGINS_PREFER")
     plugins_strict: bool = _looked_up("ZAXY_PLUGINS_STRICT")
     plugins_budget: float = _looked_up("ZAXY_PLUGINS_BUDGET")
+    lanes: tuple[str, ...] = _looked_up("ZAXY_LANES")
     lane_weights: tuple[str, ...] = _looked_up("ZAXY_LANE_WEIGHTS")
     env: str = _looked_up("ZAXY_ENV")
     tool_profile: str = _looked_up("ZAXY_TOOL_PROFILE")

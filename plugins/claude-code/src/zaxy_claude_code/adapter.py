@@ -10,9 +10,19 @@ from types import MappingProxyType
 from typing import BinaryIO, NamedTuple
 
 from zaxy.api import Observation, ProviderContext, Reading, Source, Unavailable
-from zaxy_claude_code.lines import complete_lines, fingerprint
-from zaxy_claude_code.records import CLIENT, TURN, Place, Record, answered_by, calls_of, observations_of
-from zaxy_claude_code.session_files import ENDING, belongs_to, session_files, started_in
+from zaxy_claude_code.lines import Line, complete_lines, fingerprint
+from zaxy_claude_code.records import (
+    CLIENT,
+    NOTHING,
+    TURN,
+    Place,
+    Record,
+    answered_by,
+    calls_of,
+    is_passed_over,
+    observations_of,
+)
+from zaxy_claude_code.session_files import Head, SessionFile, belongs_to, head_of, session_files
 from zaxy_claude_code.tool_use import Call
 
 MAX_WAITING = 128
@@ -21,7 +31,6 @@ MAX_WAITING = 128
 
 BYTES_AT_ONCE = 16 << 20
 """Of a file in one reading: a call must come back within its budget, also where nothing is to be observed."""
-NOTHING: Record = {"isMeta": True}
 
 
 class Mark(NamedTuple):
@@ -55,20 +64,15 @@ class ClaudeCodeSessions:
     def __init__(self, context: ProviderContext) -> None:
         """Keeps nothing that matters: whatever a reading needs in order to go on is in its mark."""
         self._config_folder = Path(str(context.settings.get("CLAUDE_CONFIG_DIR") or "~/.claude"))
-        self._started_in: dict[Path, Path] = {}
+        self._heads: dict[Path, Head] = {}
 
     def sources(self, workspace: Path) -> list[Source]:
         try:
             config_folder = self._config_folder.expanduser()
         except RuntimeError:  # there is no home folder
             return []
-        return [
-            Source(
-                f"{CLIENT}:{file.parent.name}/{file.name.removesuffix(ENDING)}", file, file.name.removesuffix(ENDING)
-            )
-            for file in session_files(config_folder, workspace)
-            if self._belongs(file, workspace)
-        ]
+        found = (self._source(file, workspace) for file in session_files(config_folder, workspace))
+        return [source for source in found if source is not None]
 
     def read(self, source: Source, mark: str, limit: int) -> Reading:
         try:
@@ -77,7 +81,7 @@ class ClaudeCodeSessions:
                 found = fingerprint(file, begun.offset)
                 if begun.offset and (not found or found != begun.fingerprint):
                     begun = Mark()  # cut, rewritten or replaced: records that were read before have the same keys
-                return SessionReader(file, source.session, begun).read(limit)
+                return SessionReader(file, source, begun).read(limit)
         except FileNotFoundError:  # Claude Code removes old sessions
             return Reading((), mark, done=True)
         except OSError as error:
@@ -86,20 +90,27 @@ class ClaudeCodeSessions:
                 f"See that {source.path} may be read by you.",
             ) from error
 
-    def _belongs(self, file: Path, workspace: Path) -> bool:
-        folder = self._started_in.get(file) or started_in(file)
-        if folder is None:
-            return False
-        self._started_in[file] = folder
-        return belongs_to(folder, workspace)
+    def _source(self, file: SessionFile, workspace: Path) -> Source | None:
+        """A subagent belongs where it was started itself, as a session does."""
+        head = self._heads.get(file.path) or head_of(file.path)
+        if head is None:
+            return None
+        self._heads[file.path] = head
+        if not belongs_to(head.folder, workspace):
+            return None
+        name, session = f"{CLIENT}:{file.id}", file.session or head.session
+        if not file.agent:
+            return Source(name, file.path, session)
+        return Source(name, file.path, f"{session}/{file.agent}", agent=file.agent, parent=session)
 
 
 class SessionReader:
     """One reading of a session's file from a mark on."""
 
-    def __init__(self, file: BinaryIO, session: str, mark: Mark) -> None:
+    def __init__(self, file: BinaryIO, source: Source, mark: Mark) -> None:
         self._file = file
-        self._session = session
+        self._session = source.session
+        self._of_subagent = bool(source.agent)
         self._mark = mark
         self._waiting = dict(mark.waiting)
         self._calls: dict[str, Call] = {}
@@ -115,8 +126,9 @@ class SessionReader:
                 done = False
                 break
             unknown: Counter[str] = Counter()
-            record = _parsed(line.data, unknown)
-            observations = observations_of(record, Place(self._session, line.offset, turns), self._call, unknown)
+            record = self._record(line, unknown)
+            place = Place(self._session, line.offset, turns, self._of_subagent)
+            observations = observations_of(record, place, self._call, unknown)
             taken += observations[given : given + room]
             if len(observations) > given + room:
                 given += room
@@ -135,8 +147,12 @@ class SessionReader:
             return None
         if identity not in self._calls:
             line = next(complete_lines(self._file, self._waiting[identity]), None)
-            self._calls.update(calls_of(_parsed(line.data, Counter())) if line else {})
+            self._calls.update(calls_of(self._record(line, Counter())) if line else {})
         return self._calls.get(identity)
+
+    def _record(self, line: Line, unknown: Counter[str]) -> Record:
+        record = _parsed(line.data, unknown)
+        return NOTHING if is_passed_over(record, self._of_subagent) else record
 
     def _remember(self, record: Record, offset: int) -> None:
         for identity in answered_by(record):

@@ -13,6 +13,9 @@ from zaxy_claude_code.tool_use import Call, Result, what_happened
 
 CLIENT = "claude-code"
 TURN = "transcript.turn"
+ENDED = "subagent.completed"
+PARENT = "parent"
+"""Who speaks to a subagent: the agent that started it, and no user."""
 SILENT = frozenset(("progress", "file-history-snapshot", "queue-operation", "custom-title", "ai-title"))
 """Kinds of records that are known and tell nothing to remember."""
 SILENT_BLOCKS = frozenset(("thinking", "redacted_thinking", "tool_use"))
@@ -26,6 +29,8 @@ SLASH_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.S)
 SHELL_INPUT = re.compile(r"<bash-input>(.*?)</bash-input>", re.S)
 
 Record = Mapping[str, Any]
+NOTHING: Record = {"type": "nothing"}
+"""Stands for a record that is passed over."""
 
 
 class Place(NamedTuple):
@@ -35,11 +40,12 @@ class Place(NamedTuple):
     offset: int
     turn: int
     """How many turns come before it."""
+    of_subagent: bool = False
 
 
 def calls_of(record: Record) -> dict[str, Call]:
     """The calls of tools that an assistant's record makes, by their ids; their results come in later records."""
-    if record.get("type") != "assistant" or is_passed_over(record):
+    if record.get("type") != "assistant":
         return {}
     return {
         block["id"]: Call(block["name"], block["input"] if isinstance(block.get("input"), dict) else {})
@@ -50,15 +56,17 @@ def calls_of(record: Record) -> dict[str, Call]:
 
 def answered_by(record: Record) -> list[str]:
     """The ids of the calls whose results a record brings."""
-    if record.get("type") != "user" or is_passed_over(record):
+    if record.get("type") != "user":
         return []
     found = [block.get("tool_use_id") for block in _blocks(record) if block.get("type") == "tool_result"]
     return [call for call in found if isinstance(call, str)]
 
 
-def is_passed_over(record: Record) -> bool:
-    """The client's own notes and what subagents said to themselves are no part of the conversation."""
-    return bool(record.get("isMeta") or record.get("isSidechain") or record.get("isApiErrorMessage"))
+def is_passed_over(record: Record, of_subagent: bool) -> bool:
+    """The client's own notes are no part of a conversation. A subagent's words are no part of its parent's, nor are
+    those that it inherited part of its own."""
+    elsewhere = record.get("forkedFrom") if of_subagent else record.get("isSidechain")
+    return bool(record.get("isMeta") or record.get("isApiErrorMessage") or elsewhere)
 
 
 def observations_of(
@@ -66,12 +74,12 @@ def observations_of(
 ) -> list[Observation]:
     """What a record tells, in its order; `call_of` knows the calls that were made before."""
     kind = _kind(record)
-    if is_passed_over(record) or kind in SILENT:
+    if record is NOTHING or kind in SILENT:
         return []
     if kind == "assistant":
-        happenings = _of_assistant(record, skipped)
+        happenings = _of_assistant(record, place, skipped)
     elif kind == "user":
-        happenings = _of_user(record, call_of, skipped)
+        happenings = _of_user(record, place, call_of=call_of, skipped=skipped)
     elif kind == "system":
         happenings = _of_system(record)
     elif kind == "summary":
@@ -87,14 +95,18 @@ Happening = tuple[str, str, dict[str, object]]
 Happenings = Iterator[Happening]
 
 
-def _of_assistant(record: Record, skipped: Counter[str]) -> Happenings:
+def _of_assistant(record: Record, place: Place, skipped: Counter[str]) -> Happenings:
     content = _content(record)
     text = content if isinstance(content, str) else _said(record, SILENT_BLOCKS, "assistant", skipped)
     if text.strip():
         yield _turn("assistant", text)
+        if place.of_subagent and record["message"].get("stop_reason") == "end_turn":
+            yield CLIENT, ENDED, {}
 
 
-def _of_user(record: Record, call_of: Callable[[str], Call | None], skipped: Counter[str]) -> Happenings:
+def _of_user(
+    record: Record, place: Place, *, call_of: Callable[[str], Call | None], skipped: Counter[str]
+) -> Happenings:
     results = [block for block in _blocks(record) if block.get("type") == "tool_result"]
     details = record.get("toolUseResult") if len(results) == 1 else None
     for block in results:
@@ -109,7 +121,7 @@ def _of_user(record: Record, call_of: Callable[[str], Call | None], skipped: Cou
     if record.get("isCompactSummary"):
         yield from _of_summary(text)
     elif said := _words_of_user(text):
-        yield _turn("user", said)
+        yield _task(said) if place.of_subagent else _turn("user", said)
 
 
 def _of_system(record: Record) -> Happenings:
@@ -130,8 +142,13 @@ def _of_summary(text: object) -> Happenings:
         yield CLIENT, "transcript.summarized", {"summary": text_within(text, MAX_TURN_CHARS)}
 
 
-def _turn(role: str, text: str) -> tuple[str, str, dict[str, object]]:
+def _turn(role: str, text: str) -> Happening:
     return role, TURN, {"role": role, "content": text_within(text, MAX_TURN_CHARS)}
+
+
+def _task(text: str) -> Happening:
+    _, turn, payload = _turn("user", text)
+    return "assistant", turn, {**payload, "speaker": PARENT}
 
 
 def _words_of_user(text: str) -> str:
@@ -190,7 +207,8 @@ def _observation(record: Record, place: Place, part: int, happening: Happening) 
     actor, event_type, payload = happening
     origin = record.get("forkedFrom")
     forked: Record = origin if isinstance(origin, dict) else {}
-    session = _named(forked.get("sessionId"), record.get("sessionId")) or place.session
+    named = "" if place.of_subagent else _named(forked.get("sessionId"), record.get("sessionId"))
+    session = named or place.session
     context: dict[str, object] = {"source": f"{CLIENT}:{session}"}
     if event_type == TURN:
         context["turn_index"] = place.turn

@@ -1,4 +1,4 @@
-"""Where Claude Code keeps its sessions, and which of them belong to a workspace."""
+"""Where Claude Code keeps its sessions and those of its subagents, and which of them belong to a workspace."""
 
 from __future__ import annotations
 
@@ -7,37 +7,57 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 from unicodedata import normalize
 
 ENDING = ".jsonl"
 LOG_FOLDER = ".eventloom"
 SUBAGENT = "agent-"
-"""Older versions put a subagent's transcript beside the sessions; newer ones in a folder of the session."""
+SUBAGENTS = "subagents"
+"""The folder in a session's own folder. Older versions put a subagent's transcript beside the sessions."""
+CLIENTS_OWN_AGENTS = ("acompact-", "aprompt_suggestion-", "aside_question-")
+"""Ids of agents that the client starts for itself, with a copy of the whole conversation before it."""
 MAX_HEAD_CHARS = 1 << 20
 """So much of a file is searched for the folder that it was started in; the first turn names it."""
 COMPARED = 150
 """Claude Code shortens very long folder names and adds a hash, so no more than this much is compared."""
 
 
-def session_files(config_folder: Path, workspace: Path) -> Iterator[Path]:
+class SessionFile(NamedTuple):
+    path: Path
+    id: str
+    """Its place among the projects, without the ending."""
+    session: str = ""
+    """The session that it belongs to, where the place tells it."""
+    agent: str = ""
+    """The subagent's own id; empty for a session."""
+
+
+class Head(NamedTuple):
+    """What a transcript says of itself at its beginning."""
+
+    folder: Path
+    session: str
+
+
+def session_files(config_folder: Path, workspace: Path) -> Iterator[SessionFile]:
     """The files whose project folder is named like the workspace or a folder in it: candidates, cheaply found."""
     paths = (str(workspace.absolute()), os.path.realpath(workspace))
     wanted = {_plain(normalize(form, path)) for path in paths for form in ("NFC", "NFD")} | {*map(_plain, paths)}
     for folder in _listed(config_folder / "projects"):
         name = _plain(folder.name)
         if any(name[:COMPARED].startswith(start[:COMPARED]) for start in wanted):
-            for file in _listed(folder):
-                if file.name.endswith(ENDING) and not file.name.startswith(SUBAGENT) and file.is_file():
-                    yield file
+            for path in sorted(_listed(folder), key=lambda path: not path.name.endswith(ENDING)):  # sessions first
+                yield from _files_at(path)
 
 
-def started_in(file: Path) -> Path | None:
-    """The folder that the session itself names first; None while it names none, or cannot be read."""
+def head_of(file: Path) -> Head | None:
+    """The folder and the session that a transcript names first; None while it names none, or cannot be read."""
     try:
         with file.open("rb") as lines:
             while lines.tell() < MAX_HEAD_CHARS and (line := lines.readline(MAX_HEAD_CHARS)):
-                if b'"cwd"' in line and (folder := _folder_of(line)):
-                    return Path(folder)
+                if b'"cwd"' in line and (head := _head_in(line)):
+                    return head
     except OSError:
         return None
     return None
@@ -55,13 +75,31 @@ def belongs_to(folder: Path, workspace: Path) -> bool:
     return True
 
 
-def _folder_of(line: bytes) -> str:
+def _files_at(path: Path) -> Iterator[SessionFile]:
+    """A session, a subagent of an older version, or the subagents in the folder of a session."""
+    project = path.parent.name
+    if path.name.endswith(ENDING) and path.is_file():
+        name = path.name.removesuffix(ENDING)
+        agent = name.removeprefix(SUBAGENT) if name.startswith(SUBAGENT) else ""
+        if not agent.startswith(CLIENTS_OWN_AGENTS):
+            yield SessionFile(path, f"{project}/{name}", "" if agent else name, agent)
+        return
+    for file in sorted((path / SUBAGENTS).rglob(f"{SUBAGENT}*{ENDING}")):
+        inner = file.relative_to(path.parent).as_posix().removesuffix(ENDING)
+        agent = file.name.removesuffix(ENDING).removeprefix(SUBAGENT)
+        if agent and not agent.startswith(CLIENTS_OWN_AGENTS):
+            yield SessionFile(file, f"{project}/{inner}", path.name, agent)
+
+
+def _head_in(line: bytes) -> Head | None:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
-        return ""
-    folder = record.get("cwd") if isinstance(record, dict) else None
-    return folder if isinstance(folder, str) and os.path.isabs(folder) and "\0" not in folder else ""
+        return None
+    folder, session = (record.get("cwd"), record.get("sessionId")) if isinstance(record, dict) else (None, None)
+    if not isinstance(folder, str) or not os.path.isabs(folder) or "\0" in folder:
+        return None
+    return Head(Path(folder), session if isinstance(session, str) else "")
 
 
 def _listed(folder: Path) -> list[Path]:

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from zaxy.api import InvalidRequest, Observation, ProviderContext, Reading, Source, ZaxyError
-from zaxy_codex.belonging import LOOKED_AT_ONCE, Folders, folder_of, is_within
+from zaxy_codex.belonging import LOOKED_AT_ONCE, Folders, Known, folder_of, is_within
 from zaxy_codex.copied import begun, was_copied
 from zaxy_codex.lines import Line, begins_a_line, line_at, lines_from, parsed
 from zaxy_codex.observed import Observed, clean, utc
+from zaxy_codex.origins import Origin
 from zaxy_codex.records import Session, meaning
 from zaxy_codex.rollouts import Rollout, codex_home, find_rollouts
 from zaxy_codex.state import State, mark_of, state_of
@@ -47,11 +48,11 @@ class CodexSessions:
         within: dict[str, bool] = {}
         room = LOOKED_AT_ONCE
         for rollout in self._rollouts.values():
-            folders: set[str] = set()
+            known = Known()
             with suppress(ZaxyError):  # it has just been compressed or moved: next time it is found elsewhere
-                folders, room = self._folders.of(rollout, room)
-            if any(_cached(folder, workspace, within) for folder in folders):
-                found.append(CodexSource(rollout.id, rollout.path, rollout.thread, str(workspace)))
+                known, room = self._folders.of(rollout, room)
+            if any(_cached(folder, workspace, within) for folder in known.folders):
+                found.append(_source(rollout, known, workspace))
         return found
 
     def read(self, source: Source, mark: str, limit: int) -> Reading:
@@ -177,6 +178,12 @@ class CodexSessions:
             payload = parsed(line_at(path, offset)).get("payload")
             known = payload if isinstance(payload, dict) else {}
         return known
+
+
+def _source(rollout: Rollout, known: Known, workspace: Path) -> CodexSource:
+    origin = known.origin or Origin()
+    about = {"agent": rollout.thread, "parent": origin.parent} if origin.subagent else {}
+    return CodexSource(rollout.id, rollout.path, rollout.thread, workspace=str(workspace), **about)
 
 
 def _observation(

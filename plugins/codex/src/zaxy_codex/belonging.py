@@ -1,14 +1,15 @@
-"""Which workspace a session belongs to, by the folders in which it worked."""
+"""Which workspace a session belongs to, by the folders in which it worked, and whether it is a subagent's."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlparse
 from urllib.request import url2pathname
 
 from zaxy_codex.lines import COMPRESSED, lines_from, parsed
+from zaxy_codex.origins import Origin, origin_of
 from zaxy_codex.rollouts import Rollout
 
 LOG_FOLDER = ".eventloom"
@@ -49,33 +50,50 @@ def folder_of(record: dict[str, Any]) -> str:
     return cwd if isinstance(cwd, str) else ""
 
 
+class Known(NamedTuple):
+    """What was found out about a session so far."""
+
+    reached: int = 0
+    file: tuple[int, int] = (0, 0)
+    """Size and time of the file when it was looked through; zeros while some of it is left."""
+    folders: frozenset[str] = frozenset()
+    origin: Origin | None = None
+    """None before its first record."""
+
+
 class Folders:
     """The folders in which each session worked, found by looking through each file once as it grows."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[int, tuple[int, int], set[str]]] = {}
+        self._known: dict[str, Known] = {}
 
-    def of(self, rollout: Rollout, room: int) -> tuple[set[str], int]:
-        """The folders found so far, and how many bytes are left to look at in this search."""
-        reached, before, folders = self._known.get(rollout.id, (0, (0, 0), set()))
+    def of(self, rollout: Rollout, room: int) -> tuple[Known, int]:
+        """What was found so far, and how many bytes are left to look at in this search."""
+        known = self._known.get(rollout.id, Known())
         try:
             status = rollout.path.stat()
         except OSError:
-            return folders, room
+            return known, room
         state = (status.st_size, status.st_mtime_ns)
-        if state == before or (reached and room <= 0):
-            return folders, room
-        if not rollout.path.name.endswith(COMPRESSED) and status.st_size < reached:
-            reached = 0
-        complete = True
+        if state == known.file or (known.reached and room <= 0):
+            return known, room
+        if not rollout.path.name.endswith(COMPRESSED) and status.st_size < known.reached:
+            known = known._replace(reached=0)
+        reached, left = known.reached, False
         for line in lines_from(rollout.path, reached):
             if any(word in line.data for word in CHANGES):
-                folder = folder_of(parsed(line.data))
-                folders = folders | {folder} if folder else folders
+                known = _with_record(known, parsed(line.data))
             room -= line.end - reached
-            reached = line.end
-            if room <= 0:
-                complete = False
+            reached, left = line.end, room <= 0
+            if left:
                 break
-        self._known[rollout.id] = (reached, state if complete else (0, 0), folders)
-        return folders, room
+        self._known[rollout.id] = known = known._replace(reached=reached, file=(0, 0) if left else state)
+        return known, room
+
+
+def _with_record(known: Known, record: dict[str, Any]) -> Known:
+    """What is known after a record that may say where the session works, and where it comes from."""
+    folder, payload = folder_of(record), record.get("payload")
+    if known.origin is None and record.get("type") == "session_meta":
+        known = known._replace(origin=origin_of(payload if isinstance(payload, dict) else {}))
+    return known._replace(folders=known.folders | {folder}) if folder else known

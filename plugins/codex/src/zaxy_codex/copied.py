@@ -7,6 +7,7 @@ from typing import Any
 
 from zaxy_codex.lines import Line, parsed
 from zaxy_codex.observed import utc
+from zaxy_codex.origins import origin_of
 from zaxy_codex.state import State
 
 NextLine = Callable[[str, int], Line | None]
@@ -14,24 +15,15 @@ NextLine = Callable[[str, int], Line | None]
 
 
 def begun(payload: Mapping[str, Any], time: str, state: State) -> State:
-    """The state after a session's first record, which tells where it comes from."""
-    origin = payload.get("source")
-    spawned = origin.get("subagent") if isinstance(origin, dict) else None
-    subagent = spawned is not None or origin == "subagent"
-    spawn = spawned.get("thread_spawn") if isinstance(spawned, dict) else None
-    parents = (
-        payload.get("forked_from_id"),
-        payload.get("parent_thread_id"),
-        spawn.get("parent_thread_id") if isinstance(spawn, dict) else None,
-    )
-    parent = next((name for name in parents if isinstance(name, str) and name), "")
+    """The state after a session's first record."""
+    origin = origin_of(payload)
     base = payload.get("history_base")
     ends = (payload.get("subagent_history_start_ordinal"), base.get("end_ordinal_exclusive") if base else None)
     return state._replace(
         thread=str(payload.get("id") or payload.get("session_id") or "unknown"),
-        subagent=subagent,
-        parent=parent,
-        born=(utc(payload.get("timestamp")) or time) if parent else "",
+        subagent=origin.subagent,
+        parent=origin.copied_from,
+        born=(utc(payload.get("timestamp")) or time) if origin.copied_from else "",
         boundary=max((end for end in ends if type(end) is int), default=0),
     )
 

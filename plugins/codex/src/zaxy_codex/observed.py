@@ -12,6 +12,8 @@ from zaxy_codex.commands import Outcome
 from zaxy_codex.patches import Edit
 
 ACTOR = "codex"
+PARENT = "parent"
+"""Who speaks to a subagent: the agent that started it, and no user."""
 WINDOW = 8192
 """So much of either end of an output is handed on; the core takes secrets out of it and keeps an excerpt."""
 MAX_TURN_CHARS = 160_000
@@ -32,6 +34,17 @@ def observed_turn(role: str, text: str, index: int) -> Observed:
     return Observed(
         "transcript.turn", role, {"role": role, "content": _ends(text, MAX_TURN_CHARS), "turn_index": index}
     )
+
+
+def observed_task(text: str, index: int) -> Observed:
+    """What a subagent is asked to do."""
+    turn = observed_turn("user", text, index)
+    return turn._replace(actor="assistant", payload={**turn.payload, "speaker": PARENT})
+
+
+def observed_end() -> Observed:
+    """That a subagent is done with its task."""
+    return Observed("subagent.completed", ACTOR, {})
 
 
 def observed_command(command: str, outcome: Outcome) -> Observed:

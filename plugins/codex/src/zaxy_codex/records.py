@@ -189,7 +189,10 @@ def _event(kind: object, body: Mapping[str, Any], state: State, session: Session
             state,
             lambda done: [observed.observed_call("web_search", False, arguments={"query": ""}, result=None)],
         )
-    if kind in ("task_complete", "turn_complete", "turn_aborted"):
+    if kind in ("task_complete", "turn_complete"):
+        after, found, _ = _end_of_turn(state, session)
+        return Meaning(after, [*found, observed.observed_end()] if state.subagent else found)
+    if kind == "turn_aborted":
         return _end_of_turn(state, session)
     if kind == "thread_rolled_back":
         return Meaning(state, [observed.observed_rollback(body.get("num_turns"))])
@@ -271,7 +274,7 @@ def _turn(role: str, text: str, origin: str, state: State) -> Meaning:
         state = state._replace(roles_in_events=(*state.roles_in_events, role))
     elif origin == ITEM and role in state.roles_in_events:
         return Meaning(state, [])
-    if not text.strip() or state.subagent:  # what agents tell each other is nobody's word to a user
+    if not text.strip():
         return Meaning(state, [])
     digest = blake2b(f"{role}\n{text}".encode("utf-8", "replace"), digest_size=8).hexdigest()
     if origin == EVENT and digest in state.unmatched:
@@ -279,7 +282,8 @@ def _turn(role: str, text: str, origin: str, state: State) -> Meaning:
         return Meaning(state._replace(unmatched=state.unmatched[:at] + state.unmatched[at + 1 :]), [])
     if origin == ITEM:
         state = state._replace(unmatched=(*state.unmatched, digest)[-MAX_UNMATCHED:])
-    found = observed.observed_turn(role, text, state.turn)
+    is_task = state.subagent and role == "user"
+    found = observed.observed_task(text, state.turn) if is_task else observed.observed_turn(role, text, state.turn)
     return Meaning(state._replace(turn=state.turn + 1), [found])
 
 

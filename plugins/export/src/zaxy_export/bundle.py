@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from binascii import hexlify
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
-from zaxy.api import canonical_json, utc_now
+from zaxy.api import Signer as Signer, canonical_json, utc_now
 from zaxy_export.entries import SCHEMA
 from zaxy_export.merkle import GrowingTree, leaf_hash
 
@@ -34,14 +34,6 @@ SIGNED_FIELDS = (
 NOT_SIGNED = ("entries", "disclosed", "signature")
 NONCE_SIZE = 16
 BATCH_ENTRIES = 256
-
-
-class Signer(NamedTuple):
-    """A key pair, ready to sign."""
-
-    algorithm: str
-    public_key: bytes
-    sign: Callable[[bytes], bytes]
 
 
 class Written(NamedTuple):

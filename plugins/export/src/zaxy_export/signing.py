@@ -3,52 +3,36 @@
 from __future__ import annotations
 
 import os
-import stat
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from typing import BinaryIO, NamedTuple
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import NamedTuple
 
 from zaxy.api import (
+    DEFAULT_ALGORITHM as DEFAULT_ALGORITHM,
     Conflict,
-    Forbidden,
     InvalidRequest,
-    NotFound,
-    TooLarge,
+    KeyFiles as KeyFiles,
     Unavailable,
     ZaxyError,
     atomic_file,
-    open_named_file,
+    is_signature as is_signature,
+    opened as opened,
+    read_key,
+    read_passphrase,
+    read_private as read_private,
+    signer_of as signer_of,
     signing_algorithms,
 )
-from zaxy_export.bundle import Signer
 
-DEFAULT_ALGORITHM = "ed25519"
 UNAUDITED = "signing is EXPERIMENTAL and UNAUDITED: do not rely on it alone"
 """The notice wherever something is signed, or a signature was verified."""
-MAX_KEY_FILE_BYTES = 1 << 16
 SETTINGS = ("PRIVATE_KEY_FILE", "PUBLIC_KEY_FILE", "ALGORITHM", "PASSPHRASE_FILE")
 """Of `KeyFiles`, each in a setting of its own."""
-TRIAL_MESSAGE = b"zaxy: do these two keys belong together?"
 
 
 class PublicKey(NamedTuple):
     algorithm: str
     key: bytes
-
-
-class KeyFiles(NamedTuple):
-    """The files of a key pair, and of the private key's passphrase if it has one."""
-
-    private: str
-    public: str
-    algorithm: str = DEFAULT_ALGORITHM
-    passphrase: str = ""
-
-
-def is_signature(algorithm: str, public_key: bytes, message: bytes, signature: bytes) -> bool:
-    """Whether a signature is good. An algorithm that is not installed is an error: the signature may still be good."""
-    with signing_algorithms() as algorithms:
-        return bool(algorithms.get(algorithm).verify(public_key, message, signature))
 
 
 def generate(files: KeyFiles) -> PublicKey:
@@ -57,7 +41,7 @@ def generate(files: KeyFiles) -> PublicKey:
         if os.path.lexists(path):
             raise Conflict(f"{path} already exists", "Name another file, or move it away yourself.")
     with signing_algorithms() as algorithms:
-        pair = algorithms.get(files.algorithm).generate(_passphrase(files.passphrase))
+        pair = algorithms.get(files.algorithm).generate(read_passphrase(files.passphrase))
     _write_new(files.private, pair.private_pem, 0o600)
     try:
         _write_new(files.public, pair.public_pem, 0o644)
@@ -70,7 +54,7 @@ def generate(files: KeyFiles) -> PublicKey:
 
 def public_key_of(path: str) -> PublicKey:
     """The key in the file of a public key, and the installed algorithm that it belongs to."""
-    pem = _read(path)
+    pem = read_key(path)
     if b"PRIVATE KEY" in pem:
         raise InvalidRequest(
             f"{path} is a private key",
@@ -100,46 +84,6 @@ def configured(settings: Mapping[str, object]) -> KeyFiles:
     )
 
 
-@contextmanager
-def signer_of(files: KeyFiles) -> Iterator[Signer]:
-    """A signer with a key pair. A trial signature shows first that the two keys belong together."""
-    passphrase, private, pem = _passphrase(files.passphrase), read_private(files.private), _read(files.public)
-    with signing_algorithms() as algorithms:
-        algorithm = algorithms.get(files.algorithm)
-        key = bytes(algorithm.public_key(pem))
-
-        def sign(message: bytes) -> bytes:
-            return bytes(algorithm.sign(private, passphrase, message))
-
-        if not algorithm.verify(key, TRIAL_MESSAGE, sign(TRIAL_MESSAGE)):
-            raise Conflict(
-                f"{files.public} does not belong to {files.private}",
-                "Name the two files that one 'zaxy export-keygen' wrote.",
-            )
-        yield Signer(files.algorithm, key, sign)
-
-
-def read_private(path: str) -> bytes:
-    """The content of a file that nobody but its owner may read."""
-    if os.name == "posix":
-        with suppress(OSError):
-            if stat.S_IMODE(os.stat(path).st_mode) & 0o077:
-                raise Forbidden(f"{path} can be read by others", f"Run: chmod 600 {path}")
-    return _read(path)
-
-
-@contextmanager
-def opened(path: str) -> Iterator[BinaryIO]:
-    """A file that the caller named, open for reading; a pipe or a device in its place is not waited for."""
-    try:
-        file = open_named_file(path)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise NotFound(f"{path} cannot be read: {reason}", "Check the path.") from None
-    with file:
-        yield file
-
-
 def read_token(path: str) -> str:
     """The token in a file, without a line end."""
     try:
@@ -149,24 +93,6 @@ def read_token(path: str) -> str:
     if token and token.isprintable():
         return token
     raise InvalidRequest(f"{path} holds no token", "Put the token into it, and nothing else.")
-
-
-def _passphrase(path: str) -> bytes:
-    """The content of the file, without the line end that editors add."""
-    if not path:
-        return b""
-    passphrase = _read(path).removesuffix(b"\n").removesuffix(b"\r")
-    if passphrase:
-        return passphrase
-    raise InvalidRequest(f"{path} is empty", "Put the passphrase into it, or leave it out.")
-
-
-def _read(path: str) -> bytes:
-    with opened(path) as file:
-        content = file.read(MAX_KEY_FILE_BYTES + 1)
-    if len(content) > MAX_KEY_FILE_BYTES:
-        raise TooLarge(f"{path} is too large for a key", "Name a PEM file.")
-    return content
 
 
 def _write_new(path: str, content: bytes, mode: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from zaxy.access import as_package as as_package
     from zaxy.api.access import MemoryAccess as MemoryAccess
     from zaxy.api.catalog import API_CURRENT as API_CURRENT, API_FLOOR as API_FLOOR, POINTS as POINTS
     from zaxy.api.client_hooks import (
@@ -95,11 +96,13 @@ if TYPE_CHECKING:
         HttpRoutes as HttpRoutes,
         ProjectionBackend as ProjectionBackend,
         PromptPack as PromptPack,
+        Reranker as Reranker,
         ResourcePack as ResourcePack,
         RetrievalLane as RetrievalLane,
         SigningAlgorithm as SigningAlgorithm,
         StoredLog as StoredLog,
         ToolPack as ToolPack,
+        WordSimilarity as WordSimilarity,
     )
     from zaxy.api.provider import Provider as Provider, ProviderContext as ProviderContext
     from zaxy.api.versions import (
@@ -117,6 +120,7 @@ if TYPE_CHECKING:
         seen as seen,
     )
     from zaxy.assemble.checkout import Checkout as Checkout
+    from zaxy.assemble.purpose import purpose_profile as purpose_profile
     from zaxy.assemble.quality import Quality as Quality
     from zaxy.assemble.replies import (
         Bootstrap as Bootstrap,
@@ -125,6 +129,7 @@ if TYPE_CHECKING:
         Erasure as Erasure,
         RecordedTurn as RecordedTurn,
         SubagentCleanup as SubagentCleanup,
+        SynthesisRecord as SynthesisRecord,
     )
     from zaxy.atomic_write import atomic_file as atomic_file
     from zaxy.commands.hot import Argument as Argument, hot_command as hot_command
@@ -179,6 +184,18 @@ if TYPE_CHECKING:
     from zaxy.follow.loop import FollowerFindings as FollowerFindings, FollowerState as FollowerState
     from zaxy.plugins.calls import signing_algorithms as signing_algorithms
     from zaxy.plugins.install_hints import install_hint as install_hint
+    from zaxy.plugins.sealed_files import read_sealed as read_sealed, write_sealed as write_sealed
+    from zaxy.plugins.signing_keys import (
+        DEFAULT_ALGORITHM as DEFAULT_ALGORITHM,
+        KeyFiles as KeyFiles,
+        Signer as Signer,
+        is_signature as is_signature,
+        opened as opened,
+        read_key as read_key,
+        read_passphrase as read_passphrase,
+        read_private as read_private,
+        signer_of as signer_of,
+    )
     from zaxy.printing import one_line as one_line, say as say
     from zaxy.retrieve.cited_replies import (
         appended as appended,
@@ -204,10 +221,12 @@ if TYPE_CHECKING:
     from zaxy.terminal.event_page import event_page as event_page
     from zaxy.terminal.screen import print_page as print_page
     from zaxy.terminal.start_page import bootstrap_page as bootstrap_page, capabilities_page as capabilities_page
+    from zaxy.text.passages import passages_of as passages_of
     from zaxy.token_count import count_tokens as count_tokens
 
 
 _HOMES = {
+    "zaxy.access": "as_package",
     "zaxy.api.access": "MemoryAccess",
     "zaxy.api.catalog": "API_CURRENT API_FLOOR POINTS",
     "zaxy.api.client_hooks": "HookCommand HookEvent HookHandler JsonHooks",
@@ -223,14 +242,15 @@ _HOMES = {
     "zaxy.api.names": "folded_name",
     "zaxy.api.pack_models": "Prompt PromptArgument PromptMessage Resource ResourceContent",
     "zaxy.api.points": "CaptureAdapter Client ClientHooks Command EventFamily EventStore ExportSink Extractor Follower "
-    "HealthCheck HealthFix HttpAuth HttpRoutes ProjectionBackend PromptPack ResourcePack RetrievalLane "
-    "SigningAlgorithm StoredLog ToolPack",
+    "HealthCheck HealthFix HttpAuth HttpRoutes ProjectionBackend PromptPack Reranker ResourcePack "
+    "RetrievalLane SigningAlgorithm StoredLog ToolPack WordSimilarity",
     "zaxy.api.provider": "Provider ProviderContext",
     "zaxy.api.versions": "Version as_known beginning comes_last content_of earlier_ends earlier_text "
     "end_versions holds last_of open_version seen",
     "zaxy.assemble.checkout": "Checkout",
+    "zaxy.assemble.purpose": "purpose_profile",
     "zaxy.assemble.quality": "Quality",
-    "zaxy.assemble.replies": "Bootstrap Capabilities Context Erasure RecordedTurn SubagentCleanup",
+    "zaxy.assemble.replies": "Bootstrap Capabilities Context Erasure RecordedTurn SubagentCleanup SynthesisRecord",
     "zaxy.errors": "CannotImport Conflict Forbidden InternalError InvalidRequest NotFound TooLarge Unavailable "
     "UnknownTool ZaxyError shown",
     "zaxy.atomic_write": "atomic_file",
@@ -248,6 +268,9 @@ _HOMES = {
     "zaxy.follow.loop": "FollowerFindings FollowerState",
     "zaxy.plugins.calls": "signing_algorithms",
     "zaxy.plugins.install_hints": "install_hint",
+    "zaxy.plugins.sealed_files": "read_sealed write_sealed",
+    "zaxy.plugins.signing_keys": "DEFAULT_ALGORITHM KeyFiles Signer is_signature opened read_key read_passphrase "
+    "read_private signer_of",
     "zaxy.printing": "one_line say",
     "zaxy.retrieve.cited_replies": "appended cited_for event_reply with_short_citations",
     "zaxy.retrieve.profiles": "PROFILES",
@@ -258,6 +281,7 @@ _HOMES = {
     "zaxy.terminal.event_page": "event_page",
     "zaxy.terminal.screen": "print_page",
     "zaxy.terminal.start_page": "bootstrap_page capabilities_page",
+    "zaxy.text.passages": "passages_of",
     "zaxy.token_count": "count_tokens",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from zaxy.api.points import ExportSink
     from zaxy.assemble.checkout import Checkout
     from zaxy.assemble.records import FeedbackDetails, SkillDetails
-    from zaxy.assemble.replies import Bootstrap, Capabilities, Context, Erasure, RecordedTurn, SubagentCleanup
+    from zaxy.assemble.replies import (
+        Bootstrap,
+        Capabilities,
+        Context,
+        Erasure,
+        RecordedTurn,
+        SubagentCleanup,
+        SynthesisRecord,
+    )
     from zaxy.follow.loop import FollowerFindings, FollowerState
     from zaxy.retrieve.results import Answer
 
@@ -97,6 +105,33 @@ class MemoryAccess(Protocol):
         **details: Unpack[SkillDetails],
     ) -> Event:
         """Record one step in the life of a reusable procedure."""
+        ...
+
+    def synthesis_artifact(
+        self,
+        checkout: JsonObject,
+        candidate: JsonObject | None = None,
+        *,
+        outcome: str = "",
+        reason: str = "",
+        correction: str = "",
+        actor: str = "assistant",
+    ) -> SynthesisRecord:
+        """Record the composed answer of a checkout, and what became of one of its candidates: `used`, `rejected`,
+        `corrected` or `excluded`. The session is the checkout's."""
+        ...
+
+    def synthesis_evidence(
+        self,
+        checkout: JsonObject,
+        row: JsonObject,
+        *,
+        outcome: str,
+        candidate: JsonObject | None = None,
+        reason: str = "",
+        actor: str = "assistant",
+    ) -> Event:
+        """Record what became of one ledger row of a checkout: `used`, `helpful` or `excluded`."""
         ...
 
     def cleanup_subagent(
@@ -301,6 +336,10 @@ class MemoryAccess(Protocol):
 
     def followers_status(self, session: str = "") -> Sequence[FollowerState]:
         """How far each follower is behind the log, and what keeps it."""
+        ...
+
+    def catch_up_followers(self, session: str = "") -> Sequence[FollowerState]:
+        """Bring all followers up to the log, also those that reads do not wait for, however long it takes."""
         ...
 
     def rebuild_followers(self, session: str = "", names: Sequence[str] = ()) -> Sequence[FollowerState]:

@@ -23,6 +23,10 @@ class Source:
     path: Path
     session: str = ""
     """The client's own name of the session, if it has one."""
+    agent: str = ""
+    """The client's own name of the subagent whose session it is: it is recorded in a session of its own."""
+    parent: str = ""
+    """With `agent`: the `session` that the subagent works for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,13 @@ POINTS = {
             "projection_backends", "ProjectionBackend", "a graph store that follows the log", True, ("single-process",)
         ),
         Point("event_stores", "EventStore", "where the log itself lives"),
-        Point("retrieval_lanes", "RetrievalLane", "ranked candidates for a question", True, ("follower",)),
+        Point(
+            "retrieval_lanes",
+            "RetrievalLane",
+            "ranked candidates for a question",
+            True,
+            ("follower", "background", "word-similarity", "rerank"),
+        ),
         Point("extractors", "Extractor", "more entities and edges out of one event"),
         Point("capture_adapters", "CaptureAdapter", "a client's session files, read as observations"),
         Point(
@@ -75,7 +81,14 @@ POINTS = {
 }
 OWN_LANES = ("exact", "keyword", "traversal", "verbatim", "outside", "closeness", "recency", "reinforced")
 """What the core itself calls parts of a score. No lane of a plugin can have such a name."""
-ABILITIES = {"follower": "Follower", "fix": "HealthFix", "resources": "ResourcePack", "prompts": "PromptPack"}
+ABILITIES = {
+    "follower": "Follower",
+    "word-similarity": "WordSimilarity",
+    "rerank": "Reranker",
+    "fix": "HealthFix",
+    "resources": "ResourcePack",
+    "prompts": "PromptPack",
+}
 """The Protocol in `zaxy.api.points` that a provider with a capability satisfies besides that of its point."""
 HOOK_FIELDS = {
     "hook_event_name": ("hook_event_name",),

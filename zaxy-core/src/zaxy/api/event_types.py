@@ -10,10 +10,13 @@ FIELD_KINDS = ("text", "number", "boolean", "list", "object")
 PLACEHOLDER = r"\{([a-z][a-z0-9_]*)\}"
 """How a sentence names a field of the payload."""
 CORE_FAMILIES = frozenset(
-    "command coordination decision document event fact file goal handoff hook imported issue memory session skill "
+    "command decision document event fact file goal handoff hook imported issue memory session skill "
     "subagent task tool transcript user verification workspace".split()
 )
 """The first words of the types that the core knows."""
+KEPT_FAMILIES = {"coordination": "zaxy-coordinate"}
+"""Families that are kept for one package each: no other may own it, and where that one is not in use nobody writes
+it."""
 
 
 class EventType(NamedTuple):
@@ -35,6 +38,9 @@ class EventType(NamedTuple):
     """The fields of its payload, with their kinds."""
     living: tuple[str, ...] = ()
     """Those of its entities that live through several events, and that ids and titles name."""
+    quiet: bool = False
+    """In the graph and in replay, and never found by its words: it records how memory was used, and tells nothing of
+    the work."""
 
 
 CORE_TYPES = (

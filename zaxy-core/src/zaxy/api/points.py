@@ -191,6 +191,24 @@ class RetrievalLane(Protocol):
 
 
 @runtime_checkable
+class WordSimilarity(Protocol):
+    """What a lane with the capability `word-similarity` has besides: it is asked when a checkout is judged."""
+
+    def similar_words(self, words: Sequence[str], texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """For each text how near in meaning its nearest word is to each of `words`: from 0, nothing, to 1, the same."""
+        ...
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """What a lane with the capability `rerank` has besides: it reads the question and a few texts together."""
+
+    def rerank(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """How likely each text answers the question, from 0 to 1. No scores at all: it has no model for that now."""
+        ...
+
+
+@runtime_checkable
 class Extractor(Protocol):
     """A pure function of one event. Its rows are added to those of the built-in rules; they replace and close none."""
 

@@ -41,3 +41,6 @@ class ProviderContext:
     """Tell the user something without failing; shown as a notice beside the answer."""
     clock: Callable[[], datetime] = field(repr=False)
     """The present moment in UTC; use it instead of `datetime.now` so that tests can set it."""
+    user_dir: Path = Path()
+    """The plugin's own folder among the user's own files, one for all workspaces. It need not be there:
+    `own_folder_within` makes it. What came from a workspace is erased there too when that forgets it."""

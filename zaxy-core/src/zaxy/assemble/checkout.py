@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from zaxy.api.synthesis import LedgerRow
 from zaxy.assemble import prompt
 from zaxy.assemble.context import MAX_QUERY_CHARS, check_request, gather, in_brief
 from zaxy.assemble.evidence import MissingEvidence, missing_evidence
 from zaxy.assemble.findings import Findings, Row, sort_out
-from zaxy.assemble.guidance import FEEDBACK_TOOL, guidance, pending_reminder, required_action
+from zaxy.assemble.guidance import FEEDBACK_TOOL, composed_advice, guidance, pending_reminder, required_action
 from zaxy.assemble.purpose import Purpose
 from zaxy.assemble.quality import Grounds, Quality, judge
 from zaxy.assemble.token_budget import Candidate, TokenBudget, fitted, tokens_of
@@ -21,6 +23,9 @@ from zaxy.retrieve.citations_in_text import real_citations_within
 from zaxy.retrieve.results import Result, source_lanes
 from zaxy.retrieve.snapshot import Snapshot
 from zaxy.text.passages import ORIGIN
+
+if TYPE_CHECKING:
+    from zaxy.assemble.synthesis.bundle import Synthesis
 
 CANDIDATES = 11
 """Rows that are read at least: what recall puts first need not answer best."""
@@ -32,6 +37,8 @@ SURE_EVIDENCE = 3
 """Rows that are listed as `evidence` whenever the prompt has them; the others as far as there is room. A row of the
 prompt tells a reader more than the same row a second time."""
 WORKING_SET_ITEMS = 3
+LEDGER_SHARE = 0.4
+"""The share of the room that the rows of a composed answer take before all other rows."""
 MAX_ACTIONS = 12
 """Rows of which a reply says what the purpose did to them."""
 HEADING_TOKENS = 100
@@ -89,6 +96,8 @@ class Assessment:
     warnings: list[str]
     ref: str
     lacking: MissingEvidence
+    synthesis: Synthesis | None = None
+    """What follows from all rows, where a question needs several."""
 
     @property
     def payloads(self) -> list[dict[str, Any]]:
@@ -109,6 +118,27 @@ def checkout(
 ) -> Checkout:
     wide = purpose.recall_floor if limit is None else limit
     check_request(query, wide, recent=recent, from_seq=from_seq, max_tokens=max_tokens)
+    found = _findings(snapshot, query, wide=wide, recent=recent, from_seq=from_seq, purpose=purpose)
+    assessment = _assessed(snapshot, query, found, ref=ref)
+    reply = fitted(
+        lambda budget: _reply(snapshot, found, assessment, budget),
+        max_tokens,
+        least=lambda budget: _least(snapshot, found, assessment, budget),
+        what="a checkout",
+    )
+    return Checkout(reply, assessment.quality)
+
+
+def composed_again(snapshot: Snapshot, query: str, purpose: Purpose, asked_at: str) -> tuple[Synthesis, Quality] | None:
+    """What a checkout of this state makes of a composed question asked at that moment; None for any other question."""
+    found = _findings(snapshot, query, wide=purpose.recall_floor, recent=0, from_seq=None, purpose=purpose)
+    assessment = _assessed(snapshot, query, found, asked_at=asked_at)
+    return (assessment.synthesis, assessment.quality) if assessment.synthesis else None
+
+
+def _findings(
+    snapshot: Snapshot, query: str, *, wide: int, recent: int, from_seq: int | None, purpose: Purpose
+) -> Findings:
     gathered = gather(
         snapshot,
         query,
@@ -118,33 +148,49 @@ def checkout(
         purpose=purpose,
         working=WORKING_SET_ITEMS,
     )
-    found = sort_out(snapshot, gathered, purpose, min(wide, MAX_FACTS))
+    return sort_out(snapshot, gathered, purpose, min(wide, MAX_FACTS))
+
+
+def _assessed(snapshot: Snapshot, query: str, found: Findings, *, ref: str = "", asked_at: str = "") -> Assessment:
+    synthesis = _synthesis(snapshot, found, asked_at) if found.plan else None
     warnings = [*snapshot.warnings, *(one.warning for one in found.disagreements)]
-    missing = found.plan.missing(found.facts) if found.plan and found.facts else ()
-    lacking = missing_evidence(purpose, found.facts)
+    unfilled = found.plan.missing(found.facts) if found.plan and found.facts else ()
+    missing = _missing_slots(found, synthesis)
+    lacking = missing_evidence(found.purpose, found.facts)
     grounds = Grounds(
         len(found.facts),
         sum(bool(fact.citation) for fact in found.facts),
         found.superseded,
         len(warnings),
-        missing,
+        unfilled,
         lacking.required,
         lacking.preferred,
         len(found.skills.applicable),
         found.not_counted,
+        synthesis.top.confidence if synthesis is not None and synthesis.top else 0.0,
     )
     quality = judge(grounds, required_action(query, snapshot.session, found, missing), found.judgement)
     reminder = pending_reminder(snapshot.log)
     disputed = bool(found.disagreements)
     advice = guidance(query, quality, session=snapshot.session, found=found, disputed=disputed, reminder=reminder)
-    assessment = Assessment(quality, advice, warnings, ref, lacking)
-    reply = fitted(
-        lambda budget: _reply(snapshot, found, assessment, budget),
-        max_tokens,
-        least=lambda budget: _least(snapshot, found, assessment, budget),
-        what="a checkout",
-    )
-    return Checkout(reply, quality)
+    if synthesis is not None and synthesis.is_sure:
+        advice |= composed_advice()
+    return Assessment(quality, advice, warnings, ref, lacking, synthesis)
+
+
+def _synthesis(snapshot: Snapshot, found: Findings, asked_at: str) -> Synthesis:
+    from zaxy.assemble.synthesis.bundle import synthesise  # a plain question needs none of it
+
+    assert found.plan is not None
+    return synthesise(snapshot, found.plan, found.purpose, asked_at)
+
+
+def _missing_slots(found: Findings, synthesis: Synthesis | None) -> tuple[str, ...]:
+    """The slots of a composed question that neither the facts nor all rows fill."""
+    if synthesis is None or found.plan is None:
+        return ()
+    of_facts = () if synthesis.candidates or not found.facts else found.plan.missing(found.facts)
+    return tuple(slot for slot in found.plan.composed.required if slot in (*of_facts, *synthesis.missing_slots))
 
 
 # The reply
@@ -167,9 +213,13 @@ def _reply(snapshot: Snapshot, found: Findings, assessment: Assessment, budget: 
         asked = (cut(found.gathered.query, SHORT_QUERY_CHARS), *asked[1:])
         left = budget - tokens_of(frame, prompt.render(*asked)) - HEADING_TOKENS
     room = TokenBudget(left)
+    composed = assessment.synthesis
+    synthesis = _shown_synthesis(composed, room) if composed and composed.candidates else None
     disputed = [(one, (one.as_dict(), prompt.disagreement_line(one))) for one in found.disagreements]
     first = room.fill(disputed[:1]) if candidates and left > tokens_of(*candidates[0][1]) else []
     rows = room.fill(candidates, at_least=1)
+    if composed is not None and not composed.candidates:
+        synthesis = _shown_synthesis(composed, room)
     disputes = [*first, *room.fill(disputed[len(first) :])]
     skill_parts = (found.skills.as_dict(), found.skills.analytics, prompt.skill_lines(found.skills))
     skills = found.skills if found.skills.is_known and room.takes(*skill_parts) else None
@@ -182,6 +232,9 @@ def _reply(snapshot: Snapshot, found: Findings, assessment: Assessment, budget: 
     latest = in_brief(snapshot, found.gathered.recent.events[::-1])
     recent = room.fill((one, (one,)) for one in latest)[::-1]
     facts = [row for row in rows if row.fact is not None]
+    if synthesis is not None and composed is not None:
+        _add_ledger(synthesis, composed, room)
+        frame["diagnostics"]["synthesis"] = synthesis
     if skills is not None:
         frame["diagnostics"]["skills"] = skills.as_dict()
         if skills.analytics:
@@ -193,6 +246,8 @@ def _reply(snapshot: Snapshot, found: Findings, assessment: Assessment, budget: 
         advice=advice,
         diagnostics=diagnostics,
         rows=[row.line for row in rows],
+        composed=prompt.composed_lines(composed) if synthesis and composed else (),
+        composed_first=bool(composed and composed.is_sure),
         disagreements=disputes,
         working=working,
         skills=skills,
@@ -212,6 +267,28 @@ def _reply(snapshot: Snapshot, found: Findings, assessment: Assessment, budget: 
         "fact_count": len(facts),
     }
     return dict(real_citations_within(frame, snapshot.resolves))
+
+
+def _shown_synthesis(synthesis: Synthesis, room: TokenBudget) -> dict[str, Any] | None:
+    """The candidates and what was looked at; its rows come later. None where there is no room."""
+    shown = {**synthesis.counts(), "answer_candidates": synthesis.shown_candidates(), "ledger_rows": []}
+    shown["truncated"] = True
+    if not room.takes(shown, *prompt.composed_lines(synthesis)):
+        return None
+    if not synthesis.is_sure:  # a reader judges by the rows of the prompt, so these come before the ledger
+        return shown
+    part = TokenBudget(int(room.left * LEDGER_SHARE))
+    before = part.left
+    _add_ledger(shown, synthesis, part)
+    room.left -= before - part.left
+    return shown
+
+
+def _add_ledger(shown: dict[str, Any], synthesis: Synthesis, room: TokenBudget) -> None:
+    """The rows that counted, then those that did not, as far as there is room."""
+    rows = islice(synthesis.rows(), len(shown["ledger_rows"]), None)
+    shown["ledger_rows"] += room.fill((row, (row,)) for row in map(LedgerRow.as_dict, rows))
+    shown["truncated"] = len(shown["ledger_rows"]) < len(synthesis.entries)
 
 
 def _least(snapshot: Snapshot, found: Findings, assessment: Assessment, budget: int) -> dict[str, Any]:

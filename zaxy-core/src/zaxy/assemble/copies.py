@@ -11,7 +11,7 @@ from zaxy.errors import ZaxyError
 from zaxy.eventloom.admission import IMPORTED_FROM
 from zaxy.eventloom.citation import short_citation
 from zaxy.eventloom.store import event_of_record
-from zaxy.extract.own_use import FEEDBACK
+from zaxy.extract.own_use import COMPOSED, FEEDBACK
 from zaxy.extract.references import INVALIDATED
 from zaxy.extract.rules import extract
 from zaxy.extract.texts import PROSE
@@ -96,7 +96,8 @@ def _why(other: Event, sentences: Iterable[str], origins: set[str]) -> str:
     held = "\n".join(_folded(text) for _, text in _texts(other.payload))
     if not any(_holds(held, sentence) for sentence in sentences):
         return ""
-    return QUOTES if other.type in (*FEEDBACK, INVALIDATED) else SAME_WORDS
+    quotes = other.type in (*FEEDBACK, INVALIDATED) or other.type.startswith(COMPOSED)
+    return QUOTES if quotes else SAME_WORDS
 
 
 def _holds(text: str, sentence: str) -> bool:

@@ -67,7 +67,7 @@ class Eraser:
         recall = self._recall
         for session in dict.fromkeys(event.session for event in events):
             recall.loop.catch_up(session, recall.patience, recall.progress)
-            recall.loop.expect_erasure(session)
+            recall.all_loops.expect_erasure(session)
         ended = [self._ended_by(event) for event in events]
         return [
             self._log.erase(event.session, event.seq, self._actor, self._reason, closings=closings)
@@ -105,15 +105,15 @@ class Eraser:
     def _rebuild(self, sessions: Iterable[str]) -> Iterator[str]:
         """Let the followers forget; a warning for each that could not, and for bytes that are still in files."""
         for session in sessions:
-            yield from warnings(self._recall.loop.forget(session))
-            if names := self._recall.loop.unscrubbed(session):
+            yield from warnings(self._recall.all_loops.forget(session))
+            if names := self._recall.all_loops.unscrubbed(session):
                 files = f"the files of {' and '.join(names)} may still hold its bytes while another process reads them"
                 yield f"{files}: each later read, and each server, tries again to remove them"
 
     def _drop_unused(self) -> Iterator[str]:
         """Before the erasure, so that nothing is left of it if this process dies after it."""
         recall = self._recall
-        used = {f"{bound.point}-{bound.name}" for bound in (*recall.host.all("retrieval_lanes"), recall.graph)}
+        used = {f"{bound.point}-{bound.name}" for bound in (recall.index, *recall.lanes, recall.graph)}
         return drop_unused(Path(recall.workspace.eventloom, "followers"), used)
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from zaxy.retrieve import statements
 from zaxy.retrieve.matches import ALIKE, Matches
+from zaxy.retrieve.meaning import Meaning
 from zaxy.retrieve.question import NUMBER, PERSON, PLACE, REASON, TIME, Asked
 from zaxy.retrieve.results import Result
 from zaxy.retrieve.statements import Statements, derived_stems, statements_of
@@ -78,6 +79,8 @@ class Features(NamedTuple):
     """The share of the question's names that the row does not have."""
     newer: float
     """How many of the other rows are older, as a share of all or of `MANY`."""
+    reader: float = 0.0
+    """How likely it answers, as a lane of a plugin says that has read it with the question."""
 
 
 class Weighed(NamedTuple):
@@ -92,6 +95,8 @@ class Weighed(NamedTuple):
     """The words of the question that it has, by their places."""
     best: int
     """Where its best two sentences begin."""
+    likeness: tuple[float, ...] = ()
+    """How much of each word of the question it has by its meaning; empty where no lane can say."""
 
     def value_of_same(self, other: Weighed) -> bool:
         """Whether both give a value to the same relation of the same subject, and not the same value."""
@@ -103,8 +108,13 @@ class Weighed(NamedTuple):
         return frozenset().union(*self.statements.stems[self.best : self.best + 2])
 
 
-def weighed(asked: Asked, results: Sequence[Result]) -> list[Weighed]:
-    """What speaks for each of the results of one question, in the same order."""
+def weighed(
+    asked: Asked, results: Sequence[Result], meaning: Meaning | None = None, *, question: str = ""
+) -> list[Weighed]:
+    """What speaks for each of the results of one question, in the same order.
+
+    `meaning`: what lanes of plugins can say of words, and of the `question` as it was asked.
+    """
     stated = statements_of(results)
     every = [frozenset().union(*row.stems, row.label) for row in stated]
     seen_in = [place for place, result in enumerate(results) if result.derived]
@@ -123,16 +133,24 @@ def weighed(asked: Asked, results: Sequence[Result]) -> list[Weighed]:
     # All in one call: it is of another folder, and there are hundreds of sentences.
     matches = iter(hits.of_each([*every, *beside, *[stems for row in stated for stems in row.stems]]))
     own, others = list(islice(matches, len(every))), list(islice(matches, len(every)))
+    likeness = iter(meaning.likeness(asked, [text for row in stated for text in row.sentences]) if meaning else ())
+    reading = meaning.read(question, [result.content for result in results]) if meaning else []
     rows = []
     times = sorted([(result.valid_from, result.seq) for result in results])
-    for result, row, of_row, near in zip(results, stated, own, others, strict=True):
-        found = [max(one, BESIDE * other) for one, other in zip(of_row, near, strict=True)]
+    for at, (result, row, own_words, near) in enumerate(zip(results, stated, own, others, strict=True)):
+        found = [max(one, BESIDE * other) for one, other in zip(own_words, near, strict=True)]
+        in_sentences = list(islice(matches, len(row.stems)))
+        if alike := list(islice(likeness, len(row.sentences))):
+            in_sentences = [list(map(max, one, other)) for one, other in zip(in_sentences, alike, strict=True)]
+        by_meaning = tuple(map(max, *alike)) if len(alike) > 1 else tuple(*alike)
+        found = list(map(max, found, by_meaning)) if by_meaning else found
         if result.meaning:
             found = [max(one, MEANT * result.meaning) for one in found]
         other = result.event_type == TURN and bool(speakers) and result.actor.casefold() not in speakers
         newer = times.index((result.valid_from, result.seq)) / max(len(times) - 1, MANY)
-        scored = (max(result.score / best, result.meaning), found, float(other), newer)
-        rows.append(_weighed(asked, result, row, scored=scored, in_sentences=list(islice(matches, len(row.stems)))))
+        scored = (max(result.score / best, result.meaning), found, float(other), newer, reading[at] if reading else 0.0)
+        of_row = _weighed(asked, result, row, scored=scored, in_sentences=in_sentences)
+        rows.append(of_row._replace(likeness=by_meaning) if by_meaning else of_row)
     return rows
 
 
@@ -141,12 +159,12 @@ def _weighed(
     result: Result,
     stated: Statements,
     *,
-    scored: tuple[float, list[float], float, float],
+    scored: tuple[float, list[float], float, float, float],
     in_sentences: Sequence[list[float]],
 ) -> Weighed:
-    """`scored`: the share of the best row's score, how far each word is found, whether another one speaks, and the
-    share of rows that are older."""
-    score, matches, other_speaker, newer = scored
+    """`scored`: the share of the best row's score, how far each word is found, whether another one speaks, the share of
+    rows that are older, and how likely it answers as a lane has read it."""
+    score, matches, other_speaker, newer, reader = scored
     weights = [word.weight for word in asked.words]
     total = sum(weights) or 1.0
     worth = tuple([sum(map(mul, weights, found)) for found in in_sentences])
@@ -164,6 +182,7 @@ def _weighed(
         max(0.0, log(max(len(result.content), 1) / LONG)),
         _names_missing(asked, matches),
         newer,
+        reader,
     )
     found = frozenset([number for number, match in enumerate(matches) if match >= ALIKE])
     return Weighed(result, stated, features, worth, found, place)

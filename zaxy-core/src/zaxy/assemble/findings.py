@@ -20,6 +20,7 @@ from zaxy.assemble.slots import SlotPlan, slot_plan
 from zaxy.assemble.status import StandingRows, status_question, status_rows
 from zaxy.assemble.suppression import suppressed
 from zaxy.extract.texts import cut
+from zaxy.retrieve.meaning import Meaning
 from zaxy.retrieve.question import Asked
 from zaxy.retrieve.results import Result
 from zaxy.retrieve.snapshot import Snapshot
@@ -32,6 +33,8 @@ WITHOUT_BEARING = 6
 """Rows that are shown where nothing bears on the question: a reader may see more than words tell."""
 MARKED = 0.35
 """The share that one must have to be marked as an answer."""
+READ_AS_ANSWER = 0.5
+"""The same of a row that a lane of a plugin has read with the question: more likely than not."""
 DISPUTED = 0.2
 """The share from which on it matters that two rows disagree."""
 ON_IT = 0.5
@@ -99,10 +102,12 @@ def sort_out(snapshot: Snapshot, gathered: Gathered, purpose: Purpose, max_facts
         found = with_payloads(found, snapshot.events([one.seq for one in found]))
     left_out = suppressed(purpose, found, snapshot.newest)
     not_counted = weighed(asked, [one for one in found if one.citation in left_out]) if left_out else []
-    rows_found = weighed(asked, [one for one in found if one.citation not in left_out])
+    meaning = Meaning(snapshot) if snapshot.lanes else None
+    counted = [one for one in found if one.citation not in left_out]
+    rows_found = weighed(asked, counted, meaning, question=gathered.query)
     left_out |= below_floors(purpose, rows_found)
-    counted = [row for row in rows_found if row.result.citation not in left_out]
-    all_, lifted = in_order_for(purpose, counted, snapshot.newest)
+    taken = [row for row in rows_found if row.result.citation not in left_out]
+    all_, lifted = in_order_for(purpose, taken, snapshot.newest)
     ordered = _once(all_)
     judgement, said_once = judged(asked, ordered), len(ordered)
     if not judgement.bears:
@@ -189,7 +194,8 @@ def _rows(ordered: Sequence[Weighed], replaced: dict[int, int], *, bears: bool, 
     texts = shown_of_each([(one.statements, one.worth) for one in first])
     for one, best in zip(first, texts, strict=True):
         newer = citations.get(replaced.get(one.result.seq, 0), "")
-        certain = one.features.coverage >= MARKED and row_sum(one.features) >= 0
+        has_it = one.features.coverage >= MARKED or one.features.reader >= READ_AS_ANSWER
+        certain = has_it and row_sum(one.features) >= 0
         answers = bears and certain and not newer and facts < max_facts
         facts += answers
         text = best or one.result.content

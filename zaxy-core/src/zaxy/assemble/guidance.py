@@ -19,6 +19,7 @@ from zaxy.retrieve.results import Result
 FEEDBACK_TOOL = "memory_feedback"
 CHECKOUT_TOOL = "memory_checkout"
 VERBATIM_TOOL = "memory_verbatim"
+ARTIFACT_TOOL, EVIDENCE_TOOL = "memory_synthesis_artifact", "memory_synthesis_evidence"
 MAX_PAYLOADS = 2
 MAX_QUERY_CHARS = 240
 REFRESH = "Refresh memory before major follow-up work, after compaction/resume, or when task scope changes."
@@ -44,12 +45,18 @@ REMINDER = "memory.reminder.suggested"
 USES = ("memory.checkout.completed", "memory.bootstrap.shown")
 REMINDER_LOOKBACK = 20
 """How many of the latest events are searched for a reminder that nothing has answered yet."""
+RECORD_COMPOSED = "If a candidate shaped your answer, record the checkout with it and its outcome."
+RECORD_ROW = "If you relied on one ledger row, or rejected one, say so."
+MISSING = "Not everything that the question needs was found: ask for what is missing."
 TO_REPLACE = "To settle it, append what is so with supersedes naming the other; facts of one key replace each other."
 
 
 def required_action(query: str, session: str, found: Findings, missing: Sequence[str]) -> dict[str, Any] | None:
     """The call to make when memory alone does not answer: another one than the call just made, or none."""
     arguments = _narrower(query, found)
+    if arguments is None and found.plan is not None and missing:
+        again = found.plan.suggested_queries(missing)[0]
+        arguments = {"tool": CHECKOUT_TOOL, "query": again, "reason": MISSING, **_purpose(found.purpose)}
     if arguments is None:
         return None
     action: dict[str, Any] = {**arguments, "session_id": session}
@@ -90,6 +97,13 @@ def guidance(
     if reminder:
         advice["reminder"] = reminder
     return advice
+
+
+def composed_advice() -> dict[str, Any]:
+    """What to call when a candidate of a composed answer was used."""
+    return {
+        "synthesis": [{"tool": ARTIFACT_TOOL, "reason": RECORD_COMPOSED}, {"tool": EVIDENCE_TOOL, "reason": RECORD_ROW}]
+    }
 
 
 def _answer(quality: Quality, found: Findings) -> str:

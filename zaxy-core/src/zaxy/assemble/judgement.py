@@ -24,6 +24,7 @@ ORDER = Features(
     long=-0.8,
     other_name=0.0,
     newer=1.5,
+    reader=3.0,
 )
 ROW = Features(
     score=5.0,
@@ -36,6 +37,7 @@ ROW = Features(
     long=-0.8,
     other_name=0.0,
     newer=0.0,
+    reader=2.0,
 )
 ROW_START = -5.3
 """By which rows are ordered, and what says that one of them answers."""
@@ -47,6 +49,7 @@ TOPIC = {
     "unseen": -1.9,
     "unseen_names": -1.0,
     "meaning": 2.0,
+    "reader": 1.5,
 }
 """`meaning` makes up for words that memory does not know, as far as a lane of a plugin finds a row that means them."""
 TOPIC_START, BEARS = -1.9, 0.36
@@ -59,6 +62,7 @@ ANSWER = {
     "unseen": -0.3,
     "other_speaker": -1.0,
     "other_name": -1.1,
+    "reader": 1.5,
 }
 ANSWER_START, ANSWERS = -1.7, 0.77
 MAX_MATCHED = 4.0
@@ -123,7 +127,7 @@ def judged(asked: Asked, rows: Sequence[Weighed]) -> Judgement:
         "window": max([one.window for one in features], default=0.0),
         "matched": min(max([sum([weights[place] for place in row.found]) for row in rows], default=0.0), MAX_MATCHED),
         "field": max([one.field * one.coverage for one in features], default=0.0),
-        "unseen": sum([word.weight for word in unseen]) / (asked.total or 1.0),
+        "unseen": sum(_unseen(asked, rows)) / (asked.total or 1.0),
         "unseen_names": float(sum(word.is_name for word in unseen)),
         "other_speaker": first.other_speaker,
         "other_name": max(features, key=row_sum, default=first).other_name,
@@ -131,14 +135,23 @@ def judged(asked: Asked, rows: Sequence[Weighed]) -> Judgement:
     }
     if meaning:
         figures["meaning"] = meaning * figures["unseen"]
+    if reader := max([one.reader for one in features], default=0.0):
+        figures["reader"] = reader
     found = frozenset().union(*[row.found for row in rows])
     left = [word for place, word in enumerate(asked.words) if place not in found]
     return Judgement(
         _share(TOPIC_START + sum([weight * figures.get(name, 0.0) for name, weight in TOPIC.items()])),
-        _share(ANSWER_START + sum([weight * figures[name] for name, weight in ANSWER.items()])),
+        _share(ANSWER_START + sum([weight * figures.get(name, 0.0) for name, weight in ANSWER.items()])),
         figures,
         tuple(word.text for word in left if word.weight >= TELLING),
     )
+
+
+def _unseen(asked: Asked, rows: Sequence[Weighed]) -> list[float]:
+    """The weight of each word that memory does not know, less what rows have of it by its meaning."""
+    likeness = [max(of_word) for of_word in zip(*[row.likeness for row in rows if row.likeness], strict=True)]
+    near = likeness or [0.0] * len(asked.words)
+    return [word.weight * (1 - like) for word, like in zip(asked.words, near, strict=True) if not word.is_known]
 
 
 def _sum(weights: Features, features: Features) -> float:

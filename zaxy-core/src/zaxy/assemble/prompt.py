@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from zaxy.api.models import JsonObject
 from zaxy.assemble.conflicts import Disagreement
@@ -15,6 +15,9 @@ from zaxy.assemble.quoting import name_in_line, quoted
 from zaxy.assemble.skills import NONE, Skills
 from zaxy.assemble.working_set import WorkingSet
 from zaxy.extract.texts import cut
+
+if TYPE_CHECKING:
+    from zaxy.assemble.synthesis.bundle import Synthesis
 
 MAX_QUERY_CHARS = 240
 
@@ -28,16 +31,20 @@ def render(
     advice: dict[str, Any] | None = None,
     diagnostics: dict[str, Any] | None = None,
     rows: Sequence[str] = (),
+    composed: Sequence[str] = (),
+    composed_first: bool = False,
     disagreements: Sequence[Disagreement] = (),
     working: WorkingSet | None = None,
     skills: Skills | None = None,
 ) -> str:
-    """All sections that are not empty. `rows` are finished lines."""
+    """All sections that are not empty. `rows` are finished lines. `composed_first`: whether the composed answer is
+    sure, and not only one more thing to weigh."""
     lines = ["# Memory Checkout", f"Question: {quoted(query)}", DATA]
     lines += ["", "## Quality", f"{quality.answerability}, confidence {quality.confidence:.2f}."]
     lines += [f"- {reason}" for reason in quality.reasons]
-    if rows:
-        lines += ["", "## What Memory Holds", *rows]
+    sections = [("## Composed Answer", composed), ("## What Memory Holds", rows)]
+    for heading, said in sections if composed_first else reversed(sections):
+        lines += ["", heading, *said] if said else []
     if disagreements:
         lines += ["", "## Conflicts", *map(disagreement_line, disagreements)]
     if warnings:
@@ -80,6 +87,19 @@ def _derived(row: JsonObject) -> str:
     """What an extractor of a plugin sees in an event: the extractor's word, and not the log's."""
     kind, name, extractor = (name_in_line(str(row[field])) for field in ("entity_type", "entity_name", "extractor"))
     return f"; {kind} {name} by the extractor {extractor}"
+
+
+def composed_lines(synthesis: Synthesis) -> list[str]:
+    """The first candidate with its citations, and how complete it is; or why there is none."""
+    counts = synthesis.counts()
+    looked = f"{counts['looked_at']} rows were looked at, {counts['counted']} count"
+    whole = f"{looked}; these are all." if synthesis.complete else f"{looked}; not everything is there."
+    lines = [" ".join([f"- {whole}", *[f"{cut(reason, 120)}." for reason in synthesis.missing[:2]]])]
+    top = synthesis.top
+    if top is None:
+        return lines
+    cited = " ".join(f"[{citation}]" for citation in synthesis.citations())
+    return [f"- {top.type}: {quoted(cut(top.answer, 400))}, confidence {top.confidence:.2f} {cited}", *lines]
 
 
 def disagreement_line(one: Disagreement) -> str:

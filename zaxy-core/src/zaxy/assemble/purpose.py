@@ -194,6 +194,11 @@ PackagePresets = Callable[[], Mapping[str, Purpose]]
 """Gives the presets of packages. It is asked only for a name that is none of the core's own."""
 
 
+def purpose_profile(given: object) -> dict[str, object]:
+    """A purpose as replies show it: a built-in preset, or an object with checked fields."""
+    return purpose_of(given).as_dict()
+
+
 def presets_of(roster: Roster) -> dict[str, Purpose]:
     """The presets that installed packages bring."""
     return {

@@ -20,6 +20,7 @@ SUPERSEDED_LEFT_OUT = "Superseded context was left out."
 SLOTS_UNMET = "The question needs evidence that was not found."
 POLICY_UNMET = "The purpose asks for evidence that was not found."
 PREFERENCE_UNMET = "The purpose prefers more evidence."
+COMPOSED = "All rows that the question needs were found, and an answer follows from them."
 PROCEDURE = "No current fact bears on this question, and a recorded procedure applies to it."
 
 START, PER_FACT, PER_CITATION, FOR_SUPERSEDED, MAX_CONFIDENCE = 0.25, 0.22, 0.28, 0.07, 0.95
@@ -48,6 +49,8 @@ class Grounds:
     """Procedures that apply to the question."""
     not_counted: int = 0
     """Rows on the question that the purpose does not let count."""
+    composed: float = 0.0
+    """How sure the first candidate of a composed answer is; 0 where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +76,20 @@ def judge(
     citations is all that counts; with one that is the gate, and how sure it is that they answer decides."""
     total = seed_sum(grounds)
     bears = bool(grounds.facts) if judgement is None else judgement.bears
-    bears = bears or bool(grounds.skills)
+    bears = bears or bool(grounds.skills) or grounds.composed >= ENOUGH
     if not bears:
         verdict = ASK
+    elif grounds.composed >= ENOUGH and not grounds.warnings and not grounds.policy_unmet:
+        return Quality(ANSWER, grounds.composed, tuple(_reasons(grounds, bears)))
     elif (judgement is None or judgement.answers) and total >= ENOUGH and not grounds.warnings and grounds.citations:
         verdict = ANSWER
     else:
         verdict = REFRESH
     if judgement is not None:
         total = round(max(min(judgement.answer, MAX_CONFIDENCE) - _deductions(grounds), 0.0), 2)
-    return Quality(verdict, total, tuple(_reasons(grounds, bears)), required_action if verdict != ANSWER else None)
+    asks_for_more = required_action is not None and "missing_slots" in required_action
+    action = required_action if verdict != ANSWER or asks_for_more else None
+    return Quality(verdict, total, tuple(_reasons(grounds, bears)), action)
 
 
 def seed_sum(grounds: Grounds) -> float:
@@ -99,7 +106,9 @@ def _deductions(grounds: Grounds) -> float:
 
 
 def _reasons(grounds: Grounds, bears: bool) -> list[str]:
-    if not grounds.facts and grounds.skills:
+    if grounds.composed >= ENOUGH:
+        reasons = [COMPOSED]
+    elif not grounds.facts and grounds.skills:
         reasons = [PROCEDURE]
     elif not grounds.facts and bears:
         reasons = [NOT_CERTAIN]

@@ -75,6 +75,20 @@ def turn_receipt(event: Event) -> JsonValues:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SynthesisRecord(TypedReply):
+    """A composed answer as it was recorded, and what became of one of its candidates."""
+
+    artifact_id: str
+    """The SHA-256 of its content: the same answer of the same state has the same one."""
+    artifact: JsonValues
+    """The event that holds it; `replayed` if it was on record before."""
+    candidate: JsonValues | None = None
+    """As the artifact has it, if one was given."""
+    outcome: JsonValues | None = None
+    """The event that says what became of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities(TypedReply):
     """What a model should know of this memory."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from zaxy.retrieve.results import Result
+from zaxy.text.tokens import folded
 
 VERSION = 1
 SOURCE, NUMERIC, TEMPORAL, EXACT, SEMANTIC = "source", "numeric", "temporal", "exact", "semantic"
@@ -19,49 +20,169 @@ class Composed(NamedTuple):
     sources: int
     """The least number of events that an answer rests on."""
     required: tuple[str, ...]
+    only_if: Callable[[str], bool] | None = None
+    """What else must be so of the question, as it was asked."""
 
 
-def _composed(operation: str, answer_type: str, pattern: str, sources: int, *required: str) -> Composed:
-    return Composed(operation, answer_type, re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), sources, required)
+def _composed(
+    operation: str,
+    answer_type: str,
+    pattern: str,
+    sources: int,
+    *required: str,
+    only_if: Callable[[str], bool] | None = None,
+) -> Composed:
+    return Composed(operation, answer_type, re.compile(rf"(?<!\w)(?:{pattern})(?!\w)"), sources, required, only_if)
 
 
+def _names_period(question: str) -> bool:
+    from zaxy.assemble.synthesis.dates import names_period  # a plain question needs none of it
+
+    return names_period(question)
+
+
+def _asks_which(question: str) -> bool:
+    return _ASKS_WHICH.match(folded(question)) is not None
+
+
+_MANY = "how many|wie vielen?|cuant[oa]s|combien de|quant[ie]|quant[oa]s|hoeveel"
+_MUCH = "how much|wie viel|wieviel|cuanto|combien|quanto|hoeveel"
+_SPENT = (
+    r"(?:[\w'’-]+ ){0,12}?(?:spend|spent|pay|paid|cost|expenses|ausgegeben|ausgeben|bezahlt|gezahlt|gekostet"
+    r"|gast\w{1,5}|pagado|pagamos|pagaron|cuesta\w*|costaron|costo|depens\w+|paye|payes|coute|speso|pagato|costato|gastou|gastamos|pagou)"
+)
+_TIMES = (
+    "(?:days|weeks|months|years|hours|minutes|seconds|tage|wochen|monate|jahre|stunden|minuten|sekunden|dias|semanas"
+    "|meses|anos|horas|minutos|segundos|jours|semaines|mois|ans|annees|heures|secondes|giorni|settimane|mesi|anni|ore)"
+)
+_MEASURES = (
+    r"(?:euros?|dollars?|dolares|money|geld|dinero|km|kilomet\w+|quilomet\w+|chilomet\w+|miles|meters|metres|meter|metros|kg"
+    r"|kilos?|kilogram\w*|grams?|gramm|gramos|grammes|liters?|litres?|litros|kwh|kcal|calories|kalorien|calorias)"
+)
+_GROWN = "more|less|fewer|longer|faster|higher|lower|cheaper|shorter|larger|smaller|greater|bigger"
+_THAN = (
+    r"(?=[^?]{1,80}?\b(?:more|fewer|less|mehr|weniger|mas|menos|plus|moins|piu|meno|mais)\b"
+    r"[^?]{1,80}?\b(?:than|als|que|di|do que)\b)"
+)
+"""`how many hours more for this than for that`."""
+_ASKS_WHICH = re.compile(
+    r"\W*(?:(?:for|with|in|on|at|fur|mit|bei|an|in|con|para|en|a|de|pour|avec|chez) )?"
+    r"(?:which|who|whose|welche[nrsm]?|wer|wem|wen|que|quien|cual|quel\w*|qui|quale|chi)\b"
+)
+_WHICH = r"(?:which|who|what|welche[nrsm]?|wer|wem|wen|que|quien|cual|quel\w*|qui|quale|chi)"
+_BIG_EN = "highest|lowest|largest|smallest|biggest|longest|shortest|heaviest|lightest|hottest|coldest|slowest|fastest"
+_BIG_DE = (
+    r"(?:hochst|niedrigst|grosst|kleinst|teuerst|billigst|gunstigst|langst|kurzest|schnellst|langsamst|schwerst|leichtest"
+    r"|warmst|kaltest|meist|wenigst)e[nmrs]?"
+)
+_BIG_ES = (
+    r"(?:mas|plus|piu|mais) (?:alt|baj|baix|bas|car|cher|barat|larg|long|lung|cort|court|grand|pequen|petit|rapid|lent"
+    r"|pesad|lourd)\w*"
+)
 OPERATIONS = (
     _composed(
-        "duration",
-        "duration",
-        "how long|how many (?:days|weeks|months|years|hours|minutes|seconds)",
-        1,
+        "order",
+        "list",
+        "in (?:what|which) order|chronological(?:ly)?|timeline of|sequence of|in welcher reihenfolge|chronologisch"
+        r"|en que orden|cronologic\w+|dans quel ordre|chronologique\w*|in (?:che|quale) ordine|em que ordem",
+        2,
         SOURCE,
         TEMPORAL,
     ),
-    _composed("average", "number", "on average|(?:average|mean|median) (?:of|per|over|time|cost)", 1, SOURCE, NUMERIC),
-    _composed("sum", "number", "in total|altogether|sum of|total (?:of|number|amount|cost|count)", 1, SOURCE, NUMERIC),
     _composed(
         "difference",
         "number",
-        "difference between|how much (?:more|less|longer|faster)|compared (?:to|with)",
+        rf"difference between|difference in|(?:{_MUCH}|{_MANY}) (?:{_GROWN})|compared (?:to|with)"
+        rf"|by how (?:many|much)|um wie ?viele?|(?:{_MANY}|{_MUCH}){_THAN}"
+        "|unterschied zwischen|differenz zwischen|(?:wie viel|wieviel) (?:mehr|weniger|langer|teurer|hoher|gunstiger)"
+        "|diferencia entre|cuant[oa]s? (?:mas|menos)|difference entre|combien de (?:plus|moins)|differenza tra"
+        "|quanto (?:piu|meno|mais|menos)|diferenca entre",
         2,
+        SOURCE,
+        NUMERIC,
+    ),
+    _composed(
+        "comparison",
+        "value",
+        rf"(?:{_GROWN}|mehr|weniger|langer|teurer|hoher|mas|menos|plus|moins|piu|meno|mais)(?: [^.;?]+)?"
+        r" (?:or|oder|o|ou)(?= [^,.;?]+\?)"
+        r"|(?:or|oder|o|ou)(?= [^,.;?]{1,60} (?:more|fewer|less|mehr|weniger|mas|menos|plus|moins)(?:[ ?]))",
+        2,
+        SOURCE,
+        NUMERIC,
+    ),
+    _composed(
+        "average",
+        "number",
+        r"on average|average|mean (?:of|per|over|time|cost)|im (?:durch)?schnitt|durchschnittlich\w*"
+        rf"|{_WHICH} [^?]{{1,60}} media(?=[ ?])"
+        "|im mittel|mittelwert|de media|en promedio|promedio|por termino medio|media d(?:e|el|os|as?)|en moyenne"
+        "|moyenne|in media|em media",
+        1,
+        SOURCE,
+        NUMERIC,
+    ),
+    _composed("median", "number", "median|mediana|mediane", 1, SOURCE, NUMERIC),
+    _composed(
+        "extreme",
+        "value",
+        rf"{_BIG_EN}|most expensive|cheapest|maximum|minimum|{_BIG_DE}|maximal\w*|minimal\w*|{_BIG_ES}"
+        r"|maxim[oa]|minim[oa]|moins cher\w*|mayor|menor",
+        1,
         SOURCE,
         NUMERIC,
     ),
     _composed(
         "extreme",
         "value",
-        "highest|lowest|largest|smallest|most expensive|cheapest|slowest|fastest",
+        r"(?:the )?(?:most|fewest|least)(?= \w+s\b)|(?:die )?(?:meisten|wenigsten)(?= \w)"
+        r"|(?<!que )(?:mas|menos)(?= \w+s\b)|le (?:plus|moins) de(?= \w)",
+        1,
+        SOURCE,
+        NUMERIC,
+        only_if=_asks_which,
+    ),
+    _composed(
+        "duration",
+        "duration",
+        rf"how long|wie lange|cuanto tiempo|combien de temps|quanto tempo|(?:{_MANY})(?= {_TIMES})",
+        1,
+        SOURCE,
+        TEMPORAL,
+    ),
+    _composed(
+        "sum",
+        "number",
+        "in total|altogether|(?:the )?sum of|total (?:of|number|amount|cost|count)|insgesamt|zusammen"
+        "|summe|gesamt(?:summe|zahl|betrag)"
+        "|en total|suma de|total de|au total|somme|in totale|somma|no total"
+        rf"|(?:{_MANY})(?= {_MEASURES})|(?:{_MUCH})(?= {_SPENT})",
         1,
         SOURCE,
         NUMERIC,
     ),
-    _composed("count", "number", "how many|how often|number of|count of", 1, SOURCE, NUMERIC),
     _composed(
-        "order",
-        "list",
-        "in (?:what|which) order|chronological(?:ly)?|timeline of|sequence of",
-        2,
+        "sum",
+        "number",
+        rf"(?:{_MUCH})(?= (?:did|do|does|have|has|had|was|were|habe|haben|hat|hatten|le|nos|hemos|he|ha) )"
+        rf"|(?:{_MUCH})(?= \w+(?:e|mos|ron|o) )"
+        r"|(?:what|was|que)(?= (?:did|have|has|habe|haben|hat|hemos) (?:we|i|they|wir|ich|sie) )",
+        1,
         SOURCE,
-        TEMPORAL,
+        NUMERIC,
+        only_if=_names_period,
+    ),
+    _composed(
+        "count",
+        "number",
+        rf"{_MANY}|how often|number of|count of|wie oft|anzahl|numero de|combien de fois|nombre de|quante volte"
+        "|numero di",
+        1,
+        SOURCE,
+        NUMERIC,
     ),
 )
+"""The first that a question asks for is meant. The patterns are folded: without accents and case."""
 _NUMBER = re.compile(
     r"\d|\b(?:no|none|never|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty|thirty|forty|fifty"
     r"|hundred|thousand|million|once|twice|half|every|daily|weekly|monthly|quarterly|yearly)\b",
@@ -114,5 +235,9 @@ _STRATEGIES = {
 
 def slot_plan(question: str) -> SlotPlan | None:
     """The plan of a composed question; None for a question that one event can answer."""
-    composed = next((one for one in OPERATIONS if one.pattern.search(question)), None)
+    plain = folded(question)
+    composed = next(
+        (one for one in OPERATIONS if one.pattern.search(plain) and (one.only_if is None or one.only_if(question))),
+        None,
+    )
     return SlotPlan(question, composed) if composed else None

@@ -75,7 +75,7 @@ def client_with_hooks(clients: Clients, name: str) -> tuple[InstalledClient, Cli
     client = clients.get(name) if name in clients.names else None
     if client is None or client.hooks is None:
         known = [one.name for one, _ in clients.with_hooks()]
-        raise no_such_client(name, "with hooks that Zaxy knows", [*known, GENERIC])
+        raise no_such_client(clients, name, what="with hooks that Zaxy knows", known=[*known, GENERIC])
     return client, client.hooks
 
 

@@ -15,7 +15,7 @@ from zaxy.api.points import Client, ClientHooks
 from zaxy.errors import InvalidRequest, Unavailable, ZaxyError
 from zaxy.plugins.host import BoundProvider, PluginHost
 from zaxy.plugins.manifest import CLIENTS_POINT
-from zaxy.plugins.roster import clients_of, load_roster, owner_of
+from zaxy.plugins.roster import advice_on, clients_of, load_roster, owner_of
 from zaxy.settings import Settings, Stored
 
 
@@ -41,6 +41,10 @@ class Clients:
     def presets(self) -> dict[str, str]:
         """The client of each preset that sets one up."""
         return {facts.preset: name for name, facts in self.facts.items() if facts.preset}
+
+    def how_to_get(self, name: str) -> str:
+        """What to do for a client, a preset or an option of a package that is not in use; empty for any other."""
+        return advice_on(name, self._host.roster)
 
     def get(self, name: str) -> InstalledClient:
         bound = self._host.get(CLIENTS_POINT, name)
@@ -88,8 +92,9 @@ def target_of(client: Client, scope: str, *, workspace: Path, home: Path | None,
     return Path(os.path.abspath(target))
 
 
-def no_such_client(name: str, what: str, known: list[str]) -> ZaxyError:
-    return InvalidRequest(f"{name!r:.40} is not a client {what}", f"Use one of {', '.join(known)}.")
+def no_such_client(clients: Clients, name: str, *, what: str, known: list[str]) -> ZaxyError:
+    advice = clients.how_to_get(name) or f"Use one of {', '.join(known)}."
+    return InvalidRequest(f"{name!r:.40} is not a client {what}", advice)
 
 
 def _guarded(bound: BoundProvider, host: PluginHost) -> Client:

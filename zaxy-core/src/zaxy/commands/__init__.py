@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     import typer
+    from typer.core import TyperCommand
 
     from zaxy.command_table import CommandRow
 
@@ -55,9 +56,9 @@ def new_app(group: str) -> typer.Typer:
     return app
 
 
-def command(app: typer.Typer, words: str) -> Callable[[F], F]:
+def command(app: typer.Typer, words: str, *, cls: type[TyperCommand] | None = None) -> Callable[[F], F]:
     """Register a function under its words, with its summary from the table of commands."""
     from zaxy.command_table import COMMANDS
 
     row = next(row for row in COMMANDS if row.words == words)
-    return app.command(words.split()[-1], help=row.summary)
+    return app.command(words.split()[-1], cls=cls, help=row.summary)

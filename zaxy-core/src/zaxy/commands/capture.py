@@ -12,7 +12,7 @@ import typer
 from zaxy.commands import command, new_app
 from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
 from zaxy.errors import InvalidRequest
-from zaxy.observe.capture import Capture, Captured
+from zaxy.observe.capture import Capture, Captured, check_that_something_reads
 from zaxy.observe.capture_config import DEFAULT, checked_interval, read_capture_config
 from zaxy.observe.watcher import Follow, Passes, watch, watcher_of, watcher_status
 from zaxy.observe.watcher_process import start_watcher, stop_watcher
@@ -28,6 +28,7 @@ Foreground = Annotated[bool, typer.Option("--foreground", help="Watch in this pr
 Watch = Annotated[bool, typer.Option("--watch", help="Go on until ended, instead of reading once.")]
 Iterations = Annotated[int | None, typer.Option("--watch-iterations", help="With --watch: the number of passes.")]
 MAX_LINE_CHARS = 200
+MAX_NAMES = 5
 
 
 @command(app, "capture start")
@@ -45,6 +46,7 @@ def start(
     session = check_session_id(session_id) if session_id is not None else ""
     config = read_capture_config(Path(found.root)) or DEFAULT
     graph, seconds = graph or config.graph, checked_interval(config.interval if interval is None else interval)
+    check_that_something_reads(found, config.adapter)
     if foreground:
         _watch(found, session, adapters=(), graph=graph, interval=seconds, as_json=as_json)
         return
@@ -143,6 +145,8 @@ def _status_lines(reply: dict[str, Any]) -> list[str]:
         )
     if reply.get("captured"):
         lines.append(f"captured  {_counts(reply['captured'])}")
+    if reply.get("subagents"):
+        lines.append(f"subagents  {_sessions(reply['subagents'])}")
     lines += [
         one_line(f"error  {error['time']}  {error['message']}", MAX_LINE_CHARS) for error in reply.get("errors", ())
     ]
@@ -153,8 +157,22 @@ def _pass_lines(passes: Passes) -> list[str]:
     lines = [f"captured {_counts(passes.new)}; known {passes.known}"]
     if passes.skipped:
         lines.append(f"skipped {_counts(passes.skipped)}")
+    if passes.subagents:
+        lines.append(f"subagents: {_sessions(passes.subagents)}")
     return [*lines, *(one_line(f"problem: {problem}", MAX_LINE_CHARS) for problem in passes.problems)]
 
 
 def _counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{count} {one_line(kind, 60)}" for kind, count in sorted(counts.items())) or "nothing new"
+
+
+def _sessions(subagents: dict[str, int]) -> str:
+    """How much of it is in sessions of subagents, and their names, those that grew last first."""
+    events = _number(sum(subagents.values()), "event")
+    names = [one_line(session, MAX_LINE_CHARS) for session in reversed(subagents)]
+    rest = [f"and {len(names) - MAX_NAMES} more"] if len(names) > MAX_NAMES else []
+    return f"{events} in {_number(len(names), 'session')}: {', '.join([*names[:MAX_NAMES], *rest])}"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

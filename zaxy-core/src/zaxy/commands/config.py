@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from zaxy.commands import command, new_app
-from zaxy.errors import Forbidden, NotFound, ZaxyError
-from zaxy.plugins.roster import load_roster
+from zaxy.errors import Forbidden, InvalidRequest, NotFound, ZaxyError
+from zaxy.plugins.roster import install_advice, load_roster, package_of
 from zaxy.printing import say
 from zaxy.settings import Setting, Settings, Value, parse, value_text
 from zaxy.workspace import find_workspace, store_for_all, stored_settings_here
@@ -85,8 +85,19 @@ def _settings() -> Settings:
     return Settings(stored=stored, declared=declared)
 
 
+def _known(name: str) -> Setting:
+    try:
+        return _settings().known(name)
+    except InvalidRequest:
+        if package := package_of(name):
+            raise InvalidRequest(
+                f"{name} is a setting of {package}, which is not installed", install_advice(name)
+            ) from None
+        raise
+
+
 def _storable(name: str) -> Setting:
-    setting = _settings().known(name)
+    setting = _known(name)
     if setting.secret or setting.environment_only:
         reason = "is a secret" if setting.secret else "decides which workspace is used"
         fix = f"Set it in the environment{f', or point {name}_FILE at a file' if setting.secret else ''}."

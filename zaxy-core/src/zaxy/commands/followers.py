@@ -1,4 +1,4 @@
-"""`zaxy followers status | rebuild | verify | digest`."""
+"""`zaxy followers status | catch-up | rebuild | verify | digest`."""
 
 from __future__ import annotations
 
@@ -44,6 +44,19 @@ def status(
 ) -> None:
     with _opened(session_id, every, workspace=workspace, eventloom_path=eventloom_path) as (memory, sessions):
         _tell(map(memory.followers_status, sessions), as_json)
+
+
+@app.command("catch-up")
+def catch_up(
+    session_id: SessionId = None,
+    every: All = False,
+    *,
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    with _opened(session_id, every, workspace=workspace, eventloom_path=eventloom_path) as (memory, sessions):
+        _tell(map(memory.catch_up_followers, sessions), as_json)
 
 
 @app.command("rebuild")

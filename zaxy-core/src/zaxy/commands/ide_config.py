@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from zaxy.clients.editing import EditedFile
 from zaxy.clients.ide_config import EntryOptions, PlannedEntry, plan_entry
@@ -17,7 +18,7 @@ from zaxy.commands import command, new_app
 from zaxy.commands.typer_options import AsJson, EventloomPath, WorkspaceFolder
 from zaxy.errors import InvalidRequest
 from zaxy.plugins.manifest import CLIENTS_POINT, ClientOption
-from zaxy.plugins.roster import clients_of, load_roster
+from zaxy.plugins.roster import advice_on, clients_of, load_roster, package_of
 from zaxy.printing import say
 from zaxy.settings import Settings
 from zaxy.workspace import find_workspace, stored_settings_here
@@ -59,7 +60,18 @@ def _type(option: ClientOption) -> Any:
     return Annotated[str | None, declared]
 
 
-@command(app, "ide-config")
+class WithOptionsOfPackages(TyperCommand):
+    """An option of a package that is not in use is refused with how to get it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        known = {option for parameter in self.params for option in parameter.opts}
+        for flag in [word.partition("=")[0] for word in args if word.startswith("--")]:
+            if flag not in known and (advice := advice_on(flag, ROSTER)):
+                raise InvalidRequest(f"{flag} is an option of {package_of(flag)}, which is not in use", advice)
+        return super().parse_args(ctx, args)
+
+
+@command(app, "ide-config", cls=WithOptionsOfPackages)
 @with_options_of_clients
 def ide_config(
     client: Annotated[str, typer.Argument(help=f"One of {', '.join(NAMES)}.")],

@@ -14,7 +14,7 @@ from zaxy.errors import Conflict, InvalidRequest
 from zaxy.plugins.roster import clients_of, load_roster
 from zaxy.printing import say, show_page
 from zaxy.settings import Settings
-from zaxy.setup.init import InitOptions, carry_out, installed_backends, make_plan, settled, undo_init
+from zaxy.setup.init import VECTORS, InitOptions, carry_out, installed_backends, make_plan, settled, undo_init
 from zaxy.setup.init_clients import MINIMAL
 from zaxy.terminal.init_page import (
     done_as_dict,
@@ -41,6 +41,9 @@ def init(
     ] = None,
     *,
     backend: Annotated[str, typer.Option("--backend", help=f"The graph store: {', '.join(BACKENDS)}.")] = "",
+    vectors: Annotated[
+        str, typer.Option("--vectors", help=f"Find by meaning too: {', '.join(VECTORS)}, or the name of a lane.")
+    ] = "",
     domain: Annotated[str, typer.Option("--domain", help="What this project's sessions are named after.")] = "",
     workspace: WorkspaceFolder = None,
     yes: Annotated[bool, typer.Option("--yes", help="Write without asking.")] = False,
@@ -53,7 +56,7 @@ def init(
         _undo(found, yes, dry_run, as_json)
         return
     terminal = terminal_of(sys.stdout)
-    plan = make_plan(found, InitOptions(preset, tuple(client or ()), backend, domain))
+    plan = make_plan(found, InitOptions(preset, tuple(client or ()), backend, domain, vectors))
     if not as_json:
         show_page("\n".join(plan_lines(plan, terminal)))
     if dry_run:

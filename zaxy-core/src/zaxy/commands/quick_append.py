@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from zaxy.api.event_types import CORE_FAMILIES, family_of
+from zaxy.api.event_types import CORE_FAMILIES, KEPT_FAMILIES, family_of
 from zaxy.eventloom.admission import admit
 from zaxy.eventloom.citation import Citation
 from zaxy.eventloom.quick import is_in_files, quick_files
@@ -33,7 +33,9 @@ def quick_append(
 def _may_be_owned(event_type: str, workspace: Workspace) -> bool:
     """Whether a package may own the type. If none does, manifests are not read: that takes time."""
     family = family_of(event_type)
-    return family not in CORE_FAMILIES and family in kept_of_plugins(workspace.stored_settings)["families"]
+    if family in CORE_FAMILIES or family in KEPT_FAMILIES:
+        return family in KEPT_FAMILIES
+    return family in kept_of_plugins(workspace.stored_settings)["families"]
 
 
 def _admitted_for(package: str, workspace: Workspace, admitted: partial[Entry]) -> Entry:

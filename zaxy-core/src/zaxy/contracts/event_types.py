@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from zaxy.api.event_types import CORE_TYPES, PACKAGE, EventType, family_of
+from zaxy.api.event_types import CORE_TYPES, KEPT_FAMILIES, PACKAGE, EventType, family_of
 from zaxy.api.models import Event
 from zaxy.contracts.own_events import own_payloads
 from zaxy.eventloom.admission import IMPORTED_FROM, OWN_ACTOR, RESERVED_FAMILIES, is_reserved
@@ -46,6 +46,8 @@ def described_types() -> Iterator[tuple[str, dict[str, Any]]]:
         )
     for prefix in RESERVED_FAMILIES:
         yield f"prefix {prefix}", {"reserved": True}
+    for kept, package in KEPT_FAMILIES.items():
+        yield f"prefix {kept}.", {"reserved": True, "package": package}
 
 
 def described_type(declared: EventType) -> tuple[str, dict[str, Any]]:
@@ -61,6 +63,7 @@ def described_type(declared: EventType) -> tuple[str, dict[str, Any]]:
             **({"heading": declared.heading} if declared.heading else {}),
             "entities": list(declared.entities),
             **({"living": list(declared.living)} if declared.living else {}),
+            **({"quiet": True} if declared.quiet else {}),
             "relations": list(declared.relations),
             "fields": [{"name": name, "type": kind, "required": False} for name, kind in declared.fields],
         },

@@ -30,6 +30,9 @@ RECORDED: tuple[tuple[str, dict[str, Any]], ...] = (
         "transcript.turn",
         {"role": "user", "content": "The importer was asked for in May", "source": "chat", "turn_index": 1},
     ),
+    ("fact.recorded", {"fact": "Cost of the importer", "key": "bill-1", "amount": 30, "unit": "EUR"}),
+    ("fact.recorded", {"fact": "Cost of the importer", "key": "bill-1", "amount": 40, "unit": "EUR"}),
+    ("fact.recorded", {"fact": "Cost of the importer", "key": "bill-2", "amount": 50, "unit": "EUR"}),
     ("document.indexed", {"path": "docs/importer.md", "text": "The importer reads files.\nOne at a time."}),
 )
 SKILL = {
@@ -47,11 +50,15 @@ WRITTEN_BY_OTHERS = ("results[].payload",)
 WHOLE = 30_000
 """Tokens: a budget that leaves nothing out. What just fits changes with the hashes."""
 QUESTION = "How many files does the importer limit?"
+COMPOSED = "How much did the importer cost in total?"
+"""Answered by two rows of what was recorded; a third one was replaced."""
 CHECKOUTS: tuple[dict[str, Any], ...] = (
     {"query": QUESTION, "purpose": "coding"},
     {"query": "How long has the importer read Parquet?", "ref": "HEAD"},
+    {"query": COMPOSED},
 )
-"""A conflict, a purpose, skills, a reminder and a composed question; and one whose slots no fact fills, as of a ref."""
+"""A conflict, a purpose, skills, a reminder and a composed question; one whose slots no fact fills, as of a ref; and
+one with candidates and a ledger."""
 TURN = {"role": "user", "content": "The importer was asked for again", "max_tokens": WHOLE}
 EVENT = {"event_type": "fact.recorded", "actor": "assistant", "payload": {"fact": "The importer has one author"}}
 SUBAGENT = "contract-subagent"
@@ -102,7 +109,18 @@ def tool_fields() -> list[tuple[str, str]]:
     """The fields of what tools answer, each path beginning with its tool."""
     with _recorded() as call:
         answered = [(tool, call(tool, arguments)) for tool, arguments in TOOLS]
+        answered += [(tool, call(tool, arguments)) for tool, arguments in _of_a_checkout(call)]
     return [(f"{tool} {path}", kind) for tool, reply in answered for path, kind in fields(reply)]
+
+
+def _of_a_checkout(call: Call) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The calls that are given a checkout with a composed answer."""
+    checkout = call("memory_checkout", {"query": COMPOSED, "max_tokens": WHOLE})
+    synthesis = checkout["diagnostics"]["synthesis"]
+    given = {"checkout": checkout, "candidate": synthesis["answer_candidates"][0], "outcome": "used"}
+    yield "memory_synthesis_artifact", given
+    yield "memory_synthesis_artifact", given
+    yield "memory_synthesis_evidence", {"checkout": checkout, "row": synthesis["ledger_rows"][0], "outcome": "used"}
 
 
 def worked_qualities() -> dict[str, dict[str, Any]]:

@@ -32,15 +32,16 @@ Contract = dict[str, Any]
 # Who makes the values of a model: the core hands it out, a plugin returns it, or both do.
 MODEL_SIDES = {
     "core": "AsOf Batch Checkup Damage ExportRow ExtractedEvent FollowerFindings FollowerState HookCommand HttpRequest "
-    "ImportReceipt NewLine Parcel PlannedAppend Position ProviderContext Query Report",
+    "ImportReceipt NewLine Parcel PlannedAppend Position ProviderContext Query Report Signer",
     "plugin": "Argument Candidate ClientCapture ClientSigns EdgeRow EntityRow Finding ForeignEvent GraphStats "
-    "HookEvent HookHandler HttpRefusal HttpResponse KeyPair Observation Option Page Prompt PromptArgument "
+    "HookEvent HookHandler HttpRefusal HttpResponse KeyFiles KeyPair Observation Option Page Prompt PromptArgument "
     "PromptMessage Provider Reading Receipt Resource ResourceContent Source Tool",
     "both": "Citation Closing Cursor Draft Edge Entity EntityRef Event Extraction Identity ServerEntry",
 }
 CONSTANTS = {
     "API_CURRENT": "tuple[int, int]",
     "API_FLOOR": "tuple[int, int]",
+    "DEFAULT_ALGORITHM": "str",
     "JSON": "Option",
     "JsonObject": "Mapping[str, object]",
     "MAX_ANSWERS": "int",
@@ -58,6 +59,7 @@ RULES_OF_VERSIONS = (
 )
 ANSWERS = (
     "Answer Bootstrap Capabilities Checkout CommandCall Context Erasure Quality RecordedTurn Result SubagentCleanup"
+    " SynthesisRecord"
 )
 """What the methods of `MemoryAccess` answer with, and what a command is called with."""
 OF_LINES = "erase_payload plan_append prove_line verify_lines"
@@ -72,6 +74,8 @@ OF_EXPORTS = (
     "atomic_file canonical_json canonical_object extract open_named_file parse_citation shown signing_algorithms "
     "utc_now utc_text"
 )
+OF_KEYS = "is_signature opened read_key read_passphrase read_private signer_of"
+OF_PACKAGES = "as_package purpose_profile read_sealed write_sealed"
 OPTIONS = "AsJson EventloomPath SessionId WorkspaceFolder"
 PROTOCOLS = ("ClientHooks", "StoredLog", *ABILITIES.values(), *(point.protocol for point in POINTS.values()))
 EXPERIMENTAL = {"stability": "experimental", "since": "0.1"}
@@ -117,7 +121,7 @@ def contract(name: str, distribution: str, items: Items) -> Contract:
 
 def _plugin_api() -> Items:
     groups = (_hooks(), _protocols(), _models(), _names(), _for_clients(), _error_types(), _memory_access())
-    return items_of(chain(_for_tools(), *groups))
+    return items_of(chain(_for_tools(), _for_synthesis(), *groups))
 
 
 def _hooks() -> Iterator[tuple[str, Item]]:
@@ -223,16 +227,16 @@ def _names() -> Iterator[tuple[str, Item]]:
     for name in f"{OF_LINES} {OF_FILES}".split():
         signature = _signature(getattr(import_module("zaxy.api"), name))
         yield f"function {name}", {"side": "core", **EXPERIMENTAL, "since": "0.3", **signature}
-    for name in f"{OF_COMMANDS} {OF_HTTP} {OF_REPLIES} install_hint".split():
+    for name in f"{OF_COMMANDS} {OF_HTTP} {OF_REPLIES} install_hint passages_of".split():
         signature = _signature(getattr(import_module("zaxy.api"), name))
         yield f"function {name}", {"side": "core", **EXPERIMENTAL, "since": "0.4", **signature}
     yield from _names_for_exports()
 
 
 def _names_for_exports() -> Iterator[tuple[str, Item]]:
-    """What a package needs that writes and reads memory in a form of its own."""
+    """What a package needs that writes and reads memory in a form of its own, signs, or keeps what it worked out."""
     api = import_module("zaxy.api")
-    for name in OF_EXPORTS.split():
+    for name in f"{OF_EXPORTS} {OF_KEYS} {OF_PACKAGES}".split():
         yield f"function {name}", {**offered(**_signature(getattr(api, name))), "since": "0.4"}
     for name in OPTIONS.split():
         yield f"constant {name}", {**offered(type="an option of typer"), "since": "0.4"}
@@ -253,6 +257,20 @@ def _for_tools() -> Iterator[tuple[str, Item]]:
         yield f"model tools.{name}", offered(**since, fields=_fields(getattr(tools, name)))
     methods = [{"name": name, **described} for name, described in _members(tools.FunctionPack)]
     yield "model tools.FunctionPack", offered(**since, methods=methods)
+
+
+def _for_synthesis() -> Iterator[tuple[str, Item]]:
+    """What a package builds composed answers of: the models and functions of `zaxy.api.synthesis`."""
+    synthesis = import_module("zaxy.api.synthesis")
+    for name, member in vars(synthesis).items():
+        own = getattr(member, "__module__", "") == synthesis.__name__
+        if inspect.isfunction(member) and own and not name.startswith("_"):
+            yield f"function synthesis.{name}", offered(since="0.4", **_signature(member))
+        elif inspect.isclass(member) and own:
+            yield f"model synthesis.{name}", offered(since="0.4", fields=_fields(member))
+        elif name in ("OUTCOME_TYPES", "EVIDENCE_TYPES", "AUTHORITIES"):
+            value = list(member) if isinstance(member, tuple) else member
+            yield f"constant synthesis.{name}", offered(since="0.4", type=type(value).__name__, value=value)
 
 
 def _rules_of_versions() -> Iterator[tuple[str, Item]]:

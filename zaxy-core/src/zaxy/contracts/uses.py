@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from zaxy.contracts.snapshot import Item, Items
 from zaxy.errors import InvalidRequest, NotFound
+from zaxy.plugins.roster import install_advice, package_of
 
 TOOL, EVENT, PYTHON = "mcp-tools: tool ", "event-types: event ", "python: "
 ANY_TOOL = re.compile(r"(?:mcp-tools|plugins/[a-z0-9-]+): tool (\w+)")
@@ -128,6 +129,11 @@ def _given(item: Item) -> list[str]:
 def _refuse_unknown(what: str, asked: Sequence[str], known: Sequence[str]) -> None:
     unknown = [name for name in asked if name not in known]
     if unknown:
-        near = get_close_matches(unknown[0], known, n=1)
-        hint = f"Did you mean {near[0]}?" if near else f"The contract has {', '.join(sorted(known))}."
-        raise InvalidRequest(f"no contract of zaxy-core has the {what} {unknown[0]!r}", hint)
+        raise InvalidRequest(f"no contract of zaxy-core has the {what} {unknown[0]!r}", _advice(unknown[0], known))
+
+
+def _advice(unknown: str, known: Sequence[str]) -> str:
+    if package_of(unknown):
+        return install_advice(unknown)
+    near = get_close_matches(unknown, known, n=1)
+    return f"Did you mean {near[0]}?" if near else f"The contract has {', '.join(sorted(known))}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from zaxy.api.event_types import CORE_TYPES, PACKAGE
+from zaxy.api.event_types import CORE_TYPES, KEPT_FAMILIES, PACKAGE, family_of
 from zaxy.errors import Forbidden, InvalidRequest, TooLarge, ZaxyError, shown
 from zaxy.eventloom.canonical import MAX_DEPTH, NotCanonical, encode
 from zaxy.eventloom.grammar import MAX_NAME_CHARS, SENSITIVITIES as SENSITIVITIES, is_type
@@ -25,7 +25,7 @@ IMPORTED_FROM = "imported_from"
 RESERVED_TYPES = frozenset([one.name for one in CORE_TYPES if one.written_by == PACKAGE])
 IMPORTED_PREFIX = "imported."
 """Stands before the type of an imported event that only Zaxy may write. The event is plain data here."""
-RESERVED_FAMILIES = ("event.", "memory.ref.", "coordination.", IMPORTED_PREFIX)
+RESERVED_FAMILIES = ("event.", "memory.ref.", IMPORTED_PREFIX)
 
 
 def admit(
@@ -46,8 +46,8 @@ def admit(
 
     if isinstance(type_, str) and is_reserved(type_):
         raise Forbidden(f"only Zaxy itself writes {redact_text(type_)[0]}", "Use an event type of your own.")
-    if isinstance(type_, str) and families is not None:
-        families.refuse(type_)
+    if isinstance(type_, str):
+        _refuse_owned(type_, families)
     if actor == OWN_ACTOR:
         raise Forbidden(f"the actor {OWN_ACTOR!r} is Zaxy itself", "Name who is speaking, such as assistant.")
     if isinstance(payload, dict) and IMPORTED_FROM in payload:
@@ -55,6 +55,16 @@ def admit(
     return admit_own(
         type_, actor, payload, sensitivity=sensitivity, caused_by=caused_by, idempotency_key=idempotency_key
     )
+
+
+def _refuse_owned(type_: str, families: Families | None) -> None:
+    """Refuse a type that a package keeps for itself, whether it counts here or not."""
+    if families is not None:
+        families.refuse(type_)
+    elif family_of(type_) in KEPT_FAMILIES:
+        from zaxy.plugins.families import NO_FAMILIES
+
+        NO_FAMILIES.refuse(type_)
 
 
 def is_reserved(type_: str, actor: str = "") -> bool:

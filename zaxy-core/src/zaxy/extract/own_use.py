@@ -11,11 +11,17 @@ if TYPE_CHECKING:
     from zaxy.api.models import Event
 
 FEEDBACK = ("memory.feedback", "memory.reinforced")
+COMPOSED = ("memory.synthesis.", "memory.evidence.")
+"""What composed answers are recorded as: they repeat the question, and rest on rows that speak for themselves."""
+CORRECTED = "memory.synthesis.corrected"
+"""A correction tells what is right."""
 TOOL_CALL = "tool.call.completed"
 GENESIS = "session.genesis"
 WORDS = (*PROSE, "prompt", "message", "question", "response", "reply")
 """Fields of a hook's or a session's event that hold words of a person or an agent."""
-_OWN_TOOL = re.compile(r"(?:.*[^a-z0-9])?zaxy(?![a-z0-9])|memory[_.][a-z_]+$|context_(?:after_turn|assemble)$")
+_OWN_TOOL = re.compile(
+    r"(?:.*[^a-z0-9])?zaxy(?![a-z0-9])|(?:memory|coordination)[_.][a-z_]+$|context_(?:after_turn|assemble)$"
+)
 
 
 def is_own_use(event: Event) -> bool:
@@ -25,7 +31,7 @@ def is_own_use(event: Event) -> bool:
         return is_own_tool(first_text(payload, ("tool_name", "tool", "name")))
     if kind.startswith(("hook.", "session.")) and kind != GENESIS:
         return not first_text(payload, WORDS)
-    return kind in FEEDBACK or kind == GENESIS
+    return kind in (*FEEDBACK, GENESIS) or (kind.startswith(COMPOSED) and kind != CORRECTED)
 
 
 def is_own_tool(name: str) -> bool:

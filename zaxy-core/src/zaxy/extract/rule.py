@@ -14,7 +14,6 @@ from zaxy.extract.texts import entity_name, first_text, text_of
 NAMED_BY = ("key", "name", "title", "id")
 TEXTS = ("text", "content", "description")
 MAX_MENTIONS = 32
-MISSION = ("mission_id", "parent_session_id")
 
 
 class Own(NamedTuple):
@@ -119,8 +118,7 @@ def living(a_rule: Rule, noun: str = "") -> Rule:
 
 def entity_types(a_rule: Rule) -> tuple[str, ...]:
     """All types of entities that a rule may give, the event's own first."""
-    teller = TELLERS[a_rule.teller] if a_rule.teller else None
-    said_by = (teller.entity_type,) if teller and teller.becomes_entity else ()
+    said_by = (TELLERS[a_rule.teller].entity_type,) if a_rule.teller else ()
     mentioned = (mention.entity_type for mention in a_rule.mentions if mention.becomes_entity)
     return tuple(dict.fromkeys((a_rule.entity_type, *said_by, *mentioned, *a_rule.also)))
 
@@ -156,20 +154,9 @@ def the_user(event: Event, payload: JsonObject) -> str:
     return first_text(payload, ("user", "user_id")) or "user"
 
 
-def the_mission(event: Event, payload: JsonObject) -> str:
-    """A mission is the session that it runs in, unless another is named."""
-    return first_text(payload, MISSION) or event.session
-
-
-def the_worker(event: Event, payload: JsonObject) -> str:
-    return first_text(payload, ("worker_id",)) or event.session
-
-
 class Teller(NamedTuple):
     entity_type: str
     name: Callable[[Event, JsonObject], str]
-    becomes_entity: bool = True
-    """Missions and workers do not: they have events of their own."""
 
 
 TELLERS = {
@@ -178,8 +165,6 @@ TELLERS = {
     "session": Teller("session", the_session),
     "parent session": Teller("session", the_parent_session),
     "user": Teller("user", the_user),
-    "mission": Teller("mission", the_mission, becomes_entity=False),
-    "worker": Teller("worker", the_worker, becomes_entity=False),
 }
 
 

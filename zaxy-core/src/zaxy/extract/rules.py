@@ -6,17 +6,7 @@ from collections.abc import Iterable
 
 from zaxy.api.models import Closing, Edge, Entity, EntityRef, Event, Extraction, JsonObject
 from zaxy.eventloom.admission import IMPORTED_FROM
-from zaxy.extract import (
-    coordination,
-    feedback,
-    knowledge,
-    observations,
-    skills,
-    synthesis,
-    transcripts,
-    work,
-    workspaces,
-)
+from zaxy.extract import feedback, knowledge, observations, skills, synthesis, transcripts, work, workspaces
 from zaxy.extract.closings import closings_from_json, has_row, invalidated, superseded
 from zaxy.extract.housekeeping import IMPORTED_ERASED, is_housekeeping
 from zaxy.extract.properties import kept
@@ -25,10 +15,10 @@ from zaxy.extract.rule import TELLERS, Own, Rule, bare, entity_types, named, onc
 from zaxy.extract.texts import MAX_NAME_CHARS, MAX_SUMMARY_CHARS, cut, entity_name, first_text, readable_text
 from zaxy.extract.times import utc_text
 
-VERSION = "6"
+VERSION = "7"
 """Changes whenever an event would give other rows: followers are then rebuilt."""
 
-MODULES = (work, knowledge, transcripts, observations, skills, feedback, synthesis, coordination, workspaces)
+MODULES = (work, knowledge, transcripts, observations, skills, feedback, synthesis, workspaces)
 RULES: dict[str, Rule] = {name: rule for module in MODULES for name, rule in module.RULES.items()}
 UNKNOWN = Rule("event", named_by=(), texts=(), keeps=("id", "name", "title", "subject", "status", "result"))
 ENTITY_TYPES = frozenset(name for rule in (*RULES.values(), UNKNOWN) for name in entity_types(rule))
@@ -154,8 +144,7 @@ def _teller(own: Own, rule: Rule, entities: list[Entity], edges: list[Edge]) -> 
     ref = ref_to(teller.entity_type, teller.name(own.event, own.payload))
     if not ref.name:
         return
-    if teller.becomes_entity:
-        entities.append(bare(teller.entity_type, ref.name))
+    entities.append(bare(teller.entity_type, ref.name))
     edges.append(Edge(ref, own.ref, rule.relation, valid_from=own.since))
 
 

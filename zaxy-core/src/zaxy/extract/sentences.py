@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from zaxy.api.event_types import PLACEHOLDER
+from zaxy.eventloom.citation import SCHEME
 from zaxy.extract.texts import cut, text_of
 
 MAX_VALUE_CHARS = 160
@@ -21,5 +22,14 @@ def sentence_of(template: str, payload: Mapping[str, object]) -> str:
 
 
 def unsaid(payload: Mapping[str, object], sentence: str) -> dict[str, object]:
-    """The fields of a payload that a sentence does not have in it."""
-    return {name: value for name, value in payload.items() if not (text := text_of(value)) or text not in sentence}
+    """The fields of a payload that a sentence does not have in it. What only cites other events has no words."""
+    return {
+        name: value
+        for name, value in payload.items()
+        if not _only_cites(value) and (not (text := text_of(value)) or text not in sentence)
+    }
+
+
+def _only_cites(value: object) -> bool:
+    values = value if isinstance(value, list | tuple) and value else [value]
+    return all(isinstance(one, str) and one.startswith(SCHEME) for one in values)

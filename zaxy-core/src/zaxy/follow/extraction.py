@@ -94,7 +94,8 @@ class Extractors:
         """The rows of events by the rules of those who own their types: the core's, or a package's."""
         rows = rules.extract_each(events)
         for place, event in enumerate(events) if self._own else ():
-            rows[place] = self._by_owner(event, rows[place])
+            if event.type.partition(".")[0] in self._own:  # asked for each event: `family_of` would be a call
+                rows[place] = self._by_owner(event, rows[place])
         return rows
 
     def _by_owner(self, event: Event, unknown: Extraction) -> Extraction:
@@ -122,7 +123,8 @@ class Extractors:
             return ExtractedEvent(event, built_in, housekeeping=True)
         template = self.families.sentences.get(event.type)
         sentence = sentence_of(template, event.payload) if template else ""
-        return ExtractedEvent(event, self._with_added(event, built_in) if self._plugins else built_in, sentence)
+        rows = self._with_added(event, built_in) if self._plugins else built_in
+        return ExtractedEvent(event, rows, sentence, housekeeping=event.type in self.families.quiet)
 
     def _with_added(self, event: Event, recorded: Extraction) -> Extraction:
         """The rows of an event with those that extractors add."""

@@ -24,6 +24,7 @@ from zaxy.follow.pace import Pace
 from zaxy.follow.run import (
     CUT_BACK,
     FOREVER as FOREVER,
+    BatchSizes,
     FollowerState as FollowerState,
     Progress as Progress,
     Resolver,
@@ -60,6 +61,7 @@ class Loop:
         folder: Path,
         resolver: Resolver | None = None,
         pace: Pace | None = None,
+        sizes: BatchSizes | None = None,
     ) -> None:
         self.pace = pace or Pace()
         self._store = store
@@ -67,6 +69,7 @@ class Loop:
         self._extractors = extractors
         self._resolver = resolver
         self._folder = str(folder)
+        self._sizes = sizes
         self._locks: dict[str, SessionLock] = {}
         self._scrubber = Scrubber(os.path.dirname(self._folder), followers, resolver)
 
@@ -291,6 +294,7 @@ class Loop:
             head=head,
             cursor=cursor,
             scrubber=self._scrubber,
+            sizes=self._sizes,
         )
 
     def _misses_names(self, session: str, head: Cursor) -> bool:

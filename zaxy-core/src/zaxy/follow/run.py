@@ -33,6 +33,22 @@ def always(events: int, seconds: float) -> bool:
     return True
 
 
+class BatchSizes(NamedTuple):
+    """How many events are taken at once, and in how many seconds they should be."""
+
+    min: int
+    max: int
+    seconds: float
+
+
+def usual_sizes() -> BatchSizes:
+    return BatchSizes(BATCH, MAX_BATCH, QUICK)
+
+
+SLOW_SIZES = BatchSizes(min=8, max=512, seconds=0.1)
+"""For followers that reads do not wait for: a read may ask one of them, and then waits for its batch."""
+
+
 class FollowerState(NamedTuple):
     """How far a follower has come with a session."""
 
@@ -99,7 +115,9 @@ class Run:
         head: Cursor,
         cursor: Cursor | None,
         scrubber: Scrubber,
+        sizes: BatchSizes | None = None,
     ) -> None:
+        """`sizes`: of batches, where they are not the usual ones."""
         self._store = store
         self._extractors = extractors
         self._resolver = resolver
@@ -107,6 +125,7 @@ class Run:
         self._head = head
         self._cursor = cursor
         self._scrubber = scrubber
+        self._sizes = sizes or usual_sizes()
         self._began = began_at(cursor) if cursor else head.seq
         self._ended: dict[int, tuple[Closing, ...]] | None = None
 
@@ -122,7 +141,7 @@ class Run:
         """The state of each follower where it stopped: at the end, at the deadline, where it is not allowed to go on,
         or at a problem of its own."""
         followers = dict(followers)
-        count = BATCH
+        count = self._sizes.min
         while followers and self._seq < self._head.seq and (began := time.monotonic()) <= deadline:
             try:
                 page = self._store.read(self._session, self._cursor, count)
@@ -159,7 +178,7 @@ class Run:
             self._cursor = after
             took = time.monotonic() - began
             pace.measured(len(page.events), took)
-            count = next_batch(len(page.events), took, min(QUICK, deadline - time.monotonic()))
+            count = next_batch(len(page.events), took, deadline - time.monotonic(), sizes=self._sizes)
             if progress:
                 progress(after.seq, self._head.seq)
             if not allows(self._head.seq - self._seq, deadline - time.monotonic()):
@@ -223,10 +242,11 @@ class Run:
         return FollowerState(name, self._session, self._seq, behind, cursor=self._cursor)
 
 
-def next_batch(events: int, took: float, seconds: float) -> int:
-    """How many events to take next, if the last batch took so long and the next one should take at most `seconds`."""
-    fitting = int(events * seconds / max(took, 1e-6))
-    return max(min(fitting, GROWTH * events, MAX_BATCH), BATCH)
+def next_batch(events: int, took: float, left: float, *, sizes: BatchSizes | None = None) -> int:
+    """How many events to take next, if the last batch took so long and `left` seconds are left."""
+    sizes = sizes or usual_sizes()
+    fitting = int(events * min(sizes.seconds, left) / max(took, 1e-6))
+    return max(min(fitting, GROWTH * events, sizes.max), sizes.min)
 
 
 def _fields(cursor: Cursor) -> tuple[int, str, int]:

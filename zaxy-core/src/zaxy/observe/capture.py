@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from zaxy.api.models import Observation, Reading, Source
 from zaxy.atomic_write import atomic_write
-from zaxy.errors import InternalError, InvalidRequest, ZaxyError
+from zaxy.errors import InternalError, InvalidRequest, NotFound, ZaxyError
 from zaxy.eventloom.admission import MAX_KEY_CHARS, admit
 from zaxy.eventloom.canonical import encode
 from zaxy.eventloom.drafts import AdmittedDraft, draft_of
@@ -24,11 +24,14 @@ from zaxy.eventloom.opening import open_event_log
 from zaxy.extract.observations import OBSERVATIONS
 from zaxy.extract.times import utc_text
 from zaxy.observe.hook_events import bounded
+from zaxy.observe.subagent_sessions import COMPLETED, end_for_parent, session_of
 from zaxy.plugins.families import Families
 from zaxy.plugins.host import BoundProvider, PluginHost
+from zaxy.plugins.roster import advice_on, load_roster
 from zaxy.security.paths import own_folder_within, unusable_folder
 from zaxy.security.redaction import redact
 from zaxy.security.small_files import read_small_json
+from zaxy.settings import Settings
 from zaxy.workspace import Workspace, default_session
 
 POINT = "capture_adapters"
@@ -59,14 +62,31 @@ class Captured(NamedTuple):
     """How many records of each kind no adapter knows."""
     sources: int
     problems: tuple[str, ...]
+    subagents: dict[str, int]
+    """Of the new events, how many are in each session of a subagent."""
 
     @property
     def appended(self) -> int:
         return sum(self.new.values())
 
+    def sessions(self, own: str) -> set[str]:
+        """Those that have new events; `own` is the one of the capture itself."""
+        return {*self.subagents, *([own] if self.appended > sum(self.subagents.values()) else [])}
+
+
+def check_that_something_reads(workspace: Workspace, wanted: str = "") -> None:
+    """Refuse to watch where no adapter is installed: `wanted` is the one that the project names."""
+    roster = load_roster(Settings(stored=workspace.stored_settings()))
+    if any(provided.point == POINT for _, provided in roster.providers):
+        return
+    raise NotFound(
+        "no package is in use that reads what a client keeps of its sessions, so nothing can be captured",
+        advice_on(wanted, roster) or "Install the package of your client. Hooks work without one: zaxy hooks --help",
+    )
+
 
 class Capture:
-    """The capture of one workspace, into its default session unless another is named."""
+    """The capture of one workspace, into its default session unless another is named, and beside it the subagents'."""
 
     def __init__(self, workspace: Workspace, session: str = "", adapters: Sequence[str] = ()) -> None:
         """`adapters`: only these, which must be there. Without names, all that are installed and work."""
@@ -107,23 +127,44 @@ class Capture:
     def _read(self, adapter: BoundProvider, source: Source, tally: _Tally, stopped: Callable[[], bool]) -> None:
         """Take one source to its end, page by page; the mark is kept when its page is durable."""
         name = f"{adapter.name}/{source.id}" if isinstance(source, Source) else adapter.name
+        try:
+            session = self._session_of(adapter.name, source)
+        except ZaxyError as error:
+            tally.problem(name, error)
+            return
+        mark_name = name if session == self.session else f"{name} as a subagent"
         while not stopped():
-            mark = self._marks.get(name)
+            mark = self._marks.get(mark_name)
             try:
                 reading = _checked(adapter.call("read", source, mark, AT_ONCE))
             except ZaxyError as error:
                 tally.problem(name, error)
                 return
-            self._append(adapter.name, reading.observations, tally)
+            for goes_to, observations in self._by_session(source, session, reading.observations):
+                self._append(adapter.name, goes_to, observations=observations, tally=tally)
             tally.skipped.update(reading.skipped)
-            self._marks.keep(name, reading.mark)
+            self._marks.keep(mark_name, reading.mark)
             if reading.done:
                 return
             if reading.mark == mark:
                 tally.problem(name, "it is not done, and its mark does not move")
                 return
 
-    def _append(self, adapter: str, observations: Sequence[Observation], tally: _Tally) -> None:
+    def _session_of(self, adapter: str, source: Source) -> str:
+        """Whatever is no source is left to the adapter, which says so itself."""
+        return session_of(source, self.session, adapter) if isinstance(source, Source) else self.session
+
+    def _by_session(
+        self, source: Source, session: str, observations: Sequence[Observation]
+    ) -> list[tuple[str, Sequence[Observation]]]:
+        """All of it goes to the source's session. Only the end of a subagent goes to its parent's."""
+        if session == self.session:
+            return [(session, observations)]
+        ends = [one for one in observations if _is_end(one)]
+        for_parent = [end_for_parent(end, source, session=session, parent=self.session) for end in ends[:1]]
+        return [(session, [one for one in observations if not _is_end(one)]), (self.session, for_parent)]
+
+    def _append(self, adapter: str, session: str, *, observations: Sequence[Observation], tally: _Tally) -> None:
         drafts: list[AdmittedDraft] = []
         for observation in observations:
             try:
@@ -132,11 +173,11 @@ class Capture:
                 tally.refused += 1
                 tally.problem(adapter, error)
         for batch in _batches(drafts):
-            self._append_batch(batch, tally)
+            self._append_batch(session, batch, tally)
 
-    def _append_batch(self, drafts: Sequence[AdmittedDraft], tally: _Tally) -> None:
+    def _append_batch(self, session: str, drafts: Sequence[AdmittedDraft], tally: _Tally) -> None:
         try:
-            appended = self._log.append_each(self.session, drafts)
+            appended = self._log.append_each(session, drafts)
         except ZaxyError as error:
             if error.code != "conflict":
                 raise
@@ -145,14 +186,16 @@ class Capture:
                 tally.known += 1
                 return
             middle = len(drafts) // 2
-            self._append_batch(drafts[:middle], tally)
-            self._append_batch(drafts[middle:], tally)
+            self._append_batch(session, drafts[:middle], tally)
+            self._append_batch(session, drafts[middle:], tally)
             return
         for event, new in appended:
-            if new:
-                tally.new[event.type] += 1
-            else:
+            if not new:
                 tally.known += 1
+                continue
+            tally.new[event.type] += 1
+            if session != self.session:
+                tally.subagents[session] += 1
 
 
 class _Tally:
@@ -160,6 +203,7 @@ class _Tally:
         self.new: Counter[str] = Counter()
         self.known = self.refused = self.sources = 0
         self.skipped: Counter[str] = Counter()
+        self.subagents: Counter[str] = Counter()
         self._problems: dict[str, None] = {}
 
     def problem(self, where: str, error: object) -> None:
@@ -169,7 +213,13 @@ class _Tally:
 
     def captured(self) -> Captured:
         return Captured(
-            dict(self.new), self.known, self.refused, dict(self.skipped), self.sources, tuple(self._problems)
+            dict(self.new),
+            self.known,
+            self.refused,
+            dict(self.skipped),
+            self.sources,
+            tuple(self._problems),
+            dict(self.subagents),
         )
 
 
@@ -189,6 +239,15 @@ def _checked(reading: object) -> Reading:
     ):
         return reading
     raise InternalError(f"read() gave a {type(reading).__name__} that is no Reading", "Upgrade the adapter's package.")
+
+
+def _is_end(observation: object) -> bool:
+    """Whether it tells that a subagent has ended. What is malformed stays where it is, and is refused there."""
+    return (
+        isinstance(observation, Observation)
+        and observation.type == COMPLETED
+        and isinstance(observation.payload, Mapping)
+    )
 
 
 def _draft(adapter: str, observation: Observation, families: Families) -> AdmittedDraft:

@@ -25,6 +25,8 @@ class CaptureConfig(NamedTuple):
     """Whether the followers are brought up to what was captured in the same pass."""
     interval: float = INTERVAL
     """Seconds between two passes."""
+    adapter: str = ""
+    """The one for whose sake the file was written; all that are installed are used."""
 
 
 DEFAULT = CaptureConfig()
@@ -55,7 +57,8 @@ def read_capture_config(root: Path) -> CaptureConfig | None:
     graph = values.get("graph", False)
     if not isinstance(graph, bool):
         raise _unusable(path, "its 'graph' is not true or false")
-    return CaptureConfig(graph, checked_interval(values.get("interval_seconds", INTERVAL)))
+    interval = checked_interval(values.get("interval_seconds", INTERVAL))
+    return CaptureConfig(graph, interval, str(values.get("capture", "")))
 
 
 def checked_interval(seconds: object) -> float:

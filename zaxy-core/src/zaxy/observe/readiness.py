@@ -12,6 +12,7 @@ from zaxy.eventloom.admission import OWN_ACTOR
 from zaxy.eventloom.event_log import EventLog
 from zaxy.extract.observations import OBSERVATIONS
 from zaxy.observe.hook_events import ACTOR
+from zaxy.observe.subagent_sessions import subagents_among
 
 MAX_SESSIONS = 16
 MAX_EVENTS = 20_000
@@ -43,6 +44,8 @@ class Coverage(NamedTuple):
     """How many events were looked at."""
     unreadable: tuple[str, ...] = ()
     """Sessions whose log could not be read to its end."""
+    subagents: int = 0
+    """How many sessions of subagents there are."""
 
     @property
     def missing(self) -> list[str]:
@@ -80,9 +83,11 @@ class Watching(NamedTuple):
 
 
 def workspace_coverage(log: EventLog) -> Coverage:
-    """What the sessions that were written last tell together."""
+    """What the sessions that were written last tell together. Those of subagents come last: there may be many."""
     sessions = sorted(log.sessions(), key=lambda session: _last_time(log, session), reverse=True)
-    return coverage(log, sessions[:MAX_SESSIONS])
+    subagents = set(subagents_among(sessions))
+    chosen = sorted(sessions, key=lambda session: session in subagents)[:MAX_SESSIONS]
+    return coverage(log, chosen)._replace(subagents=len(subagents))
 
 
 def coverage(log: EventLog, sessions: Sequence[str]) -> Coverage:

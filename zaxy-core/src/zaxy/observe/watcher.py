@@ -35,6 +35,8 @@ MAX_LOG = 1 << 20
 LOOKS_FOR_STOP_EVERY = 0.1
 SECONDS_TO_TAKE_OVER = 2.0
 MAX_ERRORS = 10
+MAX_SUBAGENTS = 100
+"""Sessions of subagents that the record names, those that grew last; it is read again with every look at it."""
 _held_to_the_end: list[ExitStack] = []
 """The lock is let go of by the end of the process: where it is free, the process is gone."""
 
@@ -88,9 +90,11 @@ class Watcher:
             "interval_seconds": interval,
             "passes": 0,
             "captured": {},
+            "subagents": {},
             "errors": [],
         }
         self._captured: Counter[str] = Counter()
+        self._subagents: dict[str, int] = {}
         self._errors: list[dict[str, str]] = []
         self._problems: frozenset[str] = frozenset()
         self._keep()
@@ -128,6 +132,8 @@ class Watcher:
         self._status["last_pass"] = {"time": now, "duration_ms": round(seconds * 1000)}
         if captured is not None:
             self._captured.update(captured.new)
+            for session, count in captured.subagents.items():
+                self._subagents[session] = self._subagents.pop(session, 0) + count
             self._status["last_pass"] |= {
                 "captured": captured.appended,
                 "known": captured.known,
@@ -142,7 +148,8 @@ class Watcher:
                 self._errors = [*self._errors, {"time": now, "message": problem}][-MAX_ERRORS:]
                 self.note(problem)
         self._problems = frozenset(problems)
-        self._status |= {"captured": dict(self._captured), "errors": self._errors}
+        subagents = dict(list(self._subagents.items())[-MAX_SUBAGENTS:])
+        self._status |= {"captured": dict(self._captured), "subagents": subagents, "errors": self._errors}
         self._keep()
 
     def note(self, message: str) -> None:
@@ -173,6 +180,8 @@ class Passes(NamedTuple):
     known: int
     skipped: dict[str, int]
     problems: tuple[str, ...]
+    subagents: dict[str, int]
+    """How many of the new events are in each session of a subagent."""
 
 
 def watch(
@@ -187,8 +196,9 @@ def watch(
     """Capture again and again: a number of times, or until this process is asked to end."""
     new: Counter[str] = Counter()
     skipped: Counter[str] = Counter()
+    subagents: Counter[str] = Counter()
     known, count, problems = 0, 0, dict[str, None]()
-    behind = follow is not None
+    behind = {capture.session} if follow is not None else set()
     with _asked_to_end() as ended:
         stopped: Callable[[], bool] = lambda: ended() or (watcher is not None and watcher.is_asked_to_stop())  # noqa: E731
         while not stopped():
@@ -196,10 +206,9 @@ def watch(
             try:
                 captured = capture.run(stopped)
                 found += captured.problems
-                behind = behind or captured.appended > 0
-                if follow is not None and behind and not ended():
-                    found += map(without_secrets, follow(capture.session))
-                    behind = False
+                behind |= captured.sessions(capture.session) if follow is not None else set()
+                while follow is not None and behind and not ended():
+                    found += map(without_secrets, follow(behind.pop()))
             except ZaxyError as error:
                 if watcher is None:
                     raise
@@ -208,6 +217,7 @@ def watch(
             if captured is not None:
                 new.update(captured.new)
                 skipped.update(captured.skipped)
+                subagents.update(captured.subagents)
                 known += captured.known
                 tell(captured)
             problems |= dict.fromkeys(found)
@@ -216,7 +226,7 @@ def watch(
             if count == iterations:
                 break
             _sleep(interval, stopped)
-    return Passes(count, dict(new), known, dict(skipped), tuple(problems))
+    return Passes(count, dict(new), known, dict(skipped), tuple(problems), dict(subagents))
 
 
 def _sleep(seconds: float, stopped: Callable[[], bool]) -> None:

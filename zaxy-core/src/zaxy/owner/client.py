@@ -101,6 +101,22 @@ class MemoryOfOwner(Memory):
     def feedback(self, *arguments: Any, **named: Any) -> Any:
         return self.resolve(self._read("feedback", "memory_feedback", arguments, named)["citation"])
 
+    def synthesis_artifact(self, *arguments: Any, **named: Any) -> Any:
+        from zaxy.assemble.replies import SynthesisRecord
+
+        given = self._of_checkout("synthesis_artifact", arguments, named)
+        return SynthesisRecord.of(self._call("memory_synthesis_artifact", given))
+
+    def synthesis_evidence(self, *arguments: Any, **named: Any) -> Any:
+        given = self._of_checkout("synthesis_evidence", arguments, named)
+        return self.resolve(self._call("memory_synthesis_evidence", given)["citation"])
+
+    def _of_checkout(self, method: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a method whose session is that of its checkout."""
+        given = self._bound(method, arguments, named)
+        del given["session_id"]
+        return given
+
     def forget(self, *arguments: Any, **named: Any) -> Any:
         from zaxy.assemble.erasing import copies_of
         from zaxy.assemble.replies import Erasure
@@ -116,6 +132,9 @@ class MemoryOfOwner(Memory):
 
     def follow(self, session: str = "") -> list[FollowerState]:
         return self._states("follow", session)
+
+    def catch_up_followers(self, session: str = "") -> list[FollowerState]:
+        return self._states("catch_up", session)
 
     def followers_status(self, session: str = "") -> list[FollowerState]:
         return self._states("status", session)

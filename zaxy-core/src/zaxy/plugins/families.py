@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextvars import Context, ContextVar, copy_context
 from functools import cached_property
 
-from zaxy.api.event_types import CORE_FAMILIES, PACKAGE, EventType, family_of
+from zaxy.api.event_types import CORE_FAMILIES, KEPT_FAMILIES, PACKAGE, EventType, family_of
 from zaxy.errors import Forbidden
 from zaxy.plugins.manifest import FAMILIES_POINT
 from zaxy.plugins.roster import Roster, load_roster, owner_of
@@ -75,13 +75,16 @@ class Families:
     def is_reserved(self, event_type: str) -> bool:
         """Whether only a package may write such an event, or nobody: a family is owned whole."""
         family = self.owner(event_type)
-        declared = family.types.get(event_type) if family else None
-        return family is not None and (declared is None or declared.written_by == PACKAGE)
+        if family is None:
+            return family_of(event_type) in KEPT_FAMILIES
+        declared = family.types.get(event_type)
+        return declared is None or declared.written_by == PACKAGE
 
     def refuse(self, event_type: str) -> None:
         """Refuse a type that may not be written on behalf of `WRITING_PACKAGE`."""
         family = self.owner(event_type)
         if family is None:
+            _refuse_kept(family_of(event_type))
             return
         declared = family.types.get(event_type)
         if declared is None:
@@ -99,6 +102,11 @@ class Families:
     def housekeeping(self) -> frozenset[str]:
         """The types that packages keep for themselves."""
         return frozenset([one.name for one in self._types if one.housekeeping])
+
+    @cached_property
+    def quiet(self) -> frozenset[str]:
+        """The types that no search finds by their words."""
+        return frozenset([one.name for one in self._types if one.quiet])
 
     @cached_property
     def sentences(self) -> dict[str, str]:
@@ -122,6 +130,17 @@ class Families:
     @cached_property
     def _types(self) -> list[EventType]:
         return [declared for _, family in sorted(self.owned.items()) for declared in family.types.values()]
+
+
+def _refuse_kept(family: str) -> None:
+    """Refuse a family whose package is not in use."""
+    if package := KEPT_FAMILIES.get(family):
+        from zaxy.plugins.install_hints import install_hint
+
+        raise Forbidden(
+            f"only {package} writes {family}.*, and it is not in use here",
+            f"Install or enable it ({install_hint(package)}), or use an event type of your own.",
+        )
 
 
 def families_of(roster: Roster) -> list[Family]:

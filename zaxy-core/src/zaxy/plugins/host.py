@@ -24,6 +24,7 @@ from zaxy.plugins.roster import CORE, InstalledPlugin, Roster, install_advice, l
 from zaxy.plugins.secret_rows import refusals
 from zaxy.security.paths import own_folder, own_folder_within
 from zaxy.settings import Settings
+from zaxy.user_state import state_folder
 from zaxy.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -227,14 +228,6 @@ class PluginHost:
         return offers, next(_differences(expected, offers), "")
 
     def _make(self, row: InstalledPlugin, point: str, provider: Provider) -> Any:
-        context = ProviderContext(
-            settings={s.env: self._settings.resolve(s).value for s in row.manifest.settings} if row.manifest else {},
-            state_dir=self._state_dir(row, point, provider.name),
-            workspace_id=self._workspace_id,
-            warn=lambda message: self.notices.append(f"{row.name}: {message}"),
-            clock=lambda: datetime.fromtimestamp(time.time(), UTC),
-        )
-
         def make() -> object:
             module, _, attribute = provider.target.partition(":")
             try:
@@ -246,9 +239,19 @@ class PluginHost:
 
                 hint = shown_hint(provider.install_hint)
                 raise ExtraMissing(f"{provider.name} needs {error.name}", hint) from None
-            return target(context)
+            return target(self._context(row, point, provider))
 
         return self.run(row, "make", f"making the {point} provider {provider.name!r}", make, point=point)
+
+    def _context(self, row: InstalledPlugin, point: str, provider: Provider) -> ProviderContext:
+        return ProviderContext(
+            settings={s.env: self._settings.resolve(s).value for s in row.manifest.settings} if row.manifest else {},
+            state_dir=self._state_dir(row, point, provider.name),
+            workspace_id=self._workspace_id,
+            warn=lambda message: self.notices.append(f"{row.name}: {message}"),
+            clock=lambda: datetime.fromtimestamp(time.time(), UTC),
+            user_dir=Path(state_folder(), "plugins", row.name),
+        )
 
     def _state_dir(self, row: InstalledPlugin, point: str, name: str) -> Path:
         root = str(self._state_root)

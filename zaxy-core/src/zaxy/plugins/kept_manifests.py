@@ -11,7 +11,7 @@ import sys
 from time import time_ns
 
 from zaxy import __version__
-from zaxy.api.event_types import family_of
+from zaxy.api.event_types import KEPT_FAMILIES, family_of
 from zaxy.errors import ZaxyError
 from zaxy.settings import Settings
 from zaxy.user_state import change_state, read_state
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
+    from zaxy.plugins.roster import InstalledPlugin
     from zaxy.settings import Stored
 
 STATE = "of-plugins.json"
@@ -32,7 +33,8 @@ SETTLED_NS = 2_000_000_000
 
 
 def kept_of_plugins(stored: Callable[[], Stored]) -> dict[str, Any]:
-    """`rows`: the secret shapes that plugins in use bring. `families`: the first words of the event types they own."""
+    """`rows`: the secret shapes that plugins in use bring. `families`: the first words of the event types they own,
+    but for those that are kept for a package: these are reserved whether it is in use or not."""
     folders = _dates(_folders())
     kept: dict[str, Any] = read_state(STATE).get(sys.prefix, {})
     is_fresh = kept.get("format") == FORMAT and kept["folders"] == folders and kept["files"] == _dates(kept["files"])
@@ -78,7 +80,7 @@ def _found(settings: Settings) -> dict[str, Any]:
     from zaxy.plugins.secret_rows import rows_of
 
     roster = load_roster(settings)
-    bringing = [row for row in roster.rows if row.manifest and (row.manifest.secret_shapes or row.manifest.event_types)]
+    bringing = [row for row in roster.rows if row.manifest and (row.manifest.secret_shapes or _families(row))]
     in_use = [row for row in bringing if row.usable]
     files = []
     for row in roster.rows:
@@ -92,8 +94,13 @@ def _found(settings: Settings) -> dict[str, Any]:
         "files": _dates(files),
         "packages": [row.package for row in bringing],
         "rows": [list(shape) for row in in_use for shape in rows_of(row).shapes],
-        "families": sorted({family_of(one.name) for row in in_use if row.manifest for one in row.manifest.event_types}),
+        "families": sorted({family for row in in_use for family in _families(row)}),
     }
+
+
+def _families(row: InstalledPlugin) -> set[str]:
+    types = row.manifest.event_types if row.manifest else ()
+    return {family_of(one.name) for one in types} - KEPT_FAMILIES.keys()
 
 
 def _keep(found: dict[str, Any]) -> None:

@@ -101,6 +101,7 @@ EVENT_TYPE = (
     ManifestField(
         "living", "list of words", value.texts, "Those of its `entities` that may have ids and titles of their own.", []
     ),
+    ManifestField("quiet", "boolean", value.boolean, "Whether its words are found by no search.", False),
 )
 CLIENT = (
     ManifestField("name", "name", value.name, "The client, one of its `ide_config_writers`."),

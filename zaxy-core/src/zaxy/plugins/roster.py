@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from zaxy import __version__
 from zaxy.api.catalog import API_CURRENT, API_FLOOR, OWN_LANES, POINTS, STORES_OF_LINES, version_text
-from zaxy.api.event_types import CORE_FAMILIES
+from zaxy.api.event_types import CORE_FAMILIES, KEPT_FAMILIES
 from zaxy.command_table import COMMANDS
 from zaxy.errors import Conflict, InvalidRequest, NotFound
 from zaxy.plugins.discovery import Announcement, announced
@@ -45,13 +45,22 @@ def install_advice(name: str) -> str:
 
 
 def package_of(name: str) -> str:
-    """The package of this tree that brings a plugin or a provider of that name, or a command such as `zaxy import`;
-    empty if none does."""
+    """The package of this tree that brings a plugin, a provider, a preset, an option, a setting or a tool of that name,
+    or a command such as `zaxy import`; empty if none does."""
     import json
     import os
 
     with open(os.path.join(os.path.dirname(__file__), "packages.json"), encoding="utf-8") as file:
         return str(json.load(file).get(name, ""))
+
+
+def advice_on(name: str, roster: Roster) -> str:
+    """What makes something usable that a package of this tree brings; empty for all else, and if it works."""
+    package = package_of(name)
+    for row in roster.rows:
+        if same_package(row.package, package):
+            return row.hint
+    return install_advice(name) if package else ""
 
 
 class InstalledPlugin(NamedTuple):
@@ -190,14 +199,23 @@ def _judged(row: InstalledPlugin, manifest: Manifest) -> InstalledPlugin:
             f'zaxy.api.plan_append, and says "max": "{since}" in the manifest.',
         )
     for provided in manifest.provides:
-        if provided.point == FAMILIES_POINT and provided.name in CORE_FAMILIES:
+        owner = _other_owner(row.package, provided.name) if provided.point == FAMILIES_POINT else ""
+        if owner:
             return row.broken(
                 "failed",
                 "name",
-                f"it claims the event types {provided.name}.*, and they are the core's own",
+                f"it claims the event types {provided.name}.*, and they are {owner}",
                 f"Upgrade or remove {row.package}. Its author begins its types with another word.",
             )
     return row
+
+
+def _other_owner(package: str, family: str) -> str:
+    """Whose a family is, if it is not for that package to own; else empty."""
+    if family in CORE_FAMILIES:
+        return "the core's own"
+    keeper = KEPT_FAMILIES.get(family, package)
+    return "" if same_package(package, keeper) else f"kept for {keeper}"
 
 
 def _upgrade(package: str, what: str) -> str:

@@ -53,7 +53,9 @@ def _why_not(route: PluginRoute, settled: list[PluginRoute]) -> str:
 
 def _named(roster: Roster) -> Iterator[PluginRoute]:
     for row, provided in roster.providers:
-        owner = owner_of(roster, provided.point, provided.name)
-        if provided.point != POINT or owner is None or owner[0] is not row:
+        if provided.point != POINT:
+            continue
+        owner = owner_of(roster, POINT, provided.name)
+        if owner is None or owner[0] is not row:
             continue
         yield from (PluginRoute(path, provided.name, row.package) for path in provided.paths)

@@ -21,6 +21,8 @@ LONG = 45
 FOR_ALL, FOR_CLOSE, FOR_LENGTH, FOR_OTHER_SPEAKER = 0.25, 0.75, -0.15, -0.15
 """What the share of the question that a text has counts, the share that its best window has, its length, and that
 somebody speaks whom the question does not name."""
+COVERED = 0.4
+"""The share of the question's weight from which on words find enough."""
 LANE = "closeness"
 
 
@@ -40,6 +42,22 @@ def weigh_closeness(asked: Asked, best: Sequence[Proposal], weight: float) -> No
         if named and proposal.text.kind == "transcript" and proposal.text.speaker.casefold() not in named:
             value += FOR_OTHER_SPEAKER
         proposal.add(LANE, close, value, weight)
+
+
+def uncovered(asked: Asked, best: Sequence[Proposal]) -> float:
+    """How little the words find: 1 if no row has more than half of `COVERED` of the question's weight, 0 from `COVERED`
+    on, and where a name or a quotation was found."""
+    first = best[:LOOKED_AT]
+    if any(proposal.hit and proposal.hit.named for proposal in first):
+        return 0.0
+    stems = [frozenset(proposal.text.words.split()) for proposal in first]
+    weights = [word.weight for word in asked.words]
+    total = sum(weights)
+    if not total:
+        return 1.0
+    matches = Matches(asked.words, frozenset().union(*stems))
+    share = max([sum(map(mul, weights, found)) / total for found in matches.of_each(stems)], default=0.0)
+    return min(max(2 * (1 - share / COVERED), 0.0), 1.0)
 
 
 def _shares(own: Sequence[str], matches: Matches, weights: Sequence[float]) -> tuple[float, float]:

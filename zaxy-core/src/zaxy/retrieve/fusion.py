@@ -19,6 +19,10 @@ T = TypeVar("T")
 MONTH = 30 * 86400.0
 ENOUGH_FEEDBACK = 3.0
 KEYWORD, VERBATIM = "keyword", "verbatim"
+PLACES = 30
+"""The candidates of a lane whose place counts."""
+UNCOVERED = 1.0
+"""The weight that a lane gains where words find as good as nothing."""
 USUAL_WEIGHT = ANY_LANE.weight
 """Of a lane that says nothing of itself. One of less weight says less of what a row means, one of more no more."""
 
@@ -90,16 +94,19 @@ def add(proposals: dict[int, Proposal], hits: Sequence[LaneHit], *, lane: str, w
             proposals[seq].add(lane, score, min(score / best, 1.0), weight)
 
 
-def add_outside(proposals: dict[int, Proposal], answer: LaneAnswer, factor: float) -> None:
+def add_outside(proposals: dict[int, Proposal], answer: LaneAnswer, factor: float, *, uncovered: float = 0.0) -> None:
     """Let a lane of a plugin speak for the events that are proposed: for one that stands out up to twice as much.
 
-    `factor`: how much the profile has such lanes count.
+    `factor`: how much the profile has such lanes count. `uncovered`: how little words have found; the less that is, the
+    more the lane's order counts.
     """
     trusted = min(answer.weight / USUAL_WEIGHT, 1.0)
-    for seq, score, share, meaning in answer.hits:
+    ranked = sorted(answer.hits, key=lambda hit: (-hit.score, -hit.seq))
+    for place, (seq, score, share, meaning) in enumerate(ranked):
         if seq in proposals and share > 0:
-            weight = min(answer.weight * factor * (1 + meaning), 1.0)
-            proposals[seq].add(answer.lane, score, share, weight)
+            by_place = uncovered * max(1 - place / PLACES, 0.0)
+            weight = min(answer.weight * factor * (1 + meaning), 1.0) + UNCOVERED * uncovered * trusted
+            proposals[seq].add(answer.lane, score, max(share, by_place), weight)
             proposals[seq].meaning = max(proposals[seq].meaning, meaning * trusted)
 
 

@@ -24,6 +24,7 @@ MAX_LANE_MS = 2000
 """The most that any lane may take for a question, whatever it says of itself."""
 CALIBRATED = {"cosine": -1.0, "probability": 0.0}
 """The scales on which a score means the same for every question, with the least of each; the most is 1."""
+OWN_LANE, NO_LANE = "verbatim", "none"
 RANK = "rank"
 MIN_SPREAD = 0.25
 """By how much the best of many candidates must be above the last to count as a whole."""
@@ -54,6 +55,17 @@ class LaneAnswer(NamedTuple):
     lane: str
     weight: float
     hits: list[OutsideHit]
+
+
+def chosen_lanes(bound: Iterable[BoundProvider], chosen: Sequence[str], notices: list[str]) -> list[BoundProvider]:
+    """The lanes of plugins that take part: those that the user or the workspace named, or else all."""
+    outside = [lane for lane in bound if lane.name != OWN_LANE]
+    names = {name.strip() for name in chosen}
+    if not names:
+        return outside
+    missing = sorted(names - {lane.name for lane in outside} - {NO_LANE})
+    notices += [f"ZAXY_LANES names {name!r:.64}, and no such lane is installed" for name in missing]
+    return [lane for lane in outside if lane.name in names]
 
 
 def outside_lanes(bound: Iterable[BoundProvider], weights: Sequence[str], notices: list[str]) -> list[OutsideLane]:

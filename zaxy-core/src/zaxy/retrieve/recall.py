@@ -17,11 +17,13 @@ from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.log import utc_now
 from zaxy.eventloom.opening import open_event_log
 from zaxy.eventloom.seen_heads import SeenHeads
+from zaxy.follow.all_loops import AllLoops
 from zaxy.follow.bound import BoundBackend, BoundFollower, WithheldProvider
 from zaxy.follow.collector import resting_collector
 from zaxy.follow.extraction import Extractors
 from zaxy.follow.loop import FollowerState, Loop
 from zaxy.follow.pace import Pace
+from zaxy.follow.run import SLOW_SIZES
 from zaxy.graph.dated import DatedGraph
 from zaxy.graph.identities import Identities
 from zaxy.plugins.families import Families
@@ -29,7 +31,7 @@ from zaxy.plugins.host import PluginHost
 from zaxy.plugins.roster import Roster, chosen_graph, load_roster
 from zaxy.retrieve.citations_in_text import real_citations_within
 from zaxy.retrieve.log_words import GRAPH, TEXT, FollowerDisagrees
-from zaxy.retrieve.outside_lanes import OutsideLane, outside_lanes
+from zaxy.retrieve.outside_lanes import OWN_LANE, OutsideLane, chosen_lanes, outside_lanes
 from zaxy.retrieve.retriever import Retriever
 from zaxy.retrieve.snapshot import Snapshot
 from zaxy.settings import Settings
@@ -54,6 +56,8 @@ NOT_OWN = f"this memory came from elsewhere: this user did not write it. {TO_TRU
 OWN_FOLLOWERS = (TEXT, GRAPH)
 SECONDS_FOR_LANES = 30.0
 """How long a read waits for a plugin's lane to take in one batch. It needs no such lane to answer."""
+SECONDS_FOR_SLOW_LANES = 600.0
+"""The same of a lane that no read waits for. A batch of it is small, and its first may have to load a model."""
 SECONDS_FOR_MARKS = 2.0
 """How long passages wait for a plugin's graph to say which of them no longer hold."""
 
@@ -129,8 +133,10 @@ class Recall:
             doubted = states if reads == ALL_LANES else [state for state in states if state.follower == TEXT]
             notices = self.notices
             if len(doubted) > len(OWN_FOLLOWERS):  # without a lane the answer is whole, and no less to be trusted
-                notices += warnings([state for state in states if state.follower not in OWN_FOLLOWERS])
+                notices = [*notices, *warnings([state for state in states if state.follower not in OWN_FOLLOWERS])]
                 doubted = [state for state in states if state.follower in OWN_FOLLOWERS]
+            if reads == ALL_LANES and self.slow_loop:
+                notices = [*notices, *warnings(self.slow_loop.status(session))]
             foreign = self.foreign(log, states)
             with self.texts.hold(session), graph.hold() if graph else nullcontext():
                 yield (
@@ -252,8 +258,13 @@ class Recall:
         return open_event_log(self.workspace, lambda: self.host)
 
     @cached_property
+    def index(self) -> BoundProvider:
+        """The lane of the core, which holds the words."""
+        return self.host.get("retrieval_lanes", OWN_LANE)
+
+    @cached_property
     def texts(self) -> TextIndex:
-        texts = self.host.get("retrieval_lanes", "verbatim").instance
+        texts = self.index.instance
         assert isinstance(texts, TextIndex)
         return texts
 
@@ -282,12 +293,13 @@ class Recall:
         return DatedGraph(backend, self.identities, self.store, utc_now, is_own=chosen.is_own)
 
     @cached_property
-    def _lanes(self) -> list[BoundProvider]:
-        return [lane for lane in self.host.all("retrieval_lanes") if lane.name != "verbatim"]
+    def lanes(self) -> list[BoundProvider]:
+        """The lanes of plugins that take part."""
+        return chosen_lanes(self.host.all("retrieval_lanes"), self._settings.lanes, self.host.notices)
 
     @cached_property
     def _asked_lanes(self) -> list[OutsideLane]:
-        return outside_lanes(self._lanes, self._settings.lane_weights, self.host.notices) if self._lanes else []
+        return outside_lanes(self.lanes, self._settings.lane_weights, self.host.notices) if self.lanes else []
 
     @cached_property
     def extractors(self) -> Extractors:
@@ -295,15 +307,31 @@ class Recall:
 
     @cached_property
     def followers(self) -> dict[str, Follower]:
-        followers: dict[str, Follower] = {TEXT: self.texts, GRAPH: self.backend}
-        for lane in self._lanes:
-            if "follower" in lane.provider.capabilities:
-                followers[f"lane {lane.name}"] = BoundFollower(lane, seconds_to_follow=SECONDS_FOR_LANES)
-        return followers
+        """Those that a read brings up to the log."""
+        lanes = self._following_lanes(SECONDS_FOR_LANES, slow=False)
+        return {TEXT: self.texts, GRAPH: self.backend, **lanes}
+
+    def _following_lanes(self, seconds: float, *, slow: bool) -> dict[str, Follower]:
+        return {
+            f"lane {lane.name}": BoundFollower(lane, seconds_to_follow=seconds)
+            for lane in self.lanes
+            if "follower" in lane.provider.capabilities and ("background" in lane.provider.capabilities) == slow
+        }
 
     @cached_property
     def loop(self) -> Loop:
         return self._loop_of(self.followers)
+
+    @cached_property
+    def slow_loop(self) -> Loop | None:
+        """For lanes that no read waits for. It has locks of its own, so that the others need not wait for it either."""
+        followers = self._following_lanes(SECONDS_FOR_SLOW_LANES, slow=True)
+        folder = Path(self.workspace.eventloom) / "followers" / "slow" / "locks"
+        return Loop(self.store, followers, self.extractors, folder=folder, sizes=SLOW_SIZES) if followers else None
+
+    @property
+    def all_loops(self) -> AllLoops:
+        return AllLoops([self.loop, *([self.slow_loop] if self.slow_loop else [])])
 
     @cached_property
     def _text_loop(self) -> Loop:
@@ -332,9 +360,9 @@ class Recall:
         return Pace()
 
     def close(self) -> None:
-        for loop in ("loop", "_text_loop", "_passage_loop"):
-            if loop in self.__dict__:
-                self.__dict__.pop(loop).close()
+        for name in ("loop", "slow_loop", "_text_loop", "_passage_loop"):
+            if loop := self.__dict__.pop(name, None):
+                loop.close()
         if "seen" in self.__dict__:
             self.seen.keep()
         if "store" in self.__dict__:

@@ -13,7 +13,7 @@ from zaxy.api.models import AsOf, Entity, EntityRef, EntityRow, Query
 from zaxy.errors import InvalidRequest, TooLarge, ZaxyError
 from zaxy.extract.names import entity_keys
 from zaxy.retrieve import lanes
-from zaxy.retrieve.closeness import weigh_closeness
+from zaxy.retrieve.closeness import uncovered, weigh_closeness
 from zaxy.retrieve.derived_rows import derived_rows
 from zaxy.retrieve.endings import ends_of
 from zaxy.retrieve.fusion import (
@@ -157,18 +157,20 @@ class Retriever:
         if snapshot.lanes:
             query = Query(question.text, self._session, PROPOSED_BY_OTHERS, as_of)
             outside = ask_lanes(snapshot, query, notices)
+        asked = snapshot.asked(question.text, known_at)
+        missed = uncovered(asked, ordered(proposals.values())) if outside else 0.0
         seqs = {found.seq for of in own.values() for found in of}
         seqs |= {hit.seq for answer in outside for hit in answer.hits}
         self._propose(proposals, seqs, as_of)
         for lane, found in own.items():
             add(proposals, found, lane=lane, weight=getattr(profile, lane), best=1.0)
         for answer in outside:
-            add_outside(proposals, answer, profile.outside / USUAL_WEIGHT)
+            add_outside(proposals, answer, profile.outside / USUAL_WEIGHT, uncovered=missed)
         self._weigh(proposals, profile, as_of)
         if not (wanted.words or wanted.identifiers or wanted.phrases):
             notices.append(NOTHING_ASKED)
         ended: list[Proposal] = []
-        weigh_closeness(snapshot.asked(question.text, known_at), ordered(proposals.values()), profile.closeness)
+        weigh_closeness(asked, ordered(proposals.values()), profile.closeness)
         best = ordered(proposals.values())
         replaced: dict[int, Text] = {}
         doubts = (notices, ended, replaced)

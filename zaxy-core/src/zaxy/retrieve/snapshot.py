@@ -5,7 +5,7 @@ One end of the log, and each of its lines proven once; one transaction of the te
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import NamedTuple
@@ -21,15 +21,19 @@ from zaxy.graph.dated import DatedGraph
 from zaxy.plugins.families import Families
 from zaxy.retrieve.citations_in_text import only_real_citations
 from zaxy.retrieve.log_words import GRAPH, TEXT, IntactEvents, LogWords
+from zaxy.retrieve.matches import MIN_ALIKE
 from zaxy.retrieve.outside_lanes import OutsideLane
-from zaxy.retrieve.question import Asked, what_is_asked
+from zaxy.retrieve.question import Asked, AskedWord, what_is_asked
 from zaxy.retrieve.results import Result
 from zaxy.text.index import TextIndex
 from zaxy.text.passages import Passage
 from zaxy.text.ranking import Hit
 from zaxy.text.schema import Text
+from zaxy.text.tokens import BEGINNING, match_any
 from zaxy.text.verbatim import Passages
 
+ERASURES = ("event.erased", "imported.erased")
+"""The types of the records that stand for what is gone."""
 MAX_EVENTS_SEARCHED = 400
 """How many events are searched, from a given place, for those that are not bookkeeping."""
 
@@ -114,6 +118,11 @@ class Snapshot:
         """Why it may not say all that the log does."""
         return [*self._warnings, *self._intact.problems]
 
+    @cached_property
+    def erased(self) -> int:
+        """How many events were erased, here or where they were imported from."""
+        return self.log.count_of(ERASURES, self.head)
+
     # When
 
     def moment(self, as_of: AsOf) -> str:
@@ -154,6 +163,15 @@ class Snapshot:
     def passages(self, query: Query) -> Passages:
         """The passages that have what is asked for themselves."""
         return self.texts.passages(query)
+
+    def having(self, groups: Sequence[Sequence[AskedWord]], limit: int) -> list[list[int]]:
+        """Of each group the passages that have all its words, or what begins alike; all of them, up to a limit."""
+        expressions = [" AND ".join([f"({_having(word)})" for word in words]) for words in groups]
+        return self.texts.having(self.session, expressions, known=self.head, limit=limit)
+
+    def numbered(self, ids: Collection[int]) -> list[Text]:
+        """The passages of these numbers."""
+        return self.texts.numbered(self.session, ids)
 
     def first_texts(self, seqs: Iterable[int]) -> list[Text]:
         """The first passage of each of the events."""
@@ -284,6 +302,15 @@ class Snapshot:
         if cited.session != self.session or not 0 < cited.seq <= self.head:
             return False
         return any(cited.names(event.hash) for event in self.events((cited.seq,)))
+
+
+def _having(word: AskedWord) -> str:
+    """What finds a word in the index: all its stems, or a word with the same beginning, or an identifier as it is."""
+    if len(word.stems) == 1 and (stem := word.stems[0]).isalpha() and len(stem) > MIN_ALIKE and not word.is_name:
+        return match_any([stem, f"{stem[: max(MIN_ALIKE, -(-len(stem) * 4 // 5))]}{BEGINNING}"], "words")
+    if any(not stem.isalnum() for stem in word.stems):
+        return match_any(word.stems, "names")
+    return " AND ".join(match_any([stem], "words") for stem in word.stems)
 
 
 def reached(states: Iterable[FollowerState], follower: str) -> int:

@@ -10,7 +10,7 @@ from zaxy.api.models import JsonObject, Tool
 from zaxy.api.tools import MAX_NUMBER, PROFILES, ToolFunction
 from zaxy.errors import InvalidRequest, UnknownTool
 
-MODULES = tuple(f"zaxy.serve.tools.{name}" for name in ("checkout", "log", "recall", "learning"))
+MODULES = tuple(f"zaxy.serve.tools.{name}" for name in ("checkout", "log", "recall", "learning", "synthesis"))
 FIRST = (
     "memory_bootstrap",
     "memory_checkout",

@@ -23,6 +23,7 @@ from zaxy.owner.client import memory_of, owner_answers
 from zaxy.owner.owner import clear_left_over, has_left_over, is_held, needs_owner, unreachable
 from zaxy.plugins.check import check_plugin
 from zaxy.plugins.host import PluginHost
+from zaxy.plugins.kit import PACKAGE as KIT, part_of_kit
 from zaxy.plugins.roster import chosen_graph, load_roster
 from zaxy.settings import Settings
 from zaxy.setup.doctor import DoctorCheck, DoctorContext
@@ -246,8 +247,9 @@ def check_plugins(context: DoctorContext) -> list[Finding]:
     rows += [Finding("plugins", WARNING, notice, "zaxy config list") for notice in roster.notices]
     if rows:
         return rows
-    working = [row.name for row in roster.rows if row.state != "disabled"]
-    return [Finding("plugins", OK, f"{', '.join(working)}: all work; the graph is {chosen_graph(settings)}")]
+    working = ", ".join(row.name for row in roster.rows if row.state != "disabled")
+    tried = "all work" if part_of_kit("trial") else f"all can be loaded, and no call was tried: that needs {KIT}"
+    return [Finding("plugins", OK, f"{working}: {tried}; the graph is {chosen_graph(settings)}")]
 
 
 # The owner of a graph that one process holds

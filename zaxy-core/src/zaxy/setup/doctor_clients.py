@@ -20,9 +20,11 @@ from zaxy.clients.hook_installs import BROKEN, INSTALLED, INVALID, NOT_INSTALLED
 from zaxy.clients.hook_status import hook_status
 from zaxy.clients.installed import Clients, InstalledClient, open_clients, target_of
 from zaxy.errors import ZaxyError
+from zaxy.observe.readiness import Coverage
 from zaxy.security.small_files import read_small_file
 from zaxy.setup.doctor import FIX, DoctorCheck, DoctorContext
 from zaxy.setup.init_clients import Target, server_of
+from zaxy.setup.init_record import read_record
 from zaxy.setup.running_servers import doubled, running_servers
 from zaxy.setup.server_trial import try_server
 from zaxy.workspace import default_session, domain_of
@@ -76,8 +78,18 @@ def check_clients(context: DoctorContext) -> list[Finding]:
             flag = clients.option(name, "scope")
             action = f"zaxy ide-config {name} --remove" + (f" {flag} project" if flag else "")
             rows.append(Finding(f"client_config:{name}", WARNING, message, action))
+        rows += _without_package(context, clients)
     nobody = Finding("client_config", WARNING, "no client knows the server", context.command("init --yes"))
     return rows or [nobody]
+
+
+def _without_package(context: DoctorContext, clients: Clients) -> Iterator[Finding]:
+    """The clients that init has set up here, and whose packages are not in use any more."""
+    parts = [part for change in read_record(context.workspace).files for part in change.parts]
+    for name in sorted({part.client for part in parts if part.kind == "mcp"}):
+        if advice := clients.how_to_get(name):
+            message = "init has set it up here, and its package is not in use: nobody looks after it"
+            yield Finding(f"client_config:{name}", WARNING, message, advice)
 
 
 def _client_row(configured: Configured, problem: str) -> Finding:
@@ -152,9 +164,15 @@ def check_capture(context: DoctorContext) -> list[Finding]:
     readiness = status.coverage.readiness()
     missing = ", ".join(readiness["missing_observation_types"])
     if readiness["status"] == "ready":
-        return [Finding(name, OK, "commands, edits, tool calls and turns arrive")]
+        return [Finding(name, OK, f"commands, edits, tool calls and turns arrive{_subagents(status.coverage)}")]
     message = f"{readiness['status']}: no {missing} has arrived" if missing else readiness["status"]
+    message += _subagents(status.coverage)
     return [Finding(name, WARNING, message, status.warnings[0]["action"] if status.warnings else "zaxy hook-status")]
+
+
+def _subagents(coverage: Coverage) -> str:
+    count = coverage.subagents
+    return f"; {count} session{'' if count == 1 else 's'} of subagents" if count else ""
 
 
 def check_hook_errors(context: DoctorContext) -> list[Finding]:

@@ -26,12 +26,12 @@ from zaxy.setup.init_clients import (
     FileEdit,
     Target,
     chosen_clients,
-    may_write,
     nobodys_target,
     own_edits,
     plan_client,
     server_of,
     take_out,
+    why_not_ours_to_write,
     will_be_watched,
     written_files,
 )
@@ -78,6 +78,10 @@ class LeftAlone(NamedTuple):
     action: str
 
 
+VECTORS = {"static": "vectors", "sentence": "sentence-transformers", "off": "none"}
+"""The lanes that find by meaning, by what people call them."""
+
+
 @dataclass(frozen=True)
 class InitOptions:
     """What was asked for on the command line."""
@@ -86,6 +90,7 @@ class InitOptions:
     clients: tuple[str, ...] = ()
     backend: str = ""
     domain: str = ""
+    vectors: str = ""
 
 
 @dataclass(frozen=True)
@@ -193,6 +198,8 @@ def _setting_changes(workspace: Workspace, options: InitOptions) -> tuple[Settin
             wanted["PROJECTION_BACKEND"] = None if embedded else options.backend
             if embedded:
                 wanted["ZAXY_EMBEDDED_ENGINE"] = options.backend
+    if options.vectors:
+        wanted["ZAXY_LANES"] = _lane_named(options.vectors, Settings(stored=stored))
     if options.domain and named_domain(workspace) != _domain(workspace, options):
         wanted["ZAXY_DOMAIN"] = options.domain
     changes = (SettingChange(env, stored.kept(env), value) for env, value in wanted.items())
@@ -210,6 +217,17 @@ def _backend_plugin(backend: str, settings: Settings) -> InstalledPlugin:
     raise InvalidRequest(
         f"there is no backend {backend!r:.40}", f"Choose one of {', '.join(installed_backends(settings))}."
     )
+
+
+def _lane_named(vectors: str, settings: Settings) -> str:
+    """The lane that a word on the command line means. It must be installed."""
+    lane = VECTORS.get(vectors, vectors)
+    roster = load_roster(settings)
+    if lane == VECTORS["off"] or (owner_of(roster, "retrieval_lanes", lane) and lane != "verbatim"):
+        return lane
+    if package_of(lane):
+        raise NotFound(f"the lane {lane} is not installed", install_advice(lane))
+    raise InvalidRequest(f"there is no lane {vectors!r:.40}", f"Choose one of {', '.join(VECTORS)}.")
 
 
 def installed_backends(settings: Settings) -> list[str]:
@@ -318,4 +336,4 @@ def undo_init(workspace: Workspace, dry_run: bool = False, environ: Mapping[str,
         target = nobodys_target(workspace, clients, environ)
         find = left_overs if dry_run else clear_left_overs
         cleared = [Undone(path, REMOVED, KILLED) for path in find(workspace, written_files(target))]
-        return [*cleared, *undo(workspace, partial(take_out, target), partial(may_write, target), dry_run)]
+        return [*cleared, *undo(workspace, partial(take_out, target), partial(why_not_ours_to_write, target), dry_run)]

@@ -102,11 +102,11 @@ def chosen_clients(
     """Those that were named; where none was, those that are there."""
     presets = clients.presets
     if preset and preset not in (*presets, MINIMAL):
-        known = ", ".join((*presets, MINIMAL))
-        raise InvalidRequest(f"there is no preset {preset!r:.40}", f"Choose one of {known}.")
+        advice = clients.how_to_get(preset) or f"Choose one of {', '.join((*presets, MINIMAL))}."
+        raise InvalidRequest(f"there is no preset {preset!r:.40}", advice)
     for name in named:
         if name not in clients.names:
-            raise no_such_client(name, "that is installed", clients.names)
+            raise no_such_client(clients, name, what="that is installed", known=clients.names)
     if preset or named:
         of_preset = (presets[preset],) if preset in presets else ()
         asked = dict.fromkeys((*of_preset, *named))
@@ -248,9 +248,14 @@ def take_out(target: Target, part: Part, text: str) -> str:
     raise Conflict("it was changed since", "Delete it yourself if you do not need it.")
 
 
-def may_write(target: Target, path: Path) -> bool:
-    """Whether a file is one that init writes here: what a record says is not trusted further than that."""
-    return path in written_files(target)
+def why_not_ours_to_write(target: Target, path: Path, parts: Sequence[Part]) -> str:
+    """Why a file is not one that init writes here, and "" if it is: what a record says is not trusted further."""
+    if path in written_files(target):
+        return ""
+    for part in parts:
+        if advice := target.clients.how_to_get(part.client):
+            return f"{part.client} is not a client that is installed. {advice}"
+    return "init does not write this file, so its record is not followed"
 
 
 def written_files(target: Target) -> set[Path]:

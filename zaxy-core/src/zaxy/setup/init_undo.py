@@ -28,8 +28,8 @@ from zaxy.workspace import Workspace
 RESTORED, REMOVED, CUT, NOTHING, KEPT = "restored", "removed", "entry taken out", "nothing to do", "left as it is"
 TakeOut = Callable[[Part, str], str]
 """A file's text without one of our parts, or a refusal."""
-MayWrite = Callable[[Path], bool]
-"""Whether a path is one that init writes: a record could have been tampered with."""
+WhyNot = Callable[[Path, Sequence[Part]], str]
+"""Why a path is not one that init writes, empty if it is: a record could have been tampered with."""
 
 
 class Undone(NamedTuple):
@@ -43,13 +43,13 @@ class Undone(NamedTuple):
         return self.outcome != KEPT
 
 
-def undo(workspace: Workspace, take_out: TakeOut, may_write: MayWrite, dry_run: bool = False) -> list[Undone]:
+def undo(workspace: Workspace, take_out: TakeOut, why_not: WhyNot, dry_run: bool = False) -> list[Undone]:
     """Take out what is on record, the last thing first; what could not be taken out stays on record."""
     kept, known = read_record(workspace), known_outside(workspace)
     outcomes = list[Undone]()
     files, settings = list[FileChange](), list[SettingChange]()
     root = workspace.root
-    undo_one = partial(_undone_change, root=root, known=known, take_out=take_out, may_write=may_write, dry=dry_run)
+    undo_one = partial(_undone_change, root=root, known=known, take_out=take_out, why_not=why_not, dry=dry_run)
     for change in reversed(kept.files):
         outcome = undo_one(change)
         outcomes.append(outcome)
@@ -71,14 +71,14 @@ def _undone_change(
     root: str,
     known: Sequence[OutsideChange],
     take_out: TakeOut,
-    may_write: MayWrite,
+    why_not: WhyNot,
     dry: bool,
 ) -> Undone:
     """What came of one change. Out of the project only what this user's own folder knows of is touched."""
     placed = _placed(change, root)
     outside = is_outside(change.path, root)
-    if not may_write(Path(placed.path)):
-        return Undone(placed.path, KEPT, "init does not write this file, so its record is not followed")
+    if reason := why_not(Path(placed.path), placed.parts):
+        return Undone(placed.path, KEPT, reason)
     if outside and (reason := why_not_ours(change, known)):
         if _is_as_before(placed):  # init may have been killed between its two records
             return Undone(placed.path, NOTHING, "it is as it was before")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock, local
 from typing import TypeVar
@@ -21,7 +21,7 @@ from zaxy.text import tokens
 from zaxy.text.blocks import BlockSizes
 from zaxy.text.ranking import Hit, Weights, rank, weights
 from zaxy.text.schema import FORMAT, SCHEMA, Content, Text
-from zaxy.text.store import TextStore
+from zaxy.text.store import Lookup, TextStore
 from zaxy.text.verbatim import Passages, passages
 from zaxy.text.verification import problems
 
@@ -105,6 +105,20 @@ class TextIndex:
         wanted = tokens.wanted(query.text)
         known = LAST if query.as_of.known_at is None else query.as_of.known_at
         return self._read(query.session, lambda store: passages(store, query.text, wanted, known))
+
+    def having(self, session: str, expressions: Sequence[str], *, known: int, limit: int) -> list[list[int]]:
+        """The numbers of all passages of the first `known` events that each expression finds, up to a limit."""
+
+        def look_up(store: TextStore) -> list[list[int]]:
+            last = store.reach(known).last
+            found = store.look_up([Lookup(expression, 0, limit) for expression in expressions], last)
+            return [[row >> 8 for row in rows] for rows in found]
+
+        return self._read(session, look_up)
+
+    def numbered(self, session: str, ids: Collection[int]) -> list[Text]:
+        """The passages of these numbers."""
+        return self._read(session, lambda store: store.texts(ids))
 
     def contents(self, session: str, ids: Iterable[int]) -> dict[int, Content]:
         return self._read(session, lambda store: store.contents(ids))

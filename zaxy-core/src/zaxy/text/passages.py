@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from zaxy.api.models import Event, Extraction, JsonObject
+from zaxy.api.models import Event, ExtractedEvent, Extraction, JsonObject
 from zaxy.eventloom.admission import IMPORTED_FROM
 from zaxy.extract.own_use import is_own_use
 from zaxy.extract.rules import ERASED, RULES, UNKNOWN
@@ -149,6 +149,20 @@ def _of_document(text: str, payload: JsonObject, whole: Passage) -> Iterator[Pas
 def passages_of_each(events: Iterable[tuple[Event, Extraction, str]]) -> list[list[Passage]]:
     """The passages of each event, which is given with its rows and its sentence."""
     return [passages(*event) for event in events]
+
+
+def passages_of(extracted: ExtractedEvent) -> list[str]:
+    """What an event tells, in passages of at most 1,200 characters, for a lane that has an index of its own.
+
+    What asks is left out; an erased event and bookkeeping tell nothing.
+    """
+    if extracted.housekeeping:
+        return []
+    event, first = extracted.event, next(iter(extracted.rows.entities), None)
+    kind = first.entity_type if first else ""
+    found = passages(event, extracted.rows, extracted.sentence)
+    said = [parts_of(event, passage.text, kind).stated.strip() for passage in found]
+    return [text for text in said if text]
 
 
 def _text(payload: JsonObject, keys: tuple[str, ...]) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from zaxy.text import tokens
 
-FORMAT = f"7, tokens {tokens.FORMAT}"
+FORMAT = f"9, tokens {tokens.FORMAT}"
 WORD_LISTS = "CREATE VIRTUAL TABLE fts USING fts5 (words, names, content = '', tokenize = 'ascii')"
 ASIDE_LISTS = "CREATE VIRTUAL TABLE fts_asked USING fts5 (words, content = '', tokenize = 'ascii')"
 SCHEMA = f"""

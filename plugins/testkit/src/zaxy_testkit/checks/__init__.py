@@ -58,7 +58,14 @@ class Workbench:
         folder = self.scratch / state
         folder.mkdir(exist_ok=True)
         return case.make(
-            ProviderContext(case.settings, folder, "workspace-under-test", self.warnings.append, self._clock)
+            ProviderContext(
+                case.settings,
+                folder,
+                "workspace-under-test",
+                self.warnings.append,
+                self._clock,
+                user_dir=self.scratch / "user",
+            )
         )
 
     def _clock(self) -> datetime:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -39,6 +39,11 @@ class CaptureAdapterCase(Case):
     """Let the client finish that record."""
     write_unknown: Callable[[], None]
     """Let the client write a complete record of a kind that the adapter does not know."""
+    write_subagent: Callable[[int], None] | None = field(default=None, kw_only=True)
+    """Let a subagent of the session that `write` writes to write that many more such records, always the same subagent.
+
+    Leave it out only if the client has no subagents.
+    """
 
 
 def sources(adapter: CaptureAdapter, workspace: Path) -> Sequence[Source]:
@@ -49,8 +54,14 @@ def sources(adapter: CaptureAdapter, workspace: Path) -> Sequence[Source]:
 
 def read_on(adapter: CaptureAdapter, workspace: Path, marks: dict[str, str], limit: int = 100) -> list[Observation]:
     """Everything in the workspace's sources after the marks, which are moved on."""
+    return read_sources(adapter, sources(adapter, workspace), marks, limit=limit)
+
+
+def read_sources(
+    adapter: CaptureAdapter, found_sources: Sequence[Source], marks: dict[str, str], *, limit: int = 100
+) -> list[Observation]:
     found: list[Observation] = []
-    for source in sources(adapter, workspace):
+    for source in found_sources:
         for _ in range(MAX_READINGS):
             reading = adapter.read(source, marks.get(source.id, ""), limit)
             found += reading.observations
@@ -271,6 +282,42 @@ def a_record_of_an_unknown_kind_is_counted_and_passed_over(case: CaptureAdapterC
     expect(
         (given, counted) == (2, 1),
         f"of two known records and an unknown one came {given} observations, and {counted} were counted as skipped",
+    )
+
+
+@check(POINT)
+def what_a_subagent_did_is_not_its_parents(case: CaptureAdapterCase, bench: Workbench) -> None:
+    """Give a subagent's transcript as a source with `agent`: it is then recorded in a session of its own."""
+    if case.write_subagent is None:
+        return
+    case.write(2)
+    case.write_subagent(3)
+    adapter = bench.make(case)
+    found = sources(adapter, case.workspace)
+    own, others = ([source for source in found if bool(source.agent) is named] for named in (False, True))
+    counts = [len(read_sources(adapter, some, {})) for some in (own, others)]
+    expect(
+        counts == [2, 3],
+        f"the session has 2 records and its subagent 3; without an agent came {counts[0]}, with one {counts[1]}",
+    )
+
+
+@check(POINT)
+def a_source_of_a_subagent_names_it_and_its_parent(case: CaptureAdapterCase, bench: Workbench) -> None:
+    """Take `agent` from the client's own id, and `parent` from the session that started it: both name its session."""
+    if case.write_subagent is None:
+        return
+    case.write(1)
+    case.write_subagent(1)
+    first = sources(bench.make(case, "first"), case.workspace)
+    case.write_subagent(1)
+    second = sources(bench.make(case, "second"), case.workspace)
+    named = [[(source.agent, source.parent) for source in found if source.agent] for found in (first, second)]
+    parents = {source.session for source in first if not source.agent}
+    expect(len(named[0]) == 1, f"one subagent has written, and these were named: {named[0]!r}")
+    expect(named[0] == named[1], f"a subagent was named {named[0]!r}, and after it wrote more {named[1]!r}")
+    expect(
+        named[0][0][1] in parents, f"its parent is one of the sessions {sorted(parents)!r}, and it names {named[0]!r}"
     )
 
 

@@ -45,6 +45,7 @@ def described_types(manifest: Path) -> dict[str, EventType]:
             tuple(item.get("relations", ())),
             tuple(item.get("fields", {}).items()),
             tuple(item.get("living", ())),
+            item.get("quiet", False),
         )
         for item in items
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 from zaxy.api import ZaxyError
 from zaxy.api.models import AsOf, Candidate, ExtractedEvent, Query
-from zaxy_testkit.checks import Case, CheckFailed, Workbench, check, expect, followers
+from zaxy_testkit.checks import Case, CheckFailed, Workbench, check, expect, followers, lane_abilities
 from zaxy_testkit.checks.followers import follow, history, with_content
 from zaxy_testkit.checks.shape import check_shape, expect_ability
 
@@ -282,3 +282,4 @@ def a_wiped_session_is_not_found(case: RetrievalLaneCase, bench: Workbench) -> N
 
 for each in followers.CHECKS:
     check(POINT, needs="follower")(each)
+lane_abilities.register()

@@ -1,5 +1,7 @@
 """Reads notes that a person or a program keeps in a workspace: the files `.notes/*.notes.jsonl`.
 
+What a subagent noted for `today.notes.jsonl` is in `.notes/today/`, in a file that is named after the subagent.
+
 Each line is one note, `{"text": "Tea at five.", "author": "Ada", "time": "2026-06-15T17:00:00Z"}`; only the text is
 required. Lines are added at the end and never changed, so a note's place in its file says which one it is.
 """
@@ -22,8 +24,9 @@ class Adapter:
         """Keeps nothing: whatever a reading needs in order to go on is in its mark."""
 
     def sources(self, workspace: Path) -> list[Source]:
-        files = sorted((workspace / ".notes").glob(f"*{ENDING}"))
-        return [Source(f"notes:{file.name}", file, session=file.name.removesuffix(ENDING)) for file in files]
+        notes = workspace / ".notes"
+        own = [Source(f"notes:{file.name}", file, _name(file)) for file in sorted(notes.glob(f"*{ENDING}"))]
+        return [*own, *(_of_subagent(file) for file in sorted(notes.glob(f"*/*{ENDING}")))]
 
     def read(self, source: Source, mark: str, limit: int) -> Reading:
         offset, turn = (int(number) for number in (mark or "0:0").split(":"))
@@ -40,6 +43,16 @@ class Adapter:
             offset += len(line)
             turn += 1
         return Reading(tuple(observations), f"{offset}:{turn}", done=True, skipped=skipped)
+
+
+def _name(file: Path) -> str:
+    return file.name.removesuffix(ENDING)
+
+
+def _of_subagent(file: Path) -> Source:
+    """It is recorded in a session of its own, since it names its agent."""
+    parent, agent = file.parent.name, _name(file)
+    return Source(f"notes:{parent}/{file.name}", file, f"{parent}/{agent}", agent=agent, parent=parent)
 
 
 def _complete_lines(path: Path, offset: int) -> Iterator[bytes]:

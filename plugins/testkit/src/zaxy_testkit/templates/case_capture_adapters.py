@@ -18,9 +18,9 @@ class TestAdapter(CaptureAdapterSuite):
         workspace.mkdir()
         elsewhere.mkdir()
 
-        def append(data: bytes) -> None:
-            notes = workspace / ".notes" / "today.notes.jsonl"
-            notes.parent.mkdir(exist_ok=True)
+        def append(data: bytes, file: str = "today.notes.jsonl") -> None:
+            notes = workspace / ".notes" / file
+            notes.parent.mkdir(parents=True, exist_ok=True)
             with notes.open("ab") as out:
                 out.write(data)
 
@@ -32,4 +32,5 @@ class TestAdapter(CaptureAdapterSuite):
             write_half=lambda: append(RECORD[:HALF]),
             write_rest=lambda: append(RECORD[HALF:]),
             write_unknown=lambda: append(b'{"kind": "reminder"}\n'),
+            write_subagent=lambda count: append(RECORD * count, "today/helper.notes.jsonl"),
         )

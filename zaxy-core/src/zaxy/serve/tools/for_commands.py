@@ -13,10 +13,11 @@ from zaxy.serve.whole_memory import whole_memory
 
 @tool(
     "memory_followers",
-    "How far the followers are; let them catch up, rebuild them, check their rows, or hash them.",
+    "How far the followers are; let them catch up (`catch_up`: also those that reads do not wait for), rebuild them, "
+    "check their rows, or hash them.",
     takes=schema(
         "action session_id",
-        action=one_of("status", "follow", "rebuild", "digest", "verify"),
+        action=one_of("status", "follow", "catch_up", "rebuild", "digest", "verify"),
         session_id=TEXT,
         followers={"type": "array", "items": TEXT},
     ),
@@ -29,6 +30,8 @@ def followers(call: Call) -> Mapping[str, Any]:
         return {"findings": [found._asdict() for found in memory.verify_followers(session)]}
     if action == "rebuild":
         states = memory.rebuild_followers(session, call.arguments.get("followers", ()))
+    elif action == "catch_up":
+        states = memory.catch_up_followers(session)
     elif action == "status":
         states = memory.followers_status(session)
     else:  # a command waits as long as it takes

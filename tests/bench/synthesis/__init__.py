@@ -1,0 +1,1 @@
+"""Composed questions over generated histories whose answers are known."""

@@ -1,0 +1,294 @@
+"""What follows from the counted rows: answers in order, each with what it rests on and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from statistics import median
+from typing import NamedTuple
+
+from zaxy.api.synthesis import AnswerCandidate
+from zaxy.assemble.synthesis.ledger import COPY, TALK, LedgerEntry, is_record, is_selected
+from zaxy.assemble.synthesis.lexicon import MONEY, converted, dimension_of
+from zaxy.assemble.synthesis.question import ComposedQuestion
+from zaxy.assemble.synthesis.rows import FoundRows
+from zaxy.assemble.synthesis.values import DAY_RECORDED, NO_VALUE, SEVERAL, TWO_WAYS, fields_of
+from zaxy.assemble.synthesis.words import LEAST_WORDS
+from zaxy.text.tokens import words
+
+BY_FIELDS, BY_TEXT = 0.9, 0.65
+"""How sure an answer is whose rows are selected and valued by fields, and one that was read in sentences: words cannot
+tell what was paid from what was only meant to be."""
+DOUBTED, PARTIAL, LEAST = 0.7, 0.5, 0.3
+"""The most that an answer reaches with a doubt about some rows, without all rows, and where it is one of several."""
+UNREAD = (NO_VALUE, SEVERAL, TWO_WAYS)
+MAX_LISTED = 12
+"""Things of an order that are named in the answer."""
+
+
+class Computed(NamedTuple):
+    """A result before it is judged."""
+
+    value: float | str | None
+    unit: str
+    answer: str
+    entries: tuple[LedgerEntry, ...]
+    limit: float = 1.0
+    """How sure it can be at best."""
+
+
+class Outcome(NamedTuple):
+    candidates: tuple[AnswerCandidate, ...]
+    problems: tuple[str, ...]
+    """Why there is none, or why it is not sure."""
+
+
+def candidates(
+    question: ComposedQuestion, entries: Sequence[LedgerEntry], found: FoundRows, gaps: Sequence[str]
+) -> Outcome:
+    counted = [entry for entry in entries if entry.counted]
+    problems = list(_problems(question, entries, found))
+    computed, refused = _computed(question, counted, found.dropped)
+    limit = min([1.0, *(PARTIAL for _ in gaps), *(bound for bound, _ in problems)])
+    listed = []
+    for rank, one in enumerate(computed, 1):
+        sure = min(_sureness(question, one.entries), limit, one.limit)
+        confidence = sure if rank == 1 else min(sure, LEAST)
+        listed.append(_candidate(rank, question, one, entries=entries, confidence=confidence))
+    return Outcome(tuple(listed), (*refused, *(why for _, why in problems)))
+
+
+def _candidate(
+    rank: int, question: ComposedQuestion, one: Computed, *, entries: Sequence[LedgerEntry], confidence: float
+) -> AnswerCandidate:
+    support = tuple(dict.fromkeys(entry.source_group for entry in one.entries))
+    excluded = tuple(dict.fromkeys(e.source_group for e in entries if not e.counted and e.source_group not in support))
+    value = int(one.value) if isinstance(one.value, float) and one.value == int(one.value) else one.value
+    kind = question.operation
+    if kind == "count" and question.unit:
+        kind = "sum"
+    return AnswerCandidate(rank, kind, one.answer, value, one.unit, round(confidence, 2), support, excluded)
+
+
+# How sure
+
+
+def _sureness(question: ComposedQuestion, entries: Sequence[LedgerEntry]) -> float:
+    """By fields that select and value the rows, or by rows that all say the same besides; else by text."""
+    if not entries or not all(is_record(question, entry) for entry in entries):
+        return BY_TEXT
+    if question.period is not None and any(entry.when.source == DAY_RECORDED for entry in entries):
+        return DOUBTED
+    kinds = {entry.found.event.type for entry in entries}
+    fields = {entry.value.field for entry in entries}
+    if len(kinds) > 1 or len(fields) > 1:
+        return DOUBTED
+    if all(is_selected(question, entry) for entry in entries):
+        return BY_FIELDS
+    asked = frozenset(stem for word in question.words for stem in word.stems)
+    frames = {(entry.found.side, entry.frame(asked)) for entry in entries}
+    return BY_FIELDS if len(frames) == len({entry.found.side for entry in entries}) and len(entries) > 1 else DOUBTED
+
+
+def _problems(
+    question: ComposedQuestion, entries: Sequence[LedgerEntry], found: FoundRows
+) -> Iterator[tuple[float, str]]:
+    if found.dropped:
+        yield DOUBTED - 0.1, f"no row has these words of the question: {', '.join(found.dropped)}"
+    reasons = [entry.reason for entry in entries]
+    if unread := sum(reason in UNREAD for reason in reasons):
+        yield PARTIAL, f"{unread} of the rows have no value that can be read"
+    if TALK in reasons:
+        yield DOUBTED, "remarks in talk were left out, and may say more than the records"
+    copies = [entry for entry in entries if entry.reason.startswith(COPY)]
+    if any(entry.when.source == DAY_RECORDED for entry in copies):
+        yield DOUBTED, "what was recorded twice in the same words counts once"
+    needed = [entry for entry in entries if entry.counted]
+    if question.operation in ("average", "median", "sum") and len(needed) == 1:
+        yield DOUBTED, "only one row counts"
+
+
+# The sums
+
+
+def _computed(
+    question: ComposedQuestion, counted: Sequence[LedgerEntry], dropped: Sequence[str]
+) -> tuple[list[Computed], list[str]]:
+    if not counted:
+        return [], ["no row counts"]
+    if question.operation == "order":
+        return _order(question, counted)
+    if question.operation == "duration" and question.sides:
+        return _between(question, counted)
+    if question.operation == "duration" and all(entry.value.value is None for entry in counted):
+        first, last = sorted(counted, key=lambda entry: entry.when.time)
+        return [_apart(question, first, last, PARTIAL)], []
+    if question.operation == "count" and (not question.unit or question.unit == MONEY):
+        return _count(question, counted), []
+    if question.standing is not None:
+        return _count(question, counted), []
+    unit, refused = _one_unit(question, counted)
+    if refused and question.operation == "sum" and not question.unit and not any(e.value.value for e in counted):
+        return _count(question, counted), []
+    if refused:
+        return [], [refused]
+    values = [(_in(entry, unit), entry) for entry in counted]
+    if question.operation in ("difference", "comparison"):
+        return _compared(question, values, unit, dropped)
+    if question.operation == "extreme":
+        return _extreme(question, values, unit)
+    numbers = [value for value, _ in values]
+    total = {"average": lambda: sum(numbers) / len(numbers), "median": lambda: median(numbers)}
+    result = _rounded(total.get(question.operation, lambda: sum(numbers))())
+    return [Computed(result, unit, _with_unit(result, unit), tuple(counted))], []
+
+
+def _one_unit(question: ComposedQuestion, counted: Sequence[LedgerEntry]) -> tuple[str, str]:
+    """The unit of the answer; or why there is none."""
+    units = list(dict.fromkeys(entry.value.unit for entry in counted))
+    wanted = question.unit if question.unit and question.unit != MONEY else units[0]
+    if len({dimension_of(unit) for unit in units}) > 1:
+        return (
+            "",
+            f"the rows have different units, which cannot be taken together: {', '.join(u or 'none' for u in units)}",
+        )
+    return wanted, ""
+
+
+def _in(entry: LedgerEntry, unit: str) -> float:
+    value = entry.value.value or 0.0
+    other = converted(value, entry.value.unit, unit) if entry.value.unit else value
+    return value if other is None else other
+
+
+def _count(question: ComposedQuestion, counted: Sequence[LedgerEntry]) -> list[Computed]:
+    """How many there are: by what each row stands for, or one for each. Where some state a number and some do not, both
+    are shown, and neither is sure."""
+    stated = [entry.things for entry in counted]
+    rows = Computed(float(len(counted)), "", str(len(counted)), tuple(counted))
+    if all(number == 1 for number in stated):
+        return [rows]
+    total = _rounded(sum(stated))
+    typed = all(entry.value.field for entry in counted)
+    return [
+        Computed(total, "", _with_unit(total, ""), tuple(counted), 1.0 if typed else PARTIAL),
+        rows._replace(limit=LEAST),
+    ]
+
+
+def _extreme(
+    question: ComposedQuestion, values: Sequence[tuple[float, LedgerEntry]], unit: str
+) -> tuple[list[Computed], list[str]]:
+    choose = min if LEAST_WORDS.search(question.asked_for) else max
+    groups = [(_group_of(question, entry), value, entry) for value, entry in values]
+    if question.of_group:
+        return _greatest_group(groups, unit, choose)
+    best = choose(value for value, _ in values)
+    if question.group and all(name for name, value, _ in groups if value == best):
+        name, _, entry = next(one for one in groups if one[1] == best)
+        answer = f"{name} ({_with_unit(_rounded(best), unit)}, {entry.when.time[:10]})"
+        return [Computed(name, "", answer, tuple(entry for _, entry in values))], []
+    having = [entry for value, entry in values if value == best]
+    names = "; ".join(dict.fromkeys(_name(entry) for entry in having[:3]))
+    answer = f"{_with_unit(_rounded(best), unit)} ({names}, {having[0].when.time[:10]})"
+    return [Computed(_rounded(best), unit, answer, tuple(entry for _, entry in values))], []
+
+
+def _group_of(question: ComposedQuestion, entry: LedgerEntry) -> str:
+    """What a row says of what is asked for behind `which`; empty where no field of that name has a short text."""
+    for field, value in fields_of(entry.found.event.payload or {}).items():
+        if not question.group.isdisjoint(words(field.replace("_", " "))):
+            return value
+    return ""
+
+
+def _greatest_group(
+    groups: Sequence[tuple[str, float, LedgerEntry]], unit: str, choose: Callable[[Iterable[float]], float]
+) -> tuple[list[Computed], list[str]]:
+    totals: dict[str, float] = {}
+    for name, value, _ in groups:
+        totals[name] = totals.get(name, 0.0) + value
+    if "" in totals or len(totals) < 2:
+        return [], ["the rows do not say what they belong to"]
+    best = choose(totals.values())
+    chosen = [name for name, total in totals.items() if total == best]
+    name = "equal" if len(chosen) > 1 else chosen[0]
+    answer = f"{' and '.join(chosen)} ({_with_unit(_rounded(best), unit)})"
+    return [Computed(name, "", answer, tuple(entry for _, _, entry in groups))], []
+
+
+def _compared(
+    question: ComposedQuestion, values: Sequence[tuple[float, LedgerEntry]], unit: str, dropped: Sequence[str]
+) -> tuple[list[Computed], list[str]]:
+    totals: list[float] = []
+    names = [" ".join(word.text for word in side if word.text not in dropped) for side in question.sides]
+    names = names or [f"{one.first} to {one.end}" for one in question.periods]
+    if len(names) != 2:
+        return [], ["which two things are compared cannot be known"]
+    for side, name in enumerate(names):
+        of_side = [value for value, entry in values if entry.found.side == side]
+        if not of_side:
+            return [], [f"no row counts for {name!r:.60}"]
+        totals.append(sum(of_side))
+    entries = tuple(entry for _, entry in values)
+    each = ", ".join(f"{name} {_with_unit(_rounded(total), unit)}" for name, total in zip(names, totals, strict=True))
+    if question.operation == "difference":
+        result = _rounded(abs(totals[0] - totals[1]))
+        return [Computed(result, unit, f"{_with_unit(result, unit)} ({each})", entries)], []
+    choose = min if LEAST_WORDS.search(question.asked_for) else max
+    chosen = "equal" if totals[0] == totals[1] else names[totals.index(choose(totals))]
+    return [Computed(chosen, "", f"{chosen} ({each})", entries)], []
+
+
+def _between(question: ComposedQuestion, counted: Sequence[LedgerEntry]) -> tuple[list[Computed], list[str]]:
+    """The time from the one to the other; where several rows tell of one of them, from the first to the first."""
+    chosen, doubt = [], 1.0
+    for side in range(len(question.sides)):
+        of_side = sorted([e for e in counted if e.found.side == side], key=lambda entry: entry.when.time)
+        if not of_side:
+            name = " ".join(word.text for word in question.sides[side])
+            return [], [f"no row tells of {name!r:.60}"]
+        chosen.append(of_side[0])
+        doubt = PARTIAL if len({entry.when.time for entry in of_side}) > 1 else doubt
+    doubt = DOUBTED if doubt == 1.0 and any(one.when.source == DAY_RECORDED for one in chosen) else doubt
+    return [_apart(question, chosen[0], chosen[1], doubt)], []
+
+
+def _apart(question: ComposedQuestion, first: LedgerEntry, second: LedgerEntry, limit: float) -> Computed:
+    begin, end = (datetime.fromisoformat(entry.when.time.replace("Z", "+00:00")) for entry in (first, second))
+    seconds = abs((end - begin).total_seconds())
+    unit = question.unit if question.unit and converted(1, "s", question.unit) else "d"
+    result = _rounded(converted(seconds, "s", unit) or 0.0)
+    result = float(round(result)) if unit == "d" and abs(result - round(result)) < 0.5 else result
+    dates = f"{first.when.time[:10]} to {second.when.time[:10]}"
+    return Computed(result, unit, f"{_with_unit(result, unit)} ({dates})", (first, second), limit)
+
+
+def _order(question: ComposedQuestion, counted: Sequence[LedgerEntry]) -> tuple[list[Computed], list[str]]:
+    """By time; of what is listed the first row of each thing."""
+    ordered = sorted(counted, key=lambda entry: (entry.when.time, entry.found.event.seq))
+    doubt = DOUBTED if any(entry.when.source == DAY_RECORDED for entry in ordered) else 1.0
+    if question.sides:
+        firsts = {entry.found.side: entry for entry in reversed(ordered)}
+        if len(firsts) < len(question.sides):
+            return [], ["not everything that is to be put in order was found"]
+        doubt = PARTIAL if len(firsts) < len(ordered) else doubt
+        ordered = sorted(firsts.values(), key=lambda entry: (entry.when.time, entry.found.event.seq))
+    if len(ordered) < 2:
+        return [], ["only one row counts, and that has no order"]
+    names = [f"{_name(entry)} ({entry.when.time[:10]})" for entry in ordered[:MAX_LISTED]]
+    return [Computed(None, "", "; ".join(names), tuple(ordered), doubt)], []
+
+
+def _name(entry: LedgerEntry) -> str:
+    """What a row is called in an answer: what it says, or the event itself."""
+    return entry.label or f"event {entry.found.event.seq}"
+
+
+def _rounded(value: float) -> float:
+    return round(value, 6)
+
+
+def _with_unit(value: float, unit: str) -> str:
+    shown = f"{int(value)}" if value == int(value) else f"{value:.4f}".rstrip("0").rstrip(".")
+    return f"{shown} {unit}".strip()

@@ -1,0 +1,247 @@
+"""What a composed question asks for: which rows, of which period, measured how, and compared with what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from zaxy.assemble.slots import Composed, SlotPlan
+from zaxy.assemble.status import GROUPS, NAMED_KINDS, StatusQuestion
+from zaxy.assemble.synthesis.dates import NamedPeriod, Period, period_in, two_periods
+from zaxy.assemble.synthesis.lexicon import MONEY, named_units
+from zaxy.assemble.synthesis.words import (
+    ASKING,
+    CANCELLED,
+    COMPARED,
+    GROUP_SUPERLATIVE,
+    GROWN,
+    LIST_MARKS,
+    MEASURED,
+    SIDES,
+    TIMED,
+    WHICH,
+)
+from zaxy.retrieve.question import Asked, AskedWord
+from zaxy.text.languages import language_of
+from zaxy.text.status_words import status_words
+from zaxy.text.tokens import UNSPACED, WORDS, folded, words
+from zaxy.text.word_weights import common
+
+_JOINED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
+TELLING = 0.25
+"""The weight from which on a word of the question must stand in a row."""
+WITH_VALUES = ("sum", "average", "median", "extreme", "difference", "comparison")
+KINDS = NAMED_KINDS
+"""The kinds of things that the graph counts by themselves: tasks, decisions, goals, problems."""
+
+
+class ComposedQuestion(NamedTuple):
+    composed: Composed
+    topic: tuple[AskedWord, ...]
+    """What every row must have."""
+    period: Period | None
+    unit: str
+    """The unit that is asked for, or `money` for any currency; empty where none is named."""
+    standing: StatusQuestion | None
+    """The kind and the states that it names: `open tasks`. Its topic is the same."""
+    asked_for: str = ""
+    """The words of the operation itself, folded: `the highest`."""
+    sides: tuple[tuple[AskedWord, ...], ...] = ()
+    """What is compared or put in order: the words of each, besides the topic."""
+    periods: tuple[Period, ...] = ()
+    """The two periods that are compared, where it is not two things."""
+    language: str = ""
+    group: frozenset[str] = frozenset()
+    """The stems of what is asked for behind `which`: `which client`, by whose field rows belong together."""
+
+    @property
+    def operation(self) -> str:
+        return self.composed.operation
+
+    @property
+    def needs_value(self) -> bool:
+        """Whether a row counts by a value that it has, and not only by being there."""
+        if self.operation == "duration":
+            return not self.sides
+        return self.operation in WITH_VALUES and not (self.operation == "sum" and self.standing)
+
+    @property
+    def may_state_counts(self) -> bool:
+        """Whether a row may stand for several things, as `three eggs` does."""
+        return self.operation in ("count", "sum") and not self.unit and self.standing is None
+
+    @property
+    def asks_for_cancelled(self) -> bool:
+        return any(CANCELLED.match(folded(word.text)) for word in self.words)
+
+    @property
+    def of_group(self) -> bool:
+        """Whether totals of groups are asked for, and not single rows."""
+        return GROUP_SUPERLATIVE.fullmatch(self.asked_for) is not None
+
+    @property
+    def words(self) -> tuple[AskedWord, ...]:
+        """Those of the topic and of all sides."""
+        return (*self.topic, *(word for side in self.sides for word in side))
+
+
+def read_question(plan: SlotPlan, asked: Asked, today: str) -> ComposedQuestion:
+    """`today`: the day on which it was asked, for `last week`."""
+    plain = folded(plan.query).replace("’", "'")
+    asked = Asked(tuple(_apart(asked, plan.query)), asked.kind)
+    compared = _compared_periods(plan, today)
+    named = None if compared else period_in(plan.query, today)
+    rest = plain
+    for one in compared or ([named] if named else []):
+        rest = _blanked(rest, one.start, one.end)
+    group = _group(rest) if plan.composed.operation == "extreme" else frozenset()
+    unit = _unit(rest)
+    rest = _topic_of(rest, plan.composed, asked, has_unit=bool(unit))
+    standing = _standing(plan, asked, rest)
+    topic = standing.topic.words if standing else tuple(_words(asked, rest))
+    sides = () if compared else tuple(_sides(plan.composed.operation, asked, rest))
+    if sides:
+        of_sides = {word for side in sides for word in side}
+        topic = tuple(word for word in topic if word not in of_sides)
+    said = plan.composed.pattern.search(plain)
+    period = named.period if named else None
+    of_group = tuple(word for word in topic if group.isdisjoint(word.stems))
+    return ComposedQuestion(
+        plan.composed,
+        of_group or topic,
+        period,
+        unit,
+        standing,
+        said[0] if said else "",
+        sides,
+        tuple(one.period for one in compared),
+        language_of(plan.query),
+        group,
+    )
+
+
+def _compared_periods(plan: SlotPlan, today: str) -> list[NamedPeriod]:
+    """Two periods with a word of comparing between them: `in April than in May`."""
+    if plan.composed.operation not in ("difference", "comparison"):
+        return []
+    periods = two_periods(plan.query, today)
+    between = folded(plan.query)[periods[0].end : periods[1].start] if periods else ""
+    return periods if any(pattern.search(f" x {between} x ") for pattern in SIDES["than"] + SIDES["or"]) else []
+
+
+def _group(rest: str) -> frozenset[str]:
+    found = WHICH.search(rest)
+    return frozenset(words(found[1])) if found else frozenset()
+
+
+def _topic_of(rest: str, composed: Composed, asked: Asked, *, has_unit: bool) -> str:
+    """What is left without the words of the asking. Words for a measure stay where nothing else would: `how many
+    expenses` asks for these."""
+    for pattern in (composed.pattern, TIMED, ASKING):
+        rest = pattern.sub(lambda found: _held(found, composed.operation), rest)
+    for _, start, end in named_units(rest) if has_unit else ():
+        rest = _blanked(rest, start, end)
+    if composed.operation in ("difference", "comparison"):
+        rest = COMPARED.sub(_spaces, rest)
+    bare = MEASURED.sub(_spaces, rest)
+    return bare if any(_words(asked, bare)) else rest
+
+
+def _apart(asked: Asked, query: str) -> Iterator[AskedWord]:
+    """The words, and names that were taken for one each by itself: `Bounty and Corsair` are two. So are words that a
+    hyphen joins, as in `avons-nous`: they name nothing together."""
+    for word in asked.words:
+        if word.is_name and _JOINED.fullmatch(word.text):
+            for part in word.text.split("-"):
+                said = common(part, language_of(query))
+                yield AskedWord(part, tuple(words(part)), said, False, True)
+            continue
+        parts = [part.strip() for part in LIST_MARKS.split(folded(word.text)) if part.strip()]
+        if len(parts) < 2:
+            yield word
+            continue
+        for part in parts:
+            yield word._replace(text=part, stems=tuple(words(part)), is_known=True)
+
+
+def _held(found: re.Match[str], operation: str) -> str:
+    """Nothing of what was found, but for the word that parts two sides."""
+    if operation == "comparison" and (kept := re.search(r"\b(?:or|oder|o|ou)$", found[0])):
+        inner = re.sub(r"^\w+", _spaces, found[0][: kept.start()])
+        return inner + kept[0]
+    if operation == "difference" and (kept := re.search(r"\b(?:between|zwischen|entre|tra)$", found[0])):
+        return " " * kept.start() + kept[0]
+    return _spaces(found)
+
+
+def _spaces(found: re.Match[str]) -> str:
+    return " " * len(found[0])
+
+
+def _blanked(text: str, start: int, end: int) -> str:
+    return text[:start] + " " * (end - start) + text[end:]
+
+
+def _unit(rest: str) -> str:
+    """The unit that is named. Words that ask for money ask for any currency."""
+    named = next((unit for unit, _, _ in named_units(rest)), "")
+    return named or (MONEY if MEASURED.search(rest) else "")
+
+
+def _standing(plan: SlotPlan, asked: Asked, rest: str) -> StatusQuestion | None:
+    """The kind of thing that is counted, if it is one of those that the graph knows by its kind."""
+    if plan.composed.operation not in ("count", "sum"):
+        return None
+    said = status_words(plan.composed.pattern.sub(" ", folded(plan.query)))  # `how many` asks for no way
+    if said.states.isdisjoint(KINDS) or not said.states <= set(GROUPS):
+        return None
+    left = frozenset(WORDS.findall(said.rest))
+    found = _words(asked, rest)
+    topic = tuple(word for word in found if word.is_name or frozenset(WORDS.findall(folded(word.text))) <= left)
+    return StatusQuestion(said.states, Asked(topic, ""))
+
+
+def _words(asked: Asked, rest: str) -> Iterator[AskedWord]:
+    """The telling words that are left, in the order of the question."""
+    left = frozenset(WORDS.findall(rest))
+    for word in asked.words:
+        text = folded(word.text)
+        stands_alone = WORDS.fullmatch(text) is not None and UNSPACED.search(text) is None
+        is_left = text in left if stands_alone else text in rest
+        if word.weight >= TELLING and word.stems and is_left:
+            yield word
+
+
+def _sides(operation: str, asked: Asked, rest: str) -> Iterator[tuple[AskedWord, ...]]:
+    if operation == "order":
+        yield from _listed(asked, rest)
+        return
+    kinds = {"comparison": ("or",), "difference": ("between", "than"), "duration": ("between", "from")}
+    for kind in kinds.get(operation, ()):
+        found = next(filter(None, (pattern.search(rest) for pattern in SIDES[kind])), None)
+        if found is None:
+            continue
+        first, second = (
+            tuple(_words(asked, GROWN.split(found[side])[0] if side == "b" else found[side])) for side in "ab"
+        )
+        common = frozenset(first) & frozenset(second)
+        one, two = _own(first, common), _own(second, common)
+        if kind in ("or", "than"):  # what stands before the first side belongs to both
+            one = one[-len(two) :] if two else ()
+        if one and two:
+            yield from (one, two)
+            return
+
+
+def _own(words: Sequence[AskedWord], common: frozenset[AskedWord]) -> tuple[AskedWord, ...]:
+    return tuple(word for word in words if word not in common)
+
+
+def _listed(asked: Asked, rest: str) -> Iterator[tuple[AskedWord, ...]]:
+    """The things of a list; of the words before the first thing only the last one belongs to it."""
+    parts = [found for part in LIST_MARKS.split(rest) if (found := tuple(_words(asked, part)))]
+    if len(parts) < 2:
+        return
+    room = max(min(len(part) for part in parts[1:]), 1)
+    yield from (parts[0][-room:], *parts[1:-1], parts[-1][:room])

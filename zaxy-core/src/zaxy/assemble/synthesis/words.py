@@ -1,0 +1,81 @@
+"""Words by which people ask for a measure, compare, and name two ends. Folded: without accents and case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+MONEY_WORDS = (
+    "spend|spent|spending|pay|pays|paid|payed|cost|costs|price|prices|expense|expenses|amount|amounts|money"
+    "|bezahl\\w*|gezahlt|zahlen|zahlten|zahlte|ausgeben|ausgegeben|ausgaben|kosten|kostet|kostete|gekostet|betrag"
+    "|betrage|preis|preise|geld|teuer"
+    "|gast\\w{1,6}|pagar|pagado|pagamos|pagaron|pague|pago|pagos|costo|costaron|coste|costes|importe|importes|precio"
+    "|precios|dinero"
+    "|depens\\w+|paye|payes|payee|payer|coute|couter|cout|couts|montant|montants|prix|argent"
+    "|speso|spesa|spese|pagato|costato|prezzo|importo|soldi|gastei|gastou|paguei|pagou|custou|custo|preco|dinheiro"
+)
+"""They ask for money. A row need not have them: it has an amount."""
+TIME_WORDS = (
+    "long|take|takes|took|taken|last|lasted|passed|elapsed|lie|lay|pass"
+    "|lange|dauer|dauert|dauerte|gedauert|gebraucht|vergingen|vergangen|lagen|liegen|verging"
+    "|tiempo|tardo|tardaron|duro|duraron|pasaron|paso|transcurrieron|hubo"
+    "|longtemps|temps|dure|pris|passe|ecoule|ecoules|tempo|durata|durato|passati|demorou|durou|passaram"
+)
+"""They ask for a time that something took or that lies between two things."""
+ASKING_WORDS = (
+    "many|much|often|times|number|value|values|count|total|totals|altogether|sum|average|mean|median|all|every|each|together|there|what|which"
+    "|viele|viel|oft|mal|anzahl|zahl|insgesamt|gesamt|summe|aller|alle|alles|jede|jeder|jedes|zusammen|gab|gibt|hoch|gross"
+    "|eintrage|eintragen|schnitt|wert|werte|werten|durchschnitt\\w*|mittel|waren|wurden|wurde"
+    "|cuant[oa]s?|valor|valores|veces|numero|suma|todos|todas|todo|toda|conjunto|media|promedio|hay|hubo|fue|fueron|cual|que|cada"
+    "|combien|fois|nombre|somme|tous|toutes|tout|ensemble|moyenne|quel|quelle|chaque"
+    "|quant[oaie]s?|volte|somma|tutti|tutte|totale|vezes|soma|todos|quais|qual"
+)
+"""They belong to the asking: no row need have them."""
+_BETWEEN = (("between", "and"), ("zwischen", "und"), ("entre", "y|e|et"), ("tra|fra", "e|ed"), ("tussen", "en"))
+_FROM = (
+    ("from|since", "to|until|till"),
+    ("von|vom|seit", "bis"),
+    ("desde|del|de", "hasta|al|a"),
+    ("depuis|du|de", "jusqu'a|jusqu'au|au|a"),
+    ("dal|dalla|da", "fino|al|alla|a"),
+)
+_OR, _THAN = "or|oder|o|ou", "than|als|que|di|dan|compared to|compared with|verglichen mit"
+
+
+def _pairs(pairs: Sequence[tuple[str, str]]) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(rf"\b(?:{first})\b(?P<a>.+?)\b(?:{second})\b(?P<b>.+)") for first, second in pairs)
+
+
+SIDES = {
+    "between": _pairs(_BETWEEN),
+    "from": _pairs(_FROM),
+    "or": (re.compile(rf"(?P<a>.+?)\b(?:{_OR})\b(?P<b>.+)"),),
+    "than": (re.compile(rf"(?P<a>.+?)\b(?:{_THAN})\b(?P<b>.+)"),),
+}
+"""How a question names two things; the first that fits counts."""
+LIST_MARKS = re.compile(r"[,;:]|\b(?:and|und|y|e|et|ed)\b")
+LEAST_WORDS = re.compile(
+    r"\b(?:low|small|cheap|slow\w*t|short|few|light|cold|least|minim|niedrig|klein|billig|gunstig|kurz|wenig|leicht|kalt"
+    r"|langsam|mas (?:baj|pequen|barat|cort|lent|liger|fri)|menor|plus (?:bas|petit|court|lent|leger|froid)|moins"
+    r"|piu bass|piu piccol|meno|mais baix|menor)"
+)
+"""They ask for the least; other superlatives ask for the most."""
+WHICH = re.compile(r"(?<!\w)(?:which|what|welche[nrsm]?|que|cual|quel\w*|quale|qual)\s+([^\W\d_]{3,})")
+GROWN = re.compile(r"(?<!\w)(?:more|fewer|less|mehr|weniger|mas|menos|plus|moins|piu|meno|mais)(?!\w)")
+COMPARED = re.compile(
+    r"(?<!\w)(?:larger|smaller|higher|lower|bigger|longer|shorter|greater|fewer|faster|slower|cheaper"
+    r"|gross?er|kleiner|hoher|niedriger|langer|kurzer|schneller|langsamer|teurer|billiger|gunstiger"
+    r"|mayor|menor|superior|inferior|plus grande?|plus petite?|maggiore|minore|maior)(?:e[nrms]?)?(?!\w)"
+)
+"""Words of comparing that say nothing of what is compared."""
+CANCELLED = re.compile(
+    r"(?<!\w)(?:cancel\w*|called off|storn\w+|abgesagt\w*|ausgefallen|anulad\w+|anulam\w+|suspendid\w+|annul\w+)"
+)
+"""What a sentence says of a thing that did not happen after all."""
+GROUP_SUPERLATIVE = re.compile(
+    r"(?:the )?(?:most|fewest|least)|(?:die )?(?:meisten|wenigsten)|mas|menos|le (?:plus|moins) de"
+)
+"""They ask for whom or what a total is the greatest or the least."""
+MEASURED = re.compile(rf"(?<!\w)(?:{MONEY_WORDS})(?!\w)")
+TIMED = re.compile(rf"(?<!\w)(?:{TIME_WORDS})(?!\w)")
+ASKING = re.compile(rf"(?<!\w)(?:{ASKING_WORDS})(?!\w)")
