@@ -93,8 +93,11 @@ class Pump:
     def run(self) -> None:
         """Pump until the client has gone. An error of this process's own as the owner is raised."""
         stop_pipe, tell = os.pipe()
+        os.set_blocking(tell, False)
+        # Not from a handler of ours: one that comes just before the poll below, or to another thread, would not end it.
+        signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: os.write(tell, b"x"))
+            signal.signal(number, lambda *_: None)
         try:
             while not self._has_ended():
                 self._turn(stop_pipe)
@@ -115,6 +118,7 @@ class Pump:
             self._reach_owner()
         ready = self._ready(stop_pipe)
         if stop_pipe in ready:
+            os.read(stop_pipe, READ_AT_ONCE)
             self._leave()
         if self._out in ready:
             self._write_to_client(ready[self._out])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
@@ -93,11 +94,16 @@ class WriteDescriptor(ByteSendStream):
 def ended_by_signals(end: Callable[[], None]) -> Iterator[None]:
     """Call `end` in the event loop when the process is asked to stop."""
     loop = asyncio.get_running_loop()
-    before = {}
-    for number in (signal.SIGTERM, signal.SIGINT):
-        before[number] = signal.signal(number, lambda *_: loop.call_soon_threadsafe(end))
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    if sys.platform == "win32":  # its loop is woken by every signal, and takes no handlers
+        for number in numbers:
+            signal.signal(number, lambda *_: loop.call_soon_threadsafe(end))
+        yield
+        return
+    for number in numbers:
+        loop.add_signal_handler(number, end)  # a plain handler would not end a wait that has just begun
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number in numbers:
+            loop.remove_signal_handler(number)
