@@ -258,13 +258,27 @@ def test_the_preset_for_codex_configures_capture_and_says_how_to_start_it(projec
 
 
 @pytest.mark.needs_package("claude-code", "codex")
-def test_hooks_tell_only_moments_once_a_watcher_records_the_rest(project: Project) -> None:
+def test_capture_for_one_client_leaves_the_hooks_of_another_as_they_are(project: Project) -> None:
+    claude = project.root / ".claude/settings.local.json"
+    done = project.told("init", "--client", "claude-code", "--client", "codex", "--yes")
+    assert done["recorders"] == {"claude-code": "hooks", "codex": "capture"}
+    assert handled(claude) > MOMENTS
+    assert handled(project.root / ".codex/hooks.json") == MOMENTS
+    assert not project.told("init", "--client", "claude-code", "--yes")["changes"]
+    assert project.told("init", "--undo")["ok"]
+    assert (project.files(), project.folders()) == ({}, [])
+
+
+@pytest.mark.needs_package("claude-code")
+def test_a_client_that_is_to_be_captured_has_hooks_for_moments_only(project: Project) -> None:
     claude = project.root / ".claude/settings.local.json"
     project.told("init", "--preset", "local-claude", "--yes")
     assert handled(claude) > MOMENTS
-    project.told("init", "--client", "claude-code", "--client", "codex", "--yes")
+    assert project.told("init", "--client", "claude-code", "--recorder", "capture", "--yes")["changes"]
     assert handled(claude) == MOMENTS
     assert not project.told("init", "--client", "claude-code", "--yes")["changes"]
+    assert project.told("init", "--client", "claude-code", "--recorder", "hooks", "--yes")["changes"]
+    assert handled(claude) > MOMENTS
     assert project.told("init", "--undo")["ok"]
     assert (project.files(), project.folders()) == ({}, [])
 

@@ -92,6 +92,8 @@ ABILITIES = {
 """The Protocol in `zaxy.api.points` that a provider with a capability satisfies besides that of its point."""
 HOOK_FIELDS = {
     "hook_event_name": ("hook_event_name",),
+    "client_session": ("session_id",),
+    "agent": ("agent_id",),
     "transcript_path": ("transcript_path",),
     "workspace": ("cwd",),
     "reason": ("reason", "trigger", "source"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,8 +13,9 @@ from zaxy.clients.editing import EditedFile, install_text, read_within, remove_t
 from zaxy.clients.entries import command_line
 from zaxy.clients.files import read_file, write_file
 from zaxy.clients.installed import Clients, InstalledClient, no_such_client, open_clients
+from zaxy.clients.recorders import hooks_are_gone, keep_recorder, recorder_of
 from zaxy.errors import Conflict, InvalidRequest
-from zaxy.observe.capture_config import capture_file
+from zaxy.observe.recording import CAPTURE, HOOKS, choose_recorder
 from zaxy.security.session_ids import check_session_id
 from zaxy.workspace import Workspace
 
@@ -47,6 +47,8 @@ class HookOptions(NamedTuple):
     remove: bool = False
     force: bool = False
     domain: str = ""
+    recorder: str = ""
+    """Who is to record what the client does; empty: the one that was chosen before, or serves it best."""
 
 
 def hooks_of(name: str, workspace: Workspace, options: HookOptions) -> Hooked:
@@ -56,9 +58,12 @@ def hooks_of(name: str, workspace: Workspace, options: HookOptions) -> Hooked:
     with open_clients(workspace.stored_settings()) as clients:
         client, hooks = client_with_hooks(clients, name)
         if options.remove:
-            return _removed(client, hooks, workspace, options.output)
-        moments = watcher_records(clients, client, workspace)
-        notes = (_watched(workspace),) if moments else ()
+            removed = _removed(client, hooks, workspace, options.output)
+            hooks_are_gone(clients, client, workspace)
+            return removed
+        recorder = recorder_of(clients, client, workspace=workspace, asked=options.recorder)
+        moments = recorder == CAPTURE
+        notes = (_says(name, recorder),)
         command = hook_command(workspace, name, options.domain)
         if options.output is None:
             return Hooked(name, hooks.install("", command, False, moments), (), notes)
@@ -66,6 +71,7 @@ def hooks_of(name: str, workspace: Workspace, options: HookOptions) -> Hooked:
         file = install_text(
             path, lambda text: hooks.install(text, command, options.force, moments), Path(workspace.root)
         )
+        keep_recorder(client, workspace, recorder)
         trust = hooks.trust
         runs = f"{client.client.title} runs them once they are trusted: {trust[:1].lower()}{trust[1:]}"
         return Hooked(name, "", (file,), (*_outcomes([file]), *notes, *((runs,) if trust else ())))
@@ -91,14 +97,10 @@ def _outcomes(files: Sequence[EditedFile]) -> tuple[str, ...]:
     return tuple(f"{'removed' if file.after is None else 'wrote'} {file.path}" for file in files if file.changed)
 
 
-def watcher_records(clients: Clients, client: InstalledClient, workspace: Workspace) -> bool:
-    """Whether a watcher is configured that reads this client's own files: hooks would record it a second time."""
-    return capture_file(Path(workspace.root)) is not None and clients.reads_sessions_of(client.client)
-
-
-def _watched(workspace: Workspace) -> str:
-    file = os.path.relpath(capture_file(Path(workspace.root)) or "", workspace.root)
-    return f"{file} is there, so only moments are hooked: the watcher records commands, edits, tools and turns."
+def _says(client: str, recorder: str) -> str:
+    if recorder == CAPTURE:
+        return "Only moments are hooked: capture records commands, edits, tools and turns. See 'zaxy capture --help'."
+    return f"These hooks record what {client} does, and what is said, prompts included; capture leaves that out."
 
 
 def hook_command(workspace: Workspace, source: str, domain: str = "") -> HookCommand:
@@ -126,6 +128,8 @@ def _script(workspace: Workspace, options: HookOptions) -> Hooked:
         raise InvalidRequest("the script is a file of its own", "Delete it.")
     script = shell_script(hook_command(workspace, GENERIC, options.domain))
     files = () if options.output is None else (_write_script(options.output.absolute(), script, options.force),)
+    if files:
+        choose_recorder(workspace.eventloom, GENERIC, HOOKS)
     return Hooked(GENERIC, "" if files else script, files, _outcomes(files))
 
 

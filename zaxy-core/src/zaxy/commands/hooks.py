@@ -25,11 +25,15 @@ def hooks(
     remove: Annotated[bool, typer.Option("--remove", help="Take Zaxy's hooks out again, and nothing else.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace hooks of Zaxy's that are there.")] = False,
     domain: Annotated[str, typer.Option("--domain", help="Record in the session DOMAIN-default.")] = "",
+    recorder: Annotated[
+        str, typer.Option("--recorder", help="Who records what the client does: hooks or capture.")
+    ] = "",
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    done = hooks_of(client, find_workspace(workspace, eventloom_path), HookOptions(output, remove, force, domain))
+    options = HookOptions(output, remove, force, domain, recorder)
+    done = hooks_of(client, find_workspace(workspace, eventloom_path), options)
     if as_json:
         say(json.dumps(done.as_dict(), indent=2, ensure_ascii=False))
         return

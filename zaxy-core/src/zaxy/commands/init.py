@@ -45,6 +45,9 @@ def init(
         str, typer.Option("--vectors", help=f"Find by meaning too: {', '.join(VECTORS)}, or the name of a lane.")
     ] = "",
     domain: Annotated[str, typer.Option("--domain", help="What this project's sessions are named after.")] = "",
+    recorder: Annotated[
+        str, typer.Option("--recorder", help="Who records what the clients do: hooks or capture.")
+    ] = "",
     workspace: WorkspaceFolder = None,
     yes: Annotated[bool, typer.Option("--yes", help="Write without asking.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be written.")] = False,
@@ -56,7 +59,7 @@ def init(
         _undo(found, yes, dry_run, as_json)
         return
     terminal = terminal_of(sys.stdout)
-    plan = make_plan(found, InitOptions(preset, tuple(client or ()), backend, domain, vectors))
+    plan = make_plan(found, InitOptions(preset, tuple(client or ()), backend, domain, vectors, recorder))
     if not as_json:
         show_page("\n".join(plan_lines(plan, terminal)))
     if dry_run:

@@ -23,7 +23,9 @@ from zaxy.eventloom.drafts import AdmittedDraft, draft_of
 from zaxy.eventloom.opening import open_event_log
 from zaxy.extract.observations import OBSERVATIONS
 from zaxy.extract.times import utc_text
+from zaxy.eventloom.log import utc_now
 from zaxy.observe.hook_events import bounded
+from zaxy.observe.recording import HOOKS, NOTHING, read_recording
 from zaxy.observe.subagent_sessions import COMPLETED, end_for_parent, session_of
 from zaxy.plugins.families import Families
 from zaxy.plugins.host import BoundProvider, PluginHost
@@ -35,6 +37,7 @@ from zaxy.settings import Settings
 from zaxy.workspace import Workspace, default_session
 
 POINT = "capture_adapters"
+PAUSED = "paused"
 FOLDER = os.path.join("runtime", "capture")
 AT_ONCE = 500
 """Observations of one reading, which become durable together."""
@@ -64,6 +67,8 @@ class Captured(NamedTuple):
     problems: tuple[str, ...]
     subagents: dict[str, int]
     """Of the new events, how many are in each session of a subagent."""
+    left_out: dict[str, int]
+    """How many observations were not to be recorded: `hooks` record them, or recording was `paused`."""
 
     @property
     def appended(self) -> int:
@@ -97,6 +102,7 @@ class Capture:
         self._log = open_event_log(workspace, lambda: self._host)
         self._marks = Marks(workspace.eventloom)
         self._families = Families(lambda: self._host.roster)
+        self._recording = NOTHING
 
     def adapters(self) -> list[BoundProvider]:
         if self._names:
@@ -106,6 +112,7 @@ class Capture:
     def run(self, stopped: Callable[[], bool] = lambda: False) -> Captured:
         """Read what is new. An adapter that fails is reported and left out; the log's own errors are raised."""
         tally = _Tally()
+        self._recording = read_recording(self.workspace.eventloom)
         for adapter in self.adapters():
             try:
                 sources = list(adapter.call("sources", Path(self.workspace.root)))
@@ -168,12 +175,24 @@ class Capture:
         drafts: list[AdmittedDraft] = []
         for observation in observations:
             try:
-                drafts.append(_draft(adapter, observation, self._families))
+                draft = _draft(adapter, observation, self._families)
+                if reason := self._why_left_out(adapter, draft):
+                    tally.left_out[reason] += 1
+                    continue
+                drafts.append(draft)
             except ZaxyError as error:
                 tally.refused += 1
                 tally.problem(adapter, error)
         for batch in _batches(drafts):
             self._append_batch(session, batch, tally)
+
+    def _why_left_out(self, adapter: str, draft: AdmittedDraft) -> str:
+        """Why something is not to be recorded, by when it happened; empty for what is."""
+        at = utc_text(draft.entry.payload.get("occurred_at")) or utc_now()
+        if self._recording.was_paused(at):
+            return PAUSED
+        by_hooks = draft.entry.type in OBSERVATIONS and self._recording.recorder(adapter, at) == HOOKS
+        return HOOKS if by_hooks else ""
 
     def _append_batch(self, session: str, drafts: Sequence[AdmittedDraft], tally: _Tally) -> None:
         try:
@@ -204,6 +223,7 @@ class _Tally:
         self.known = self.refused = self.sources = 0
         self.skipped: Counter[str] = Counter()
         self.subagents: Counter[str] = Counter()
+        self.left_out: Counter[str] = Counter()
         self._problems: dict[str, None] = {}
 
     def problem(self, where: str, error: object) -> None:
@@ -220,6 +240,7 @@ class _Tally:
             self.sources,
             tuple(self._problems),
             dict(self.subagents),
+            dict(self.left_out),
         )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from zaxy.errors import InternalError, ZaxyError
+from zaxy.errors import Conflict, InternalError, ZaxyError
 from zaxy.observe import hook_events
 from zaxy.tuples import NamedTuple
 
@@ -45,10 +45,13 @@ class HookCall(NamedTuple):
         return find_workspace(None if path or not root else str(root), str(path) if path else None)
 
     def record(self) -> Line | None:
-        """Append what the call is about, and a reminder if one is due; None if there was nothing to record."""
+        """Append what the call is about, and a reminder if one is due; None if there was nothing to record.
+
+        Nothing is recorded while that is paused, and no observation that is left to capture.
+        """
         from zaxy.eventloom.quick import quick_files
+        from zaxy.observe.recording import CAPTURE, HOOKS, read_recording
         from zaxy.plugins.secret_rows import redact_rows_of_plugins
-        from zaxy.workspace import default_session
 
         trigger = hook_events.known_trigger(self.trigger)
         fields = self.fields
@@ -61,14 +64,32 @@ class HookCall(NamedTuple):
             if not self.strict and hook_events.says_nothing(trigger, fields):
                 return None
         workspace = self.workspace()
+        recording = read_recording(workspace.eventloom)
+        recorder = recording.recorder_now(str(fields.get("source", "")))
+        if recording.paused_since and self.strict:
+            raise Conflict("recording is paused here", "'zaxy resume' goes on with it.")
+        if recording.paused_since or (recorder == CAPTURE and trigger in hook_events.OBSERVED):
+            return None
         redact_rows_of_plugins(workspace.stored_settings)
-        entries = [_entry(trigger, each) for each in hook_events.observations_of(trigger, fields)]
-        session = str(self.fields.get("session_id") or default_session(workspace))
+        entries = [_entry(*seen) for seen in hook_events.seen_by(trigger, fields, recorder == HOOKS)]
+        session = self._session(workspace, fields)
         loom = quick_files(workspace)
         try:
             return _append(loom, session, trigger, entries)[0]
         finally:
             loom.close()
+
+    def _session(self, workspace: Workspace, fields: Mapping[str, object]) -> str:
+        """The session of the call: a subagent has one of its own."""
+        from zaxy.workspace import default_session
+
+        session = str(self.fields.get("session_id") or default_session(workspace))
+        agent, parent = (str(fields.get(field) or "") for field in ("agent", "client_session"))
+        if not agent:
+            return session
+        from zaxy.observe.subagent_sessions import subagent_session
+
+        return subagent_session(session, str(fields.get("source", "")), parent=parent, agent=agent)
 
     def failed(self, error: BaseException) -> ZaxyError:
         """Note in the error log why nothing was recorded, and say it."""
@@ -102,7 +123,7 @@ def _append(loom: Eventloom, session: str, trigger: str, entries: list[Entry]) -
     from zaxy.security.session_ids import check_session_id
 
     began, due = monotonic(), ""
-    path, payload = os.path.join(loom.folder, f"{check_session_id(session)}.jsonl"), entries[-1].payload
+    path, payload = os.path.join(loom.folder, f"{check_session_id(session)}.jsonl"), entries[0].payload
     with ExitStack() as held:
         with suppress(ZaxyError, OSError, ValueError):
             if reminders.due_reason(trigger, payload, reminders.since_last_use(path)):

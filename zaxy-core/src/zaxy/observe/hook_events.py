@@ -57,6 +57,8 @@ TRIGGERS = {
     ),
     "transcript-turn": Trigger("transcript.turn", ("role", "content", "turn_index"), needs=("role", "content")),
 }
+OBSERVED = ("command", "file-edit", "tool-call", "transcript-turn")
+"""What capture records as well, in a client that it reads. The other triggers tell a moment, which stands in no file."""
 EXCERPTS = ("stdout", "stderr", "result_summary")
 WHOLE = ("content",)
 """Never cut: what was said is the source that recall goes back to."""
@@ -94,8 +96,22 @@ def says_nothing(trigger: str, fields: Mapping[str, object]) -> bool:
     return trigger == "transcript-turn" and not fields.get("content")
 
 
-def observations_of(trigger: str, fields: Mapping[str, object]) -> list[dict[str, object]]:
-    """The fields, once for each file if a patch changed several."""
+class Seen(NamedTuple):
+    """One event that a call of a hook comes to."""
+
+    trigger: str
+    fields: Mapping[str, object]
+
+
+def seen_by(trigger: str, fields: Mapping[str, object], words: bool) -> list[Seen]:
+    """What a call comes to: an event for each file that a patch changed, and with `words` the prompt as a turn."""
+    seen = [Seen(trigger, each) for each in _observations(trigger, fields)]
+    if words and trigger == "user-prompt-submit" and fields.get("prompt"):
+        seen.append(Seen("transcript-turn", {**fields, "role": "user", "content": fields["prompt"], "prompt": None}))
+    return seen
+
+
+def _observations(trigger: str, fields: Mapping[str, object]) -> list[dict[str, object]]:
     edits = fields.get("edits")
     if trigger != "file-edit" or not isinstance(edits, list) or fields.get("path"):
         return [dict(fields)]

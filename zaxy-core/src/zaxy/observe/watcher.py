@@ -139,6 +139,7 @@ class Watcher:
                 "known": captured.known,
                 "skipped": captured.skipped,
                 "sources": captured.sources,
+                "left_out": captured.left_out,
             }
             if captured.appended:
                 counts = ", ".join(f"{count} {type_}" for type_, count in sorted(captured.new.items()))
@@ -182,6 +183,8 @@ class Passes(NamedTuple):
     problems: tuple[str, ...]
     subagents: dict[str, int]
     """How many of the new events are in each session of a subagent."""
+    left_out: dict[str, int]
+    """How many observations hooks recorded, or happened while recording was paused."""
 
 
 def watch(
@@ -197,6 +200,7 @@ def watch(
     new: Counter[str] = Counter()
     skipped: Counter[str] = Counter()
     subagents: Counter[str] = Counter()
+    left_out: Counter[str] = Counter()
     known, count, problems = 0, 0, dict[str, None]()
     behind = {capture.session} if follow is not None else set()
     with _asked_to_end() as ended:
@@ -218,6 +222,7 @@ def watch(
                 new.update(captured.new)
                 skipped.update(captured.skipped)
                 subagents.update(captured.subagents)
+                left_out.update(captured.left_out)
                 known += captured.known
                 tell(captured)
             problems |= dict.fromkeys(found)
@@ -226,7 +231,7 @@ def watch(
             if count == iterations:
                 break
             _sleep(interval, stopped)
-    return Passes(count, dict(new), known, dict(skipped), tuple(problems), dict(subagents))
+    return Passes(count, dict(new), known, dict(skipped), tuple(problems), dict(subagents), dict(left_out))
 
 
 def _sleep(seconds: float, stopped: Callable[[], bool]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,14 +14,17 @@ from zaxy.api.models import Event, ServerEntry
 from zaxy.clients.editing import naming
 from zaxy.clients.files import ConfigFile, read_file, write_file
 from zaxy.clients.installed import open_clients
+from zaxy.clients.recorders import hooks_are_gone, keep_recorder
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
 from zaxy.eventloom.opening import open_event_log
+from zaxy.observe.recording import read_recording
 from zaxy.owner.owner import clear_left_over, has_left_over, is_held
 from zaxy.plugins.roster import InstalledPlugin, chosen_graph, install_advice, load_roster, owner_of, package_of
 from zaxy.security.session_ids import check_session_id
 from zaxy.settings import Settings
 from zaxy.setup.genesis import Missing, WorkspaceFacts, missing_records, record
 from zaxy.setup.init_clients import (
+    ClientPlan,
     DetectedClient,
     FileEdit,
     Target,
@@ -32,7 +35,6 @@ from zaxy.setup.init_clients import (
     server_of,
     take_out,
     why_not_ours_to_write,
-    will_be_watched,
     written_files,
 )
 from zaxy.setup.init_record import (
@@ -91,6 +93,7 @@ class InitOptions:
     backend: str = ""
     domain: str = ""
     vectors: str = ""
+    recorder: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,10 +113,12 @@ class Plan:
     server: ServerEntry
     """The server as a client will start it."""
     next_steps: tuple[str, ...]
+    recorders: dict[str, str]
+    """Who records what a client does from now on, where that is new."""
 
     @property
     def changes(self) -> bool:
-        return bool(self.settings or self.files or self.missing.any or self.stale_owner)
+        return bool(self.settings or self.files or self.missing.any or self.stale_owner or self.recorders)
 
 
 @dataclass(frozen=True)
@@ -140,8 +145,7 @@ def make_plan(workspace: Workspace, options: InitOptions, environ: Mapping[str, 
     session = check_session_id(Settings(stored=stored).eventloom_thread or f"{domain}-default")
     with open_clients(stored) as known:
         clients = chosen_clients(known, options.preset, named=options.clients, workspace=workspace, environ=environ)
-        watched = will_be_watched(known, workspace, clients)
-        target = Target(workspace, session, domain, environ, known, watched)
+        target = Target(workspace, session, domain, environ, known, options.recorder)
         plans = [(found.name, plan_client(found.name, target)) for found in clients]
         edits = [("", edit) for edit in own_edits(workspace)]
         files = _planned_files([*edits, *((client, edit) for client, plan in plans for edit in plan.edits)])
@@ -163,7 +167,20 @@ def make_plan(workspace: Workspace, options: InitOptions, environ: Mapping[str, 
         stale_owner=has_left_over(workspace) and not is_held(workspace),
         server=server,
         next_steps=_next_steps(workspace, [step for _, plan in plans for step in plan.steps] if plans else [NO_CLIENT]),
+        recorders=_new_recorders(workspace, plans, {left.client for left in files.left_alone}),
     )
+
+
+def _new_recorders(
+    workspace: Workspace, plans: Sequence[tuple[str, ClientPlan]], left_alone: Set[str]
+) -> dict[str, str]:
+    """Who records each client from now on, where that is new; a client whose files stay as they are stays so too."""
+    recording = read_recording(workspace.eventloom)
+    return {
+        client: plan.recorder
+        for client, plan in plans
+        if plan.recorder and client not in left_alone and recording.recorder_now(client) != plan.recorder
+    }
 
 
 def _next_steps(workspace: Workspace, steps: Sequence[str]) -> tuple[str, ...]:
@@ -288,6 +305,9 @@ def carry_out(plan: Plan) -> Done:
             left_alone.append(LeftAlone("", str(file.path), error.message, error.remediation))
     if plan.stale_owner:
         clear_left_over(workspace)
+    with open_clients(workspace.stored_settings()) as clients:
+        for client, recorder in plan.recorders.items():
+            keep_recorder(clients.get(client), workspace, recorder)
     trial, failure = try_plan(plan, plan.changes)
     return Done(tuple(written), events, trial, failure, tuple(left_alone))
 
@@ -336,4 +356,7 @@ def undo_init(workspace: Workspace, dry_run: bool = False, environ: Mapping[str,
         target = nobodys_target(workspace, clients, environ)
         find = left_overs if dry_run else clear_left_overs
         cleared = [Undone(path, REMOVED, KILLED) for path in find(workspace, written_files(target))]
-        return [*cleared, *undo(workspace, partial(take_out, target), partial(why_not_ours_to_write, target), dry_run)]
+        outcomes = undo(workspace, partial(take_out, target), partial(why_not_ours_to_write, target), dry_run)
+        for client in clients.all() if outcomes and not dry_run else ():
+            hooks_are_gone(clients, client, workspace)
+        return [*cleared, *outcomes]

@@ -17,9 +17,11 @@ from zaxy.api.points import Client, ClientHooks
 from zaxy.clients.entries import NAME, project_entry, serves_many_projects, shared_entry
 from zaxy.clients.hook_files import hook_command
 from zaxy.clients.installed import Clients, InstalledClient, no_such_client, target_of
+from zaxy.clients.recorders import recorder_of
 from zaxy.errors import Conflict, InvalidRequest, ZaxyError
 from zaxy.observe.capture_config import capture_config_text
-from zaxy.observe.watcher import resume_command, watching
+from zaxy.observe.recording import CAPTURE
+from zaxy.observe.watcher import resume_command
 from zaxy.setup.init_record import Part
 from zaxy.workspace import FOLDER, Workspace
 
@@ -65,6 +67,8 @@ class ClientPlan(NamedTuple):
     edits: tuple[FileEdit, ...]
     refused: tuple[Refusal, ...]
     steps: tuple[str, ...]
+    recorder: str = ""
+    """Who records what the client does: its hooks, or capture."""
 
 
 class Target(NamedTuple):
@@ -75,8 +79,8 @@ class Target(NamedTuple):
     domain: str
     environ: Mapping[str, str]
     clients: Clients
-    watched: bool = False
-    """Whether a watcher is, or will be, set up to read what clients keep of their sessions."""
+    recorder: str = ""
+    """Who is to record what they do; empty: the one that was chosen before, or serves each of them best."""
 
     @property
     def root(self) -> Path:
@@ -153,17 +157,25 @@ def plan_client(name: str, target: Target) -> ClientPlan:
     except ZaxyError as error:
         return ClientPlan((), (Refusal("the client", error.message, error.remediation),), ())
     client, edits, refused, steps = installed.client, list[FileEdit](), list[Refusal](), list[str]()
+    recorder = recorder_of(
+        target.clients, installed, workspace=target.workspace, set_up=_has_capture(client), asked=target.recorder
+    )
     try:
         edits.append(_server_edit(installed, target))
         steps += [client.next_step] if client.next_step else []
     except ZaxyError as error:
         refused.append(Refusal("the MCP server", error.message, error.remediation))
-    if client.capture is not None and client.capture.file:
+    if client.capture is not None and client.capture.file and recorder == CAPTURE:
         edits.append(_capture_edit(name, client.capture, target))
         steps.append(f"Capture what {client.title} does: {resume_command(target.workspace)}")
     if installed.hooks is not None:
-        edits.append(_hooks_edit(installed, installed.hooks, target))
-    return ClientPlan(tuple(edits), tuple(refused), tuple(steps))
+        edits.append(_hooks_edit(installed, installed.hooks, target, moments=recorder == CAPTURE))
+    return ClientPlan(tuple(edits), tuple(refused), tuple(steps), recorder)
+
+
+def _has_capture(client: Client) -> bool:
+    """Whether init sets up a watcher for it."""
+    return client.capture is not None and bool(client.capture.file)
 
 
 def server_of(target: Target, client: Client | None = None) -> ServerEntry:
@@ -189,12 +201,10 @@ def _server_edit(installed: InstalledClient, target: Target) -> FileEdit:
     return FileEdit(path, Part("mcp", name), f"the MCP server in {path}", install, inside)
 
 
-def _hooks_edit(installed: InstalledClient, hooks: ClientHooks, target: Target) -> FileEdit:
-    """The hooks of a client; only those for moments where the watcher records the rest: it would be there twice."""
+def _hooks_edit(installed: InstalledClient, hooks: ClientHooks, target: Target, *, moments: bool) -> FileEdit:
+    """The hooks of a client; only those for `moments` where capture records the rest: it would be there twice."""
     command = hook_command(target.workspace, installed.name)
     path = target.root / hooks.files[0]
-    moments = target.watched and target.clients.reads_sessions_of(installed.client)
-
     fix = f"zaxy hooks {installed.name} --output {hooks.files[0]} --force"
     other = Conflict(f"{path} has other hooks of Zaxy", f"To replace just those: {fix}")
     variants: list[Variant] = [
@@ -222,12 +232,6 @@ def _capture_edit(name: str, capture: ClientCapture, target: Target) -> FileEdit
     path = target.root / capture.file
     whole = _kept_or(capture_config_text(capture.adapter))
     return FileEdit(path, Part("capture", name), f"the capture in {path}", whole, target.root)
-
-
-def will_be_watched(clients: Clients, workspace: Workspace, chosen: tuple[DetectedClient, ...]) -> bool:
-    """Whether a watcher reads what clients keep of their sessions, or will when init is done."""
-    captures = [clients.get(found.name).client.capture for found in chosen]
-    return any(capture is not None and capture.file for capture in captures) or watching(workspace).configured
 
 
 def _kept_or(whole: str) -> Callable[[str], str]:
@@ -261,7 +265,11 @@ def why_not_ours_to_write(target: Target, path: Path, parts: Sequence[Part]) -> 
 def written_files(target: Target) -> set[Path]:
     """Every file that init writes here for some client."""
     plans = [plan_client(name, target).edits for name in target.clients.names]
-    return {edit.path for edits in (own_edits(target.workspace), *plans) for edit in edits}
+    captures = [client.client.capture for client in target.clients.all()]
+    return {
+        *(edit.path for edits in (own_edits(target.workspace), *plans) for edit in edits),
+        *(target.root / capture.file for capture in captures if capture is not None and capture.file),
+    }
 
 
 def nobodys_target(workspace: Workspace, clients: Clients, environ: Mapping[str, str]) -> Target:

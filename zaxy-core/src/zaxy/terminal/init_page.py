@@ -15,6 +15,7 @@ from zaxy.setup.server_trial import Trial
 from zaxy.terminal.screen import BOLD, DIM, GREEN, RED, YELLOW, Terminal, plain
 from zaxy.workspace import Workspace
 
+RECORDED_BY = {"hooks": "its hooks, what is said included", "capture": "capture, from its own session files"}
 KINDS = {"mcp": "the MCP server zaxy", "hooks": "hooks", "capture": "capture", "ignore": "keeps memory out of git"}
 
 
@@ -26,6 +27,7 @@ def plan_lines(plan: Plan, terminal: Terminal) -> list[str]:
     rows += [
         (change.env, f"{change.after if change.after is not None else 'default'} (setting)") for change in plan.settings
     ]
+    rows += [(client, f"recorded by {RECORDED_BY[recorder]}") for client, recorder in plan.recorders.items()]
     rows += [("the log", event) for event in _events(plan)]
     rows += [("owner record", "cleared away: its process is no more")] if plan.stale_owner else []
     lines += _section("To write", rows, terminal)
@@ -100,6 +102,7 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
             for file in plan.files
         ],
         "settings": [change._asdict() for change in plan.settings],
+        "recorders": plan.recorders,
         "events": [GENESIS] * plan.missing.genesis + [DISCOVERED] * (plan.missing.instructions is not None),
         "unchanged": [str(path) for path in plan.unchanged],
         "left_alone": [left._asdict() for left in plan.left_alone],
