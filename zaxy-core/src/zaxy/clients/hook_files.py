@@ -63,10 +63,10 @@ def hooks_of(name: str, workspace: Workspace, options: HookOptions) -> Hooked:
             return removed
         recorder = recorder_of(clients, client, workspace=workspace, asked=options.recorder)
         moments = recorder == CAPTURE
-        notes = (_says(name, recorder),)
+        note = _says(name, recorder)
         command = hook_command(workspace, name, options.domain)
         if options.output is None:
-            return Hooked(name, hooks.install("", command, False, moments), (), notes)
+            return Hooked(name, hooks.install("", command, False, moments), (), (note,) if moments else ())
         path = options.output.absolute()
         file = install_text(
             path, lambda text: hooks.install(text, command, options.force, moments), Path(workspace.root)
@@ -74,7 +74,7 @@ def hooks_of(name: str, workspace: Workspace, options: HookOptions) -> Hooked:
         keep_recorder(client, workspace, recorder)
         trust = hooks.trust
         runs = f"{client.client.title} runs them once they are trusted: {trust[:1].lower()}{trust[1:]}"
-        return Hooked(name, "", (file,), (*_outcomes([file]), *notes, *((runs,) if trust else ())))
+        return Hooked(name, "", (file,), (*_outcomes([file]), note, *((runs,) if trust else ())))
 
 
 def client_with_hooks(clients: Clients, name: str) -> tuple[InstalledClient, ClientHooks]:

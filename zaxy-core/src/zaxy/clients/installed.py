@@ -74,6 +74,16 @@ class Clients:
         capture = client.capture
         return capture is not None and owner_of(self._host.roster, "capture_adapters", capture.adapter) is not None
 
+    def sources_of(self, client: Client, root: str) -> int:
+        """How many sessions this client has written in a project; 0 where no adapter is installed that reads them."""
+        if client.capture is None or not self.reads_sessions_of(client):
+            return 0
+        try:
+            adapter = self._host.get("capture_adapters", client.capture.adapter)
+            return len(list(adapter.call("sources", Path(root))))
+        except (ZaxyError, TypeError):  # its row at the doctor's says what is wrong
+            return 0
+
 
 @contextmanager
 def open_clients(stored: Stored) -> Iterator[Clients]:

@@ -10,7 +10,6 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -140,14 +139,6 @@ class Capture:
         for notice in () if self._names else self._host.notices:
             tally.problem("", notice)
         return tally.captured()
-
-    def sources(self) -> dict[str, int]:
-        """How many sources of this workspace each adapter finds; one that fails finds none."""
-        found = {}
-        for adapter in self.adapters():
-            with suppress(ZaxyError, TypeError):
-                found[adapter.name] = len(list(adapter.call("sources", Path(self.workspace.root))))
-        return found
 
     def close(self) -> None:
         self._log.close()

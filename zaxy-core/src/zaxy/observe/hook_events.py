@@ -96,19 +96,21 @@ def says_nothing(trigger: str, fields: Mapping[str, object]) -> bool:
     return trigger == "transcript-turn" and not fields.get("content")
 
 
-class Seen(NamedTuple):
+class HookEntry(NamedTuple):
     """One event that a call of a hook comes to."""
 
     trigger: str
     fields: Mapping[str, object]
 
 
-def seen_by(trigger: str, fields: Mapping[str, object], words: bool) -> list[Seen]:
+def entries_of(trigger: str, fields: Mapping[str, object], words: bool) -> list[HookEntry]:
     """What a call comes to: an event for each file that a patch changed, and with `words` the prompt as a turn."""
-    seen = [Seen(trigger, each) for each in _observations(trigger, fields)]
+    entries = [HookEntry(trigger, each) for each in _observations(trigger, fields)]
     if words and trigger == "user-prompt-submit" and fields.get("prompt"):
-        seen.append(Seen("transcript-turn", {**fields, "role": "user", "content": fields["prompt"], "prompt": None}))
-    return seen
+        entries.append(
+            HookEntry("transcript-turn", {**fields, "role": "user", "content": fields["prompt"], "prompt": None})
+        )
+    return entries
 
 
 def _observations(trigger: str, fields: Mapping[str, object]) -> list[dict[str, object]]:

@@ -69,6 +69,8 @@ class ClientPlan(NamedTuple):
     steps: tuple[str, ...]
     recorder: str = ""
     """Who records what the client does: its hooks, or capture."""
+    sessions: int = 0
+    """How many sessions the client has written here that capture could take in."""
 
 
 class Target(NamedTuple):
@@ -170,7 +172,8 @@ def plan_client(name: str, target: Target) -> ClientPlan:
         steps.append(f"Capture what {client.title} does: {resume_command(target.workspace)}")
     if installed.hooks is not None:
         edits.append(_hooks_edit(installed, installed.hooks, target, moments=recorder == CAPTURE))
-    return ClientPlan(tuple(edits), tuple(refused), tuple(steps), recorder)
+    sessions = target.clients.sources_of(client, target.workspace.root)
+    return ClientPlan(tuple(edits), tuple(refused), tuple(steps), recorder, sessions)
 
 
 def _has_capture(client: Client) -> bool:
