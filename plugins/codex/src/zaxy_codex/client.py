@@ -83,11 +83,9 @@ class Codex(FileClient):
             HookEvent("UserPromptSubmit", "user-prompt-submit"),
             HookEvent("PostToolUse", "command", "Bash"),
             HookEvent("PostToolUse", "file-edit", "apply_patch"),
-            # Its patterns know no exceptions, so memory's own tools are among these.
             HookEvent("PostToolUse", "tool-call", "^mcp__"),
             HookEvent("PreCompact", "precompact"),
             HookEvent("Stop", "transcript-turn", options=SPOKEN),
-            HookEvent("Stop", "stop"),
             # It waits no longer than that when it ends, and warns where more is asked for.
             HookEvent("SessionEnd", "stop", options=SHUTDOWN, timeout=3),
         ),

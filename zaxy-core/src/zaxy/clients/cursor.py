@@ -20,7 +20,6 @@ class CursorClient(FileClient):
             HookEvent("afterMCPExecution", "tool-call"),
             HookEvent("preCompact", "precompact"),
             HookEvent("afterAgentResponse", "transcript-turn", options=SPOKEN),
-            HookEvent("stop", "stop"),
             HookEvent("sessionEnd", "stop", options=SHUTDOWN),
         ),
         grouped=False,

@@ -23,9 +23,9 @@ class Gemini(FileClient):
             HookEvent("AfterTool", "command", SHELL),
             HookEvent("AfterTool", "file-edit", "|".join(EDITS)),
             HookEvent("AfterTool", "tool-call", all_tools_but(SHELL, *EDITS)),
-            HookEvent("PreCompress", "precompact"),
+            # Before every turn it asks itself whether to compress, and says `auto` each time: only `manual` means it.
+            HookEvent("PreCompress", "precompact", "manual"),
             HookEvent("AfterAgent", "transcript-turn", options=SPOKEN),
-            HookEvent("AfterAgent", "stop"),
             HookEvent("SessionEnd", "stop", options=SHUTDOWN),
         ),
         milliseconds=True,
