@@ -164,7 +164,11 @@ class JsonHooks:
         return self.off_key if self.off_key and json_text.value_at(text, [self.off_key]) is True else ""
 
     def is_trusted(self, handler: HookHandler, path: Path, environ: Mapping[str, str]) -> bool:
-        return True
+        return not self.skip_reason(handler, path, environ)
+
+    def skip_reason(self, handler: HookHandler, path: Path, environ: Mapping[str, str]) -> str:
+        """Why the client does not run this handler of the file at `path`; empty if it does, as far as can be known."""
+        return ""
 
     def _entry(self, event: HookEvent, command: HookCommand) -> dict[str, Any]:
         words = command.words(event)
