@@ -1,4 +1,4 @@
-"""A model on loopback that speaks three APIs and follows a script, so that whole sessions of real agents run without one.
+"""A model on loopback that speaks three APIs and follows a script, so that whole sessions of real agents can run.
 
 It keeps nothing between requests: which step comes next is how many tool results the conversation holds already.
 """
@@ -129,7 +129,7 @@ class Answers(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(body)
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, *_: object) -> None:
         pass
 
 
@@ -178,9 +178,12 @@ def messages_events(message: Json) -> list[Json]:
 
 # The Responses API
 
+TOOL_SEARCH = "tool_search"
+"""A tool without a name, which finds the tools of servers: they can be called after that."""
+
 
 def responses_events(script: Script, asked: Json) -> list[Json]:
-    results = sum(str(item.get("type", "")).endswith("_call_output") for item in asked.get("input", ()))
+    results = sum(str(item.get("type", "")).endswith("_output") for item in asked.get("input", ()))
     call = script.next_call(_offered(asked.get("tools", ())), results)
     identity = f"resp_{results}"
     usage = {"input_tokens": 10, "output_tokens": 10, "total_tokens": 20}
@@ -198,13 +201,16 @@ def _offered(tools: Sequence[Json]) -> list[str]:
     names = []
     for tool in tools:
         inner = tool.get("tools", ())
-        names += [f"{tool.get('name')}.{one.get('name')}" for one in inner] if inner else [str(tool.get("name", ""))]
+        named = str(tool.get("name") or tool.get("type"))
+        names += [f"{named}.{one.get('name')}" for one in inner] if inner else [named]
     return names
 
 
 def _call_item(name: str, arguments: Json | str, identity: str) -> Json:
     if isinstance(arguments, str):
         return {"type": "custom_tool_call", "call_id": identity, "name": name, "input": arguments}
+    if name == TOOL_SEARCH:
+        return {"type": f"{name}_call", "call_id": identity, "execution": "client", "arguments": arguments}
     namespace, _, inner = name.rpartition(".")
     spaced = {"namespace": namespace} if namespace else {}
     return {

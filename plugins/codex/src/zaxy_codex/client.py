@@ -68,7 +68,7 @@ class Codex(FileClient):
             HookEvent("UserPromptSubmit", "user-prompt-submit"),
             HookEvent("PostToolUse", "command", "Bash"),
             HookEvent("PostToolUse", "file-edit", "apply_patch"),
-            HookEvent("PostToolUse", "tool-call", "^mcp__"),
+            HookEvent("PostToolUse", "tool-call", "^mcp__", occasional=True),
             HookEvent("PreCompact", "precompact"),
             HookEvent("Stop", "transcript-turn", options=SPOKEN),
             # It waits no longer than that when it ends, and warns where more is asked for.

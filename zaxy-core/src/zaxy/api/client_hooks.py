@@ -38,6 +38,8 @@ class HookEvent:
     options: tuple[str, ...] = ()
     """Further options of `zaxy hook-event`."""
     timeout: int = TIMEOUT
+    occasional: bool = False
+    """Whether most users never have it, as where it tells only of servers that they set up themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,11 @@ class JsonHooks:
     @property
     def triggers(self) -> Sequence[str]:
         return tuple(dict.fromkeys(event.trigger for event in self.events))
+
+    @property
+    def usual_triggers(self) -> Sequence[str]:
+        """Those that everybody who works with the client can expect."""
+        return tuple(dict.fromkeys(event.trigger for event in self.events if not event.occasional))
 
     def install(self, text: str, command: HookCommand, force: bool, moments: bool) -> str:
         reason = self.invalid_reason(text)

@@ -17,7 +17,7 @@ class CursorClient(FileClient):
             HookEvent("beforeSubmitPrompt", "user-prompt-submit"),
             HookEvent("afterShellExecution", "command"),
             HookEvent("afterFileEdit", "file-edit"),
-            HookEvent("afterMCPExecution", "tool-call"),
+            HookEvent("afterMCPExecution", "tool-call", occasional=True),
             HookEvent("preCompact", "precompact"),
             HookEvent("afterAgentResponse", "transcript-turn", options=SPOKEN),
             HookEvent("sessionEnd", "stop", options=SHUTDOWN),

@@ -7,9 +7,8 @@ import re
 from zaxy.tuples import NamedTuple
 
 BEGINNING = re.compile(r"\s*(?:<untrusted_context>\s*)?Output: ")
-END = re.compile(
-    r"(?:\n(?:Error|Exit Code|Signal|Background PIDs|Process Group PGID): [^\n]*)+(?:\n</untrusted_context>)?\s*$"
-)
+LABELS = "Error|Exit Code|Signal|Background PIDs|Process Group PGID"
+END = re.compile(rf"(?:\n(?:{LABELS}): [^\n]*)+(?:\n</untrusted_context>)?\s*$")
 NO_OUTPUT = "(empty)"
 MAX_END = 4096
 """The lines behind the output are looked for in so much of the end."""
