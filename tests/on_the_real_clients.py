@@ -85,8 +85,9 @@ def write(path: Path, text: str) -> None:
 
 
 def claude_code(session: Session, model: ScriptedModel) -> list[str]:
-    session.environ.update({"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "none", "ENABLE_TOOL_SEARCH": "false"})
+    session.environ.update({"ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "none"})
     session.environ.update({"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"})
+    session.environ["ENABLE_TOOL_SEARCH"] = "false"
     allowed = ["--mcp-config", ".mcp.json", "--allowedTools", "Bash,Write,mcp__zaxy"]
     return [*node_program("@anthropic-ai/claude-code/cli-wrapper.cjs"), "-p", PROMPT, *allowed]
 
@@ -113,7 +114,8 @@ def codex(session: Session, model: ScriptedModel) -> list[str]:
     config, hooks = session.home / ".codex" / "config.toml", session.folder / ".codex" / "hooks.json"
     rows = ['model = "gpt-5.5"', 'model_provider = "scripted"', 'approval_policy = "never"']
     rows += ['sandbox_mode = "danger-full-access"', wait_for_the_server(config.read_text(encoding="utf-8"))]
-    rows += ["[model_providers.scripted]", 'name = "scripted"', f'base_url = "{model.url}/v1"', 'wire_api = "responses"']
+    rows += ["[model_providers.scripted]", 'name = "scripted"', 'wire_api = "responses"']
+    rows += [f'base_url = "{model.url}/v1"']
     rows += [f"[projects.{json.dumps(str(session.folder))}]", 'trust_level = "trusted"']
     for handler in Codex.hooks.find(hooks.read_text(encoding="utf-8")):
         rows += [f"[hooks.state.{json.dumps(key_of(handler, str(hooks)))}]"]

@@ -278,20 +278,32 @@ def test_a_watcher_that_runs_is_no_reason_to_warn(project: Project) -> None:
 
 
 def test_coverage_tells_each_kind_and_the_latest_hook(project: Project) -> None:
-    project.hook("session-start", "--source", "codex")
+    project.hook("session-start", "--source", "gemini")
     for number, words in enumerate(OBSERVING.values()):
         readiness = project.status()["capture_readiness"]
         assert readiness["status"] == ("missing" if number == 0 else "partial")
         assert readiness["active_observation_types"] == OBSERVATIONS[:number]
         assert readiness["missing_observation_types"] == OBSERVATIONS[number:]
-        project.hook(*words, "--source", "codex")
-        project.hook(*words, "--source", "codex")
+        project.hook(*words, "--source", "gemini")
+        project.hook(*words, "--source", "gemini")
     told = project.status()
     assert told["capture_readiness"]["status"] == "ready"
     assert {row["count"] for row in told["coverage"].values()} == {2}
     assert told["latest_hook_event"]["type"] == "transcript.turn"
-    assert (told["latest_hook_event"]["trigger"], told["latest_hook_event"]["source"]) == ("transcript-turn", "codex")
+    assert (told["latest_hook_event"]["trigger"], told["latest_hook_event"]["source"]) == ("transcript-turn", "gemini")
     assert told["latest_hook_event"]["citation"].startswith("eventloom://shop-default/events/")
+
+
+@pytest.mark.needs_package("codex")
+def test_codexs_users_are_ready_without_calls_of_other_servers(project: Project) -> None:
+    for type_, words in OBSERVING.items():
+        if type_ != "tool.call.completed":
+            project.hook(*words, "--source", "codex")
+    assert project.status()["capture_readiness"] == {
+        "status": "ready",
+        "active_observation_types": [type_ for type_ in OBSERVATIONS if type_ != "tool.call.completed"],
+        "missing_observation_types": [],
+    }
 
 
 def test_memorys_own_tool_calls_are_no_observation(project: Project) -> None:

@@ -44,7 +44,7 @@ def digest_of(handler: HookHandler, path: Path) -> str:
     """
     group_at, number = handler.place
     try:
-        group = json.loads(read_named_file(path, MAX_CONFIG_BYTES))["hooks"][handler.event][group_at]
+        group = json.loads(read_named_file(str(path), MAX_CONFIG_BYTES))["hooks"][handler.event][group_at]
         hook = group["hooks"][number]
         known = {name: hook[name] for name in DIGESTED if name in hook}
         if hook["type"] != "command" or hook["timeout"] < 1 or known.keys() != hook.keys():

@@ -69,7 +69,7 @@ def _asks_for_trust(home: Path, environ: Mapping[str, str]) -> bool:
 def _value_in(file: str | Path, path: list[str]) -> Any:
     """A value in a file of Gemini's, which may have comments; None where there is none."""
     try:
-        text = read_named_file(file, MAX_FILE_BYTES).decode("utf-8")
+        text = read_named_file(str(file), MAX_FILE_BYTES).decode("utf-8")
         if path:
             return edit.json.value_at(text, path)
         root = edit.json.parse(text)

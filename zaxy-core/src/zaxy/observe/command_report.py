@@ -14,13 +14,13 @@ MAX_END = 4096
 """The lines behind the output are looked for in so much of the end."""
 
 
-class Report(NamedTuple):
+class CommandReport(NamedTuple):
     output: str
     exit_code: int | None
     """It is said of a command that failed only: without it, a signal or an error the command succeeded."""
 
 
-def read_report(text: str) -> Report | None:
+def read_report(text: str) -> CommandReport | None:
     """What the report says; None for a text that is none, such as plain output."""
     begun = BEGINNING.match(text)
     ended = END.search(text, max(begun.end() - 1, len(text) - MAX_END)) if begun else None
@@ -29,4 +29,4 @@ def read_report(text: str) -> Report | None:
     output, lines = text[begun.end() : ended.start()], ended[0]
     code = re.search(r"\nExit Code: (-?\d{1,10})\s", lines)
     succeeded = not re.search(r"\n(?:Error|Signal|Exit Code): ", lines)
-    return Report("" if output == NO_OUTPUT else output, int(code[1]) if code else 0 if succeeded else None)
+    return CommandReport("" if output == NO_OUTPUT else output, int(code[1]) if code else 0 if succeeded else None)
