@@ -135,3 +135,22 @@ def test_the_command_looks_at_the_session_and_the_log_that_are_named(
     assert main(["hook-event", "stop", "--session-id", "other"]) == 0
     assert main(["capture-soak", "--eventloom-path", ".eventloom", "--session-id", "other", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["latest"]["seq"] == 1
+
+
+@pytest.mark.needs_package("codex")
+def test_a_kind_that_not_every_user_of_a_client_has_may_be_absent(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for hook in (
+        ("command", "--command", "ls"),
+        ("file-edit", "--path", "a.py"),
+        ("transcript-turn", "--role", "assistant", "--content", "Done."),
+    ):
+        assert main(["hook-event", *hook, "--source", "codex", "--strict"]) == 0
+    assert main(["capture-soak", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [lane["status"] for lane in report["lanes"]] == ["fresh", "fresh", "optional", "fresh"]
+    assert (report["missing_lanes"], report["remediation"]) == ([], [])
+    assert main(["hook-event", "session-start", "--source", "gemini", "--strict"]) == 0
+    assert main(["capture-soak", "--json"]) == 1, "Gemini's users have tool calls, and it is in use too"
+    assert json.loads(capsys.readouterr().out)["missing_lanes"] == ["tool.call.completed"]

@@ -17,6 +17,7 @@ from zaxy.clients.hook_installs import hook_install
 from zaxy.clients.installed import InstalledClient
 from zaxy.workspace import find_workspace
 from zaxy_codex.client import Codex as Client
+from zaxy_codex.trust import digest_of, key_of
 
 INSTALLED = InstalledClient("codex", Client(None), Client.hooks)  # type: ignore[arg-type]
 PROGRAM = "@openai/codex/bin/codex.js"
@@ -99,6 +100,20 @@ def test_codex_reads_every_hook_without_a_warning_and_runs_them_once_trusted(cod
     codex.trust({hook["key"]: hook["currentHash"] for hook in told["hooks"]})
     assert {hook["trustStatus"] for hook in codex.listed()["hooks"]} == {"trusted"}
     assert codex.status() == "installed"
+
+
+def test_a_hook_that_changed_since_it_was_trusted_is_skipped_by_codex_and_hook_status_says_so(codex: Codex) -> None:
+    path = codex.project / ".codex" / "hooks.json"
+    assert main(["hooks", "codex", "--output", str(path)]) == 0
+    hashes = {hook["key"]: hook["currentHash"] for hook in codex.listed()["hooks"]}
+    ours = Client.hooks.find(path.read_text())
+    assert {key_of(handler, str(path)): digest_of(handler, path) for handler in ours} == hashes
+    codex.trust(hashes)
+    path.write_text(path.read_text().replace('"timeout": 3', '"timeout": 2'))
+    statuses = [hook["trustStatus"] for hook in codex.listed()["hooks"]]
+    assert sorted(set(statuses)) == ["modified", "trusted"]
+    assert statuses.count("modified") == 1
+    assert codex.status() == "not_trusted"
 
 
 def test_a_hook_of_the_users_own_stays_trusted(codex: Codex) -> None:

@@ -79,7 +79,6 @@ TOLD: dict[str, dict[tuple[str, str], dict[str, Any]]] = {
         ("afterMCPExecution", ""): {"tool_name": "search", "tool_input": '{"q":"x"}', "result_json": "{}"},
         ("preCompact", ""): {"trigger": "auto"},
         ("afterAgentResponse", ""): {"text": "All done."},
-        ("stop", ""): {"status": "completed", "loop_count": 0},
         ("sessionEnd", ""): {"reason": "completed"},
     },
     "gemini": {
@@ -96,7 +95,7 @@ TOLD: dict[str, dict[tuple[str, str], dict[str, Any]]] = {
             "tool_response": {},
         },
         ("AfterTool", "google_web_search"): {**BASE, "tool_input": {"query": "x"}, "tool_response": {}},
-        ("PreCompress", ""): {**BASE, "trigger": "auto"},
+        ("PreCompress", "manual"): {**BASE, "trigger": "manual"},
         ("AfterAgent", ""): {**BASE, "prompt": "hi", "prompt_response": "All done.", "stop_hook_active": False},
         ("SessionEnd", ""): {**BASE, "reason": "exit"},
     },
@@ -214,6 +213,11 @@ def test_every_hook_runs_as_the_client_runs_it_and_records_silently(client: Json
     assert not list(project.rglob("harm")), "a shell has read the path"
 
 
+def test_geminis_question_whether_to_compress_is_no_boundary() -> None:
+    hooks = [h for h in read_as_client(with_hooks("", GEMINI, COMMAND), GEMINI) if h.event == "PreCompress"]
+    assert [matches(GEMINI, h.matcher, trigger) for h in hooks for trigger in ("manual", "auto")] == [True, False]
+
+
 @posix
 def test_a_patch_of_codex_is_one_edit_for_each_file(project: Path) -> None:
     assert zaxy("codex", "--output", ".codex/hooks.json") == 0
@@ -321,7 +325,7 @@ def test_geminis_timeouts_are_milliseconds_and_cursors_file_has_a_version() -> N
     assert gemini["hooks"]["PreCompress"][0]["hooks"][0]["timeout"] == 10_000
     cursor = json.loads(with_hooks("", CURSOR, COMMAND))
     assert cursor["version"] == 1
-    assert set(cursor["hooks"]["stop"][0]) == {"command", "timeout"}
+    assert set(cursor["hooks"]["sessionEnd"][0]) == {"command", "timeout"}
 
 
 @pytest.mark.parametrize("tool", ["Bash", "Edit", "Write", "MultiEdit", "NotebookEdit", "Read", "mcp__x__y", "EditX"])
@@ -400,7 +404,7 @@ def test_codexs_other_hooks_keep_their_numbers() -> None:
         hooks = json.loads(merged)["hooks"]
         assert hooks["Stop"][0] == mine
         assert hooks["SessionStart"][:2] == [mine, mine]
-        assert len(hooks["Stop"]) == 3
+        assert len(hooks["Stop"]) == 2
         assert without_hooks(merged, CODEX) == text
 
 

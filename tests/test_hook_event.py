@@ -176,6 +176,30 @@ def test_what_was_said_in_a_turn_is_kept_whole(client: Client) -> None:
     assert (payload["role"], payload["content"], payload["turn_index"]) == ("assistant", said, 12)
 
 
+def test_calls_of_memorys_own_tools_are_left_to_its_server(client: Client) -> None:
+    cursor = {"hook_event_name": "afterMCPExecution", "tool_name": "memory_query", "tool_input": "{}"}
+    for told, source in (
+        ({"hook_event_name": "PostToolUse", "tool_name": "mcp__zaxy__memory_query"}, "codex"),
+        ({**cursor, "mcp_server_name": "zaxy"}, "cursor"),
+        ({"tool_name": "mcp_zaxy_memory_query", "mcp_context": {"server_name": "zaxy"}}, "gemini"),
+    ):
+        client.silently("tool-call", "--source", source, "--stdin-json", stdin=json.dumps(told))
+    assert not client.eventloom.exists()
+    client.silently(
+        *("tool-call", "--source", "cursor", "--stdin-json"), stdin=json.dumps({**cursor, "mcp_server_name": "acme"})
+    )
+    assert client.last_payload()["tool_name"] == "memory_query"
+    assert client.errors() == []
+
+
+def test_the_names_of_arguments_stay_also_where_they_name_secrets(client: Client) -> None:
+    for keys in (["api_key", "query"], ["password", "token"], ["x-api-key", "zone"]):
+        client.silently("tool-call", "--tool-name", "x", "--arguments-json", json.dumps(dict.fromkeys(keys, "v")))
+        record = client.records()[-1]
+        assert record["payload"]["argument_keys"] == keys
+        assert "redacted" not in record
+
+
 # What is never kept
 
 

@@ -14,6 +14,7 @@ from zaxy.observe.hook_events import (
     bounded,
     excerpt,
     fields_of,
+    is_own_call,
     known_trigger,
     payload_of,
     reminder_class,
@@ -79,6 +80,49 @@ def test_the_inputs_of_the_clients_are_understood(
     payload = payload_of(trigger, read(data))
     assert {field: payload.get(field) for field in expected} == expected
     assert payload["source"] == "unknown"
+
+
+REPORT = "<untrusted_context>\nOutput: {}\nProcess Group PGID: 7\n</untrusted_context>"
+
+
+@pytest.mark.parametrize(
+    ("printed", "stdout", "exit_code"),
+    [
+        (REPORT.format("3 passed"), "3 passed", 0),
+        (REPORT.format("1 failed\nExit Code: 2"), "1 failed", 2),
+        (REPORT.format("Exit Code: 7\ndone"), "Exit Code: 7\ndone", 0),
+        (REPORT.format("(empty)\nExit Code: 1"), None, 1),
+        (REPORT.format("half\nSignal: 15"), "half", None),
+        ("Output: a line of the program's own", "Output: a line of the program's own", None),
+    ],
+)
+def test_a_commands_report_for_the_model_is_taken_apart(
+    printed: str, stdout: str | None, exit_code: int | None
+) -> None:
+    told = {"tool_name": "run", "tool_input": {"command": "make"}, "tool_response": {"llmContent": printed}}
+    payload = payload_of("command", read(told, "gemini"))
+    assert (payload["command"], payload.get("stdout"), payload.get("exit_code")) == ("make", stdout, exit_code)
+
+
+@pytest.mark.parametrize(
+    ("fields", "own"),
+    [
+        ({"tool_name": "mcp__zaxy__memory_query"}, True),
+        ({"tool_name": "mcp_zaxy_memory_query"}, True),
+        ({"tool_name": "MCP:zaxy:memory_query"}, True),
+        ({"tool_name": "zaxy.memory_query"}, True),
+        ({"tool_name": "memory_query", "server": "zaxy"}, True),
+        ({"tool_name": "memory_query"}, False),
+        ({"tool_name": "memory_query", "server": "acme"}, False),
+        ({"tool_name": "mcp_zaxy_tools_query", "server": "zaxy_tools"}, False),
+        ({"tool_name": "mcp__zaxy_tools__query"}, False),
+        ({"tool_name": "mcp__acme__zaxy"}, False),
+        ({"tool_name": "zaxy_report"}, False),
+    ],
+)
+def test_a_tool_is_memorys_own_if_it_is_of_its_server(fields: dict[str, object], own: bool) -> None:
+    assert is_own_call("tool-call", fields) is own
+    assert not is_own_call("command", fields)
 
 
 def test_a_text_without_end_is_bounded_before_it_is_searched_for_secrets() -> None:

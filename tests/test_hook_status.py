@@ -58,6 +58,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     for variable in ("EVENTLOOM_PATH", "EVENTLOOM_THREAD", "ZAXY_DOMAIN"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex-home"))
+    monkeypatch.setenv("GEMINI_CLI_TRUST_WORKSPACE", "true")
     folder = tmp_path / "shop"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -146,6 +147,34 @@ def test_a_project_that_was_moved_is_told(project: Project, monkeypatch: pytest.
     assert "another log" in project.client("cursor")["message"]
 
 
+def test_gemini_runs_hooks_only_in_a_folder_that_is_trusted(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = project.folder.parent / "home"
+    (home / ".gemini").mkdir(parents=True)
+    trusted = home / ".gemini" / "trustedFolders.json"
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("GEMINI_CLI_TRUST_WORKSPACE")
+    project.install("gemini", ".gemini/settings.json")
+    row = project.client("gemini")
+    assert (row["status"], row["installed"]) == ("not_trusted", True)
+    assert row["message"] == "installed, in a folder that is not trusted: Gemini CLI skips 8 of 8 hooks"
+    assert "/permissions trust" in row["action"]
+    inside, around = str(project.folder), str(project.folder.parent)
+    for rules, status in (
+        ({inside: "TRUST_FOLDER"}, "installed"),
+        ({around: "TRUST_FOLDER"}, "installed"),
+        ({f"{inside}/deeper": "TRUST_FOLDER"}, "not_trusted"),
+        ({f"{inside}/deeper": "TRUST_PARENT"}, "installed"),
+        ({around: "TRUST_FOLDER", inside: "DO_NOT_TRUST"}, "not_trusted"),
+        ([inside], "not_trusted"),
+    ):
+        trusted.write_text("// mine\n" + json.dumps(rules))
+        assert project.client("gemini")["status"] == status, rules
+    (home / ".gemini" / "settings.json").write_text('{"security": {"folderTrust": {"enabled": false}}}')
+    assert project.client("gemini")["status"] == "installed"
+    monkeypatch.setenv("GEMINI_CLI_TRUST_WORKSPACE", "false")
+    assert project.client("gemini")["status"] == "not_trusted"
+
+
 def test_a_missing_moment_is_told(project: Project) -> None:
     path = project.install("gemini", ".gemini/settings.json")
     config = json.loads(path.read_text())
@@ -161,15 +190,14 @@ def test_a_missing_moment_is_told(project: Project) -> None:
 def trust(project: Project, path: Path, skip: int = 0) -> None:
     """Note what Codex notes when its user trusts hooks."""
     from zaxy_codex.client import Codex
+    from zaxy_codex.trust import digest_of, key_of
 
     home = Path(os.environ["CODEX_HOME"])
     home.mkdir(exist_ok=True)
-    names = {"SessionStart": "session_start", "UserPromptSubmit": "user_prompt_submit", "PostToolUse": "post_tool_use"}
-    names |= {"PreCompact": "pre_compact", "Stop": "stop", "SessionEnd": "session_end"}
     rows = ['model = "gpt-5"']
     for handler in Codex.hooks.find(path.read_text())[skip:]:
-        key = f"{path}:{names[handler.event]}:{handler.place[0]}:{handler.place[1]}"
-        rows += [f"[hooks.state.{json.dumps(key)}]", f'trusted_hash = "sha256:{"0" * 64}"']
+        rows += [f"[hooks.state.{json.dumps(key_of(handler, str(path)))}]"]
+        rows += [f'trusted_hash = "{digest_of(handler, path)}"']
     (home / "config.toml").write_text("\n".join(rows))
 
 
@@ -178,12 +206,20 @@ def test_codexs_hooks_count_once_they_are_trusted(project: Project) -> None:
     path = project.install("codex", ".codex/hooks.json")
     row = project.client("codex")
     assert (row["installed"], row["status"]) == (True, "not_trusted")
-    assert row["message"] == "installed, not yet trusted: Codex skips 9 of 9 hooks"
+    assert row["message"] == "installed, not yet trusted: Codex skips 8 of 8 hooks"
     assert "/hooks" in row["action"]
     trust(project, path, skip=2)
-    assert project.client("codex")["message"].endswith("Codex skips 2 of 9 hooks")
+    assert project.client("codex")["message"].endswith("Codex skips 2 of 8 hooks")
     trust(project, path)
     assert project.client("codex")["status"] == "installed"
+    text = path.read_text()
+    path.write_text(text.replace('"timeout": 3', '"timeout": 2'))
+    row = project.client("codex")
+    assert (row["status"], row["message"]) == (
+        "not_trusted",
+        "installed, changed since they were trusted: Codex skips 1 of 8 hooks",
+    )
+    path.write_text(text)
     config = Path(os.environ["CODEX_HOME"], "config.toml")
     config.write_text(config.read_text() + "\nenabled = false\n")
     assert project.client("codex")["status"] == "not_trusted"
@@ -242,20 +278,32 @@ def test_a_watcher_that_runs_is_no_reason_to_warn(project: Project) -> None:
 
 
 def test_coverage_tells_each_kind_and_the_latest_hook(project: Project) -> None:
-    project.hook("session-start", "--source", "codex")
+    project.hook("session-start", "--source", "gemini")
     for number, words in enumerate(OBSERVING.values()):
         readiness = project.status()["capture_readiness"]
         assert readiness["status"] == ("missing" if number == 0 else "partial")
         assert readiness["active_observation_types"] == OBSERVATIONS[:number]
         assert readiness["missing_observation_types"] == OBSERVATIONS[number:]
-        project.hook(*words, "--source", "codex")
-        project.hook(*words, "--source", "codex")
+        project.hook(*words, "--source", "gemini")
+        project.hook(*words, "--source", "gemini")
     told = project.status()
     assert told["capture_readiness"]["status"] == "ready"
     assert {row["count"] for row in told["coverage"].values()} == {2}
     assert told["latest_hook_event"]["type"] == "transcript.turn"
-    assert (told["latest_hook_event"]["trigger"], told["latest_hook_event"]["source"]) == ("transcript-turn", "codex")
+    assert (told["latest_hook_event"]["trigger"], told["latest_hook_event"]["source"]) == ("transcript-turn", "gemini")
     assert told["latest_hook_event"]["citation"].startswith("eventloom://shop-default/events/")
+
+
+@pytest.mark.needs_package("codex")
+def test_codexs_users_are_ready_without_calls_of_other_servers(project: Project) -> None:
+    for type_, words in OBSERVING.items():
+        if type_ != "tool.call.completed":
+            project.hook(*words, "--source", "codex")
+    assert project.status()["capture_readiness"] == {
+        "status": "ready",
+        "active_observation_types": [type_ for type_ in OBSERVATIONS if type_ != "tool.call.completed"],
+        "missing_observation_types": [],
+    }
 
 
 def test_memorys_own_tool_calls_are_no_observation(project: Project) -> None:

@@ -109,6 +109,24 @@ def test_the_eighth_event_since_memory_was_used_leaves_one(shop: Shop) -> None:
     assert shop.reasons() == ["stale_memory_activity"]
 
 
+def test_the_eighth_prompt_of_a_session_without_memory_leaves_one(shop: Shop) -> None:
+    def long() -> int:
+        return shop.reasons().count("long_session")
+
+    for _ in range(6):
+        shop.hook("user-prompt-submit", "--prompt", "Rename it.")
+    shop.hook("session-start")
+    for _ in range(7):
+        shop.hook("user-prompt-submit", "--prompt", "Rename it.")
+        shop.hook("stop")
+    assert long() == 0, "those of the session before do not count"
+    shop.hook("user-prompt-submit", "--prompt", "Rename it.")
+    assert long() == 1
+    shop.use()
+    shop.hook("user-prompt-submit", "--prompt", "Rename it.")
+    assert long() == 1
+
+
 def test_what_zaxy_writes_for_itself_and_heartbeats_do_not_count(shop: Shop) -> None:
     shop.use()
     for _ in range(20):

@@ -26,7 +26,6 @@ class ClaudeCode(FileClient):
             HookEvent("PostToolUseFailure", "tool-call", all_tools_but(SHELL)),
             HookEvent("PreCompact", "precompact"),
             HookEvent("Stop", "transcript-turn", options=SPOKEN),
-            HookEvent("Stop", "stop"),
             HookEvent("SessionEnd", "stop", options=SHUTDOWN),
         ),
         exec_form=True,

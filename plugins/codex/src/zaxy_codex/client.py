@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,10 +17,10 @@ from zaxy.api import (
     JsonHooks,
     ServerEntry,
     edit,
-    read_named_file,
 )
 from zaxy.api.client_hooks import SHUTDOWN, SPOKEN, shell_line
 from zaxy.api.clients import TextEditor
+from zaxy_codex.trust import CHANGED, NOT_YET, digest_of, hook_states, key_of
 
 KNOWN_KEYS = {"description", "hooks"}
 
@@ -44,30 +42,17 @@ class CodexHooks(JsonHooks):
             return f"Codex takes plain JSON only, without comments: {error}"
         return ""
 
-    def is_trusted(self, handler: HookHandler, path: Path, environ: Mapping[str, str]) -> bool:
-        """Whether Codex has noted that the user trusts it. Only Codex knows that the note is of the same command."""
-        event = re.sub(r"(?<!^)(?=[A-Z])", "_", handler.event).lower()
-        group, number = handler.place
-        states = _states(environ)
-        for file in {os.path.abspath(path), os.path.realpath(path)}:
-            state = states.get(f"{file}:{event}:{group}:{number}")
-            if isinstance(state, dict) and state.get("trusted_hash") and state.get("enabled") is not False:
-                return True
-        return False
-
-
-MAX_CONFIG_BYTES = 16 << 20
-
-
-def _states(environ: Mapping[str, str]) -> dict[str, Any]:
-    home = environ.get("CODEX_HOME") or os.path.join(environ.get("HOME") or os.path.expanduser("~"), ".codex")
-    try:
-        config = read_named_file(os.path.join(home, "config.toml"), MAX_CONFIG_BYTES).decode("utf-8")
-        hooks = tomllib.loads(config).get("hooks", {})
-    except (OSError, ValueError, RecursionError):
-        return {}
-    states = hooks.get("state") if isinstance(hooks, dict) else None
-    return states if isinstance(states, dict) else {}
+    def skip_reason(self, handler: HookHandler, path: Path, environ: Mapping[str, str]) -> str:
+        states = hook_states(environ)
+        files = dict.fromkeys((os.path.abspath(path), os.path.realpath(path)))
+        noted = [state for file in files if isinstance(state := states.get(key_of(handler, file)), dict)]
+        trusted = [state["trusted_hash"] for state in noted if state.get("trusted_hash")]
+        if not trusted:
+            return NOT_YET
+        if any(state.get("enabled") is False for state in noted):
+            return "turned off in /hooks"
+        digest = digest_of(handler, path)
+        return "" if not digest or digest in trusted else CHANGED
 
 
 class Codex(FileClient):
@@ -83,11 +68,9 @@ class Codex(FileClient):
             HookEvent("UserPromptSubmit", "user-prompt-submit"),
             HookEvent("PostToolUse", "command", "Bash"),
             HookEvent("PostToolUse", "file-edit", "apply_patch"),
-            # Its patterns know no exceptions, so memory's own tools are among these.
-            HookEvent("PostToolUse", "tool-call", "^mcp__"),
+            HookEvent("PostToolUse", "tool-call", "^mcp__", occasional=True),
             HookEvent("PreCompact", "precompact"),
             HookEvent("Stop", "transcript-turn", options=SPOKEN),
-            HookEvent("Stop", "stop"),
             # It waits no longer than that when it ends, and warns where more is asked for.
             HookEvent("SessionEnd", "stop", options=SHUTDOWN, timeout=3),
         ),

@@ -100,6 +100,7 @@ HOOK_FIELDS = {
     "prompt": ("prompt",),
     "content": ("last_assistant_message",),
     "tool_name": ("tool_name",),
+    "server": ("server",),
     "arguments": ("tool_input",),
     "response": ("tool_response", "tool_output"),
     "error": ("error",),

@@ -38,6 +38,8 @@ class HookEvent:
     options: tuple[str, ...] = ()
     """Further options of `zaxy hook-event`."""
     timeout: int = TIMEOUT
+    occasional: bool = False
+    """Whether most users never have it, as where it tells only of servers that they set up themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,11 @@ class JsonHooks:
     def triggers(self) -> Sequence[str]:
         return tuple(dict.fromkeys(event.trigger for event in self.events))
 
+    @property
+    def usual_triggers(self) -> Sequence[str]:
+        """Those that everybody who works with the client can expect."""
+        return tuple(dict.fromkeys(event.trigger for event in self.events if not event.occasional))
+
     def install(self, text: str, command: HookCommand, force: bool, moments: bool) -> str:
         reason = self.invalid_reason(text)
         if reason:
@@ -164,7 +171,11 @@ class JsonHooks:
         return self.off_key if self.off_key and json_text.value_at(text, [self.off_key]) is True else ""
 
     def is_trusted(self, handler: HookHandler, path: Path, environ: Mapping[str, str]) -> bool:
-        return True
+        return not self.skip_reason(handler, path, environ)
+
+    def skip_reason(self, handler: HookHandler, path: Path, environ: Mapping[str, str]) -> str:
+        """Why the client does not run this handler of the file at `path`; empty if it does, as far as can be known."""
+        return ""
 
     def _entry(self, event: HookEvent, command: HookCommand) -> dict[str, Any]:
         words = command.words(event)

@@ -101,11 +101,21 @@ def _judged(
     if missing:
         return Install(client.name, PARTLY, file, f"no handler for {', '.join(sorted(missing))}", again)
     path = Path(workspace.root, file)
-    skipped = sum(not hooks.is_trusted(handler, path, environ) for handler in ours)
+    skipped = [handler for handler in ours if not hooks.is_trusted(handler, path, environ)]
     if skipped:
-        message = f"installed, not yet trusted: {client.client.title} skips {skipped} of {len(ours)} hooks"
+        reasons = ", ".join(dict.fromkeys(_skip_reason(hooks, handler, path, environ) for handler in skipped))
+        message = f"installed, {reasons}: {client.client.title} skips {len(skipped)} of {len(ours)} hooks"
         return Install(client.name, NOT_TRUSTED, file, message, hooks.trust)
     return Install(client.name, INSTALLED, file, f"{len(ours)} handlers")
+
+
+def _skip_reason(hooks: ClientHooks, handler: HookHandler, path: Path, environ: Mapping[str, str]) -> str:
+    """Why a client skips it. Hooks that are no `JsonHooks` cannot say."""
+    try:
+        reason = hooks.skip_reason(handler, path, environ)  # type: ignore[attr-defined]
+    except (AttributeError, ZaxyError):
+        reason = ""
+    return reason or "not yet trusted"
 
 
 def _broken(handler: HookHandler, workspace: Workspace) -> str:

@@ -6,6 +6,7 @@ import os
 from contextlib import closing
 from typing import Any, NamedTuple
 
+from zaxy.clients.expected_kinds import expected_kinds
 from zaxy.clients.hook_installs import INSTALLED, NOT_INSTALLED, Install, hook_installs
 from zaxy.clients.installed import Clients, open_clients
 from zaxy.eventloom.opening import open_event_log
@@ -75,8 +76,11 @@ def hook_status(workspace: Workspace) -> HookStatus:
     watched = watching(workspace)
     with open_clients(workspace.stored_settings()) as clients:
         installs = [_with_capture(row, clients, watched, workspace) for row in hook_installs(clients, workspace)]
-    with closing(open_event_log(workspace)) as log:
-        return HookStatus(workspace, tuple(installs), watched, workspace_coverage(log))
+        with closing(open_event_log(workspace)) as log:
+            coverage = workspace_coverage(log)
+        expected = expected_kinds(clients, workspace, coverage.sources)
+    in_order = tuple(type_ for type_ in OBSERVATIONS if type_ in expected)
+    return HookStatus(workspace, tuple(installs), watched, coverage._replace(expected=in_order))
 
 
 def _seen(seen: Seen | None) -> str:

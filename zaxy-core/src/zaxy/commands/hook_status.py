@@ -6,7 +6,9 @@ import json
 
 import typer
 
+from zaxy.clients.expected_kinds import expected_kinds
 from zaxy.clients.hook_status import hook_status
+from zaxy.clients.installed import open_clients
 from zaxy.commands import command, new_app
 from zaxy.commands.doors import session_of
 from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
@@ -34,6 +36,12 @@ def capture_soak(
     as_json: AsJson = False,
 ) -> None:
     found = find_workspace(workspace, eventloom_path)
-    report = self_test(open_event_log(found), session_of(session_id, found), watching(found))
+    with open_clients(found.stored_settings()) as clients:
+        report = self_test(
+            open_event_log(found),
+            session_of(session_id, found),
+            watching(found),
+            expected=lambda sources: expected_kinds(clients, found, sources),
+        )
     say(json.dumps(report.as_dict(), indent=2, ensure_ascii=False) if as_json else report.page())
     raise typer.Exit(0 if report.passed else 1)

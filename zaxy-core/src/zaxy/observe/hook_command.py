@@ -63,6 +63,8 @@ class HookCall(NamedTuple):
             trigger = hook_events.meant_trigger(trigger, fields)
             if not self.strict and hook_events.says_nothing(trigger, fields):
                 return None
+        if not self.strict and hook_events.is_own_call(trigger, fields):
+            return None
         workspace = self.workspace()
         recording = read_recording(workspace.eventloom)
         recorder = recording.recorder_now(str(fields.get("source", "")))

@@ -10,6 +10,7 @@ import json
 import re
 
 from zaxy.errors import InvalidRequest
+from zaxy.observe.command_report import read_report
 from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -94,6 +95,23 @@ def meant_trigger(trigger: str, fields: Mapping[str, object]) -> str:
 def says_nothing(trigger: str, fields: Mapping[str, object]) -> bool:
     """Whether a turn ended without a word, as one that was interrupted does."""
     return trigger == "transcript-turn" and not fields.get("content")
+
+
+def is_own_call(trigger: str, fields: Mapping[str, object]) -> bool:
+    """Whether a tool of Zaxy's own server was called, which that server records itself.
+
+    The name of a tool alone does not say so: `memory_query` may be another server's.
+    """
+    if trigger != "tool-call":
+        return False
+    if fields.get("server"):
+        return str(fields["server"]) == OWN_SERVER
+    return re.match(OWN_TOOL, str(fields.get("tool_name", "")), re.IGNORECASE) is not None
+
+
+OWN_SERVER = "zaxy"
+OWN_TOOL = r"(?:mcp__)?zaxy(?:__|[./:])|mcp_zaxy_|mcp:zaxy:"
+"""How clients write a tool of it: `mcp__zaxy__x`, `mcp_zaxy_x`, `MCP:zaxy:x`, `zaxy__x`, `zaxy.x`, `zaxy/x`."""
 
 
 class HookEntry(NamedTuple):
@@ -209,6 +227,8 @@ def fields_of(data: object, places: Mapping[str, Sequence[str]]) -> dict[str, ob
         fields["result_summary"] = shape_of(response)
     if fields["exit_code"] is None:
         fields["exit_code"] = _exit_code(found["error"])
+    if report := read_report(str(fields["stdout"] or "")):
+        fields |= {"stdout": report.output, "exit_code": report.exit_code}
     if fields["tool_name"] == PATCH_TOOL:
         inputs = arguments if isinstance(arguments, dict) else {}
         fields["edits"] = patched_files(_first_text(inputs.get("command"), inputs.get("input")) or "")

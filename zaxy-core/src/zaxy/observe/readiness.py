@@ -46,13 +46,21 @@ class Coverage(NamedTuple):
     """Sessions whose log could not be read to its end."""
     subagents: int = 0
     """How many sessions of subagents there are."""
+    expected: tuple[str, ...] = OBSERVATIONS
+    """What the clients in use give everybody who works with them."""
+
+    @property
+    def sources(self) -> set[str]:
+        """The clients that the newest of each kind came from, and the last hook."""
+        latest = [self.latest_hook] if self.latest_hook else []
+        return {seen.source for seen in (*self.observed.values(), *latest)}
 
     @property
     def missing(self) -> list[str]:
-        return [type_ for type_ in OBSERVATIONS if type_ not in self.observed]
+        return [type_ for type_ in self.expected if type_ not in self.observed]
 
     def readiness(self) -> dict[str, Any]:
-        """`ready` if every kind of observation was seen, `partial` if some were, `missing` if none was."""
+        """`ready` if every kind that is expected was seen, `partial` if some were, `missing` if none was."""
         status = "ready" if not self.missing else "partial" if self.observed else "missing"
         return {
             "status": status,

@@ -26,7 +26,7 @@ STALE_EVENTS = 8
 LONG_SESSION_TURNS = 8
 LONG_RUN_MS = 5 * 60 * 1000
 BOUNDARIES = ("session-start", "resume", "precompact")
-HEARTBEAT = "heartbeat"
+HEARTBEAT, PROMPT = "heartbeat", "user-prompt-submit"
 FIRST_LOOK = 1 << 16
 FARTHEST_LOOK = 1 << 22
 """So much of the log's end is looked at, at most: some ten thousand events, in about 3 ms."""
@@ -38,14 +38,18 @@ _OWN = b'\n{"actor":"zaxy",'
 """How each of Zaxy's own lines begins: `actor` is the first key of a record, and a line end never stands within one."""
 _USED = tuple(b'"type":"%b"%b' % (used.encode(), _END) for used in USES)
 _REMINDED = b'"type":"%b"%b' % (TYPE.encode(), _END)
+_PROMPTED = b'"type":"hook.user_prompt_submitted"%b\n' % _END
+_BEGUN = b'"type":"hook.session_started"%b\n' % _END
 _HEARTBEAT = b'"type":"hook.heartbeat"%b\n' % _END
 
 
 class Unused:
     """What the end of a log tells about the time since memory was last used."""
 
-    def __init__(self, events: int, reasons: frozenset[str]) -> None:
+    def __init__(self, events: int, reasons: frozenset[str], prompts: int = 0) -> None:
         self.events = events
+        self.prompts = prompts
+        """How many of them are prompts, since a session of the client began."""
         self.reasons = reasons
         """Why there were reminders since."""
 
@@ -54,10 +58,11 @@ def due_reason(trigger: str, payload: Mapping[str, object], unused: Unused) -> s
     """Why a reminder is due with this hook; empty if none is."""
     if trigger == HEARTBEAT:
         return ""
+    turns = unused.prompts + 1 if trigger == PROMPT else 0
     applies = {
         "status_question": payload.get("reminder_class") == "status_question",
         "context_boundary": trigger in BOUNDARIES or _number(payload, "duration_ms") >= LONG_RUN_MS,
-        "long_session": _number(payload, "turn_count") >= LONG_SESSION_TURNS,
+        "long_session": max(_number(payload, "turn_count"), turns) >= LONG_SESSION_TURNS,
         "stale_memory_activity": unused.events + 1 >= STALE_EVENTS,
     }
     return next((reason for reason in MESSAGES if applies[reason] and reason not in unused.reasons), "")
@@ -117,7 +122,8 @@ def _unused_in(data: bytes) -> Unused:
     """`data` begins with the line end before its first line."""
     lines = max(0, data.count(b"\n") - 1)
     events = lines - data.count(_OWN) - data.count(_HEARTBEAT)
-    return Unused(max(0, events), frozenset(_reasons(data)))
+    prompts = data.count(_PROMPTED, max(0, data.rfind(_BEGUN)))
+    return Unused(max(0, events), frozenset(_reasons(data)), prompts)
 
 
 def _reasons(data: bytes) -> Iterator[str]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Set
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from zaxy.eventloom.citation import Citation
 from zaxy.eventloom.event_log import EventLog
 from zaxy.extract.observations import OBSERVATIONS
-from zaxy.observe.readiness import Seen, Watching, age_seconds, coverage
+from zaxy.observe.readiness import Coverage, Seen, Watching, age_seconds, coverage
 
 WINDOW_S = 30 * 60
-FRESH, STALE, MISSING = "fresh", "stale", "missing"
+FRESH, STALE, MISSING, OPTIONAL = "fresh", "stale", "missing", "optional"
+"""`optional`: it is not there, and the clients that are in use need not give it."""
 PASS, FAIL = "pass", "fail"
 TO_SEE = {
     "command.completed": "let the agent run a command",
@@ -32,7 +34,7 @@ class ObservationKind(NamedTuple):
 
     @property
     def remediation(self) -> str:
-        if self.status == FRESH:
+        if self.status in (FRESH, OPTIONAL):
             return ""
         if self.status == STALE:
             return f"Nothing new for {(self.age_s or 0) / 60:.0f} minutes: {TO_SEE[self.type]}, and look again."
@@ -58,7 +60,7 @@ class SelfTest(NamedTuple):
 
     @property
     def passed(self) -> bool:
-        return all(lane.status == FRESH for lane in self.lanes) and not self.watching.stopped
+        return all(lane.status in (FRESH, OPTIONAL) for lane in self.lanes) and not self.watching.stopped
 
     @property
     def remediation(self) -> list[str]:
@@ -97,17 +99,36 @@ class SelfTest(NamedTuple):
         )
 
 
-def self_test(log: EventLog, session: str, watching: Watching, now: datetime | None = None) -> SelfTest:
-    """Each kind of observation was seen within the last 30 minutes, and a watcher that is configured runs."""
+Expected = Callable[[Set[str]], Set[str]]
+"""Which kinds the clients with these sources give everybody who works with them."""
+
+
+def everything(_: Set[str]) -> Set[str]:
+    return set(OBSERVATIONS)
+
+
+def self_test(
+    log: EventLog,
+    session: str,
+    watching: Watching,
+    now: datetime | None = None,
+    *,
+    expected: Expected = everything,
+) -> SelfTest:
+    """Each kind that the clients in use give was seen within the last 30 minutes, and a watcher that is configured
+    runs. In use are those that something was seen of in that time."""
     now = now or datetime.now(UTC)
     head = log.head(session)
-    observed = coverage(log, [session]).observed if head else {}
-    lanes = tuple(_lane(type_, observed.get(type_), now) for type_ in OBSERVATIONS)
+    covered = coverage(log, [session]) if head else Coverage({}, None, 0)
+    seen = [*covered.observed.values(), *([covered.latest_hook] if covered.latest_hook else [])]
+    kinds = expected({each.source for each in seen if age_seconds(each.time, now) <= WINDOW_S})
+    lanes = tuple(_lane(type_, covered.observed.get(type_), now, is_expected=type_ in kinds) for type_ in OBSERVATIONS)
     return SelfTest(session, head.seq if head else 0, head.hash if head else "", lanes, watching)
 
 
-def _lane(type_: str, seen: Seen | None, now: datetime) -> ObservationKind:
-    if seen is None:
-        return ObservationKind(type_, MISSING, None, None)
-    age = age_seconds(seen.time, now)
-    return ObservationKind(type_, FRESH if age <= WINDOW_S else STALE, seen, age)
+def _lane(type_: str, seen: Seen | None, now: datetime, *, is_expected: bool) -> ObservationKind:
+    age = age_seconds(seen.time, now) if seen else None
+    if age is not None and age <= WINDOW_S:
+        return ObservationKind(type_, FRESH, seen, age)
+    absent = STALE if seen else MISSING
+    return ObservationKind(type_, absent if is_expected else OPTIONAL, seen, age)

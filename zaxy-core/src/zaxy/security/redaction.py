@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 NAMING_KEYS = ("name", "key", "header", "variable", "Name", "Key")
 VALUE_KEYS = ("value", "Value")
+LIST_OF_NAMES = "argument_keys"
+"""A tool call's names without their values: `["token", "query"]` holds no token."""
 MAX_POINTERS_CHARS = 4 << 20
 """The bound for all pointers of a payload together. After that, pointers are empty."""
 
@@ -141,7 +143,8 @@ def _redacted_copy(payload: JsonObject, found: list[Redacted]) -> dict[str, Any]
                 stack.append(_Copying(value, new, _members_of(value, named), str(name), {}))
             elif isinstance(value, (list, tuple)):
                 new = []
-                stack.append(_Copying(value, new, _items_of(value, named), str(name), {}))
+                items = _names_of(value) if key == LIST_OF_NAMES else _items_of(value, named)
+                stack.append(_Copying(value, new, items, str(name), {}))
             if kinds:
                 pointer = _pointer(stack, copying, str(name)) if room > 0 else ""
                 room -= len(pointer)
@@ -187,6 +190,10 @@ def _items_of(value: list[Any] | tuple[Any, ...], inherited: SecretName | None) 
         if isinstance(item, str):
             last = item[:64]
             command = f"{command} {last}" if number < 3 else command
+
+
+def _names_of(value: list[Any] | tuple[Any, ...]) -> Iterator[_Member]:
+    return (_Member(str(number), item, None) for number, item in enumerate(value))
 
 
 def _redacted_key(key: str, copying: _Copying) -> tuple[str, list[str]]:

@@ -32,6 +32,12 @@ from zaxy.workspace import default_session, domain_of
 HOOK_ERRORS = os.path.join("runtime", "hook-errors.log")
 LATELY = timedelta(hours=24)
 TAIL = 64 << 10
+ARRIVING = {
+    "command.completed": "commands",
+    "file.edit.applied": "edits",
+    "tool.call.completed": "tool calls",
+    "transcript.turn": "turns",
+}
 
 
 def check_server(context: DoctorContext) -> list[Finding]:
@@ -164,7 +170,9 @@ def check_capture(context: DoctorContext) -> list[Finding]:
     readiness = status.coverage.readiness()
     missing = ", ".join(readiness["missing_observation_types"])
     if readiness["status"] == "ready":
-        return [Finding(name, OK, f"commands, edits, tool calls and turns arrive{_subagents(status.coverage)}")]
+        arriving = [words for type_, words in ARRIVING.items() if type_ in readiness["active_observation_types"]]
+        message = f"{' and '.join(', '.join(arriving).rsplit(', ', 1))} arrive{_subagents(status.coverage)}"
+        return [Finding(name, OK, message)]
     message = f"{readiness['status']}: no {missing} has arrived" if missing else readiness["status"]
     message += _subagents(status.coverage)
     return [Finding(name, WARNING, message, status.warnings[0]["action"] if status.warnings else "zaxy hook-status")]
