@@ -139,6 +139,8 @@ def _status_lines(reply: dict[str, Any]) -> list[str]:
     else:
         ended = "; it ended without being stopped" if reply.get("ended_unexpectedly") else ""
         lines = [f"stopped{ended}", f"start it with: {reply['resume_command']}"]
+    if since := reply.get("paused_since"):
+        lines.append(f"paused  since {since}: nothing is recorded until 'zaxy resume'")
     if last := reply.get("last_pass"):
         lines.append(
             f"last pass  {last['time']}  captured {last.get('captured', 0)} of {last.get('sources', 0)} sources"
@@ -155,6 +157,8 @@ def _status_lines(reply: dict[str, Any]) -> list[str]:
 
 def _pass_lines(passes: Passes) -> list[str]:
     lines = [f"captured {_counts(passes.new)}; known {passes.known}"]
+    if passes.left_out:
+        lines.append(f"left out {_counts(passes.left_out)}")
     if passes.skipped:
         lines.append(f"skipped {_counts(passes.skipped)}")
     if passes.subagents:
