@@ -23,13 +23,22 @@ class Project:
         own = {**os.environ, "HOME": str(self.home), "PATH": "/usr/bin:/bin", "CODEX_HOME": None, **env}
         return {name: value for name, value in own.items() if value is not None}
 
-    def run(self, *words: str, before: tuple[str, ...] = (), **env: str | None) -> subprocess.CompletedProcess[str]:
+    @property
+    def eventloom(self) -> Path:
+        return self.root / ".eventloom"
+
+    def run(
+        self, *words: str, before: tuple[str, ...] = (), stdin: str = "", **env: str | None
+    ) -> subprocess.CompletedProcess[str]:
+        return self.run_program(*before, sys.executable, "-m", "zaxy", *words, stdin=stdin, **env)
+
+    def run_program(self, *words: str, stdin: str = "", **env: str | None) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [*before, sys.executable, "-m", "zaxy", *words],
+            words,
             cwd=self.root,
             env=self.environ(**env),
             capture_output=True,
-            stdin=subprocess.DEVNULL,
+            input=stdin,
             text=True,
             timeout=120,
         )

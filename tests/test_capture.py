@@ -230,7 +230,7 @@ def test_what_the_log_does_not_take_is_refused_alone(work: Path, site: Path, lin
     write_seen(work, "before", line, "after")
     found = captured(work)
     assert (found.appended, found.refused, len(found.problems)) == (2, 1, 1)
-    assert captured(work) == Captured({}, 0, 0, {}, 1, (), {})
+    assert captured(work) == Captured({}, 0, 0, {}, 1, (), {}, {})
 
 
 def test_an_adapter_that_is_asked_for_by_name_must_be_there(work: Path, site: Path) -> None:

@@ -78,6 +78,7 @@ COMMANDS = (
     CommandRow("capture-soak", "Prove that every kind of observation arrives.", "zaxy.commands.hook_status"),
     CommandRow("capture start", "Watch what clients write, in the background, and record it.", "zaxy.commands.capture"),
     CommandRow("capture status", "Show whether the watcher runs, and what it has captured.", "zaxy.commands.capture"),
+    CommandRow("capture once", "Record what clients have written in this project so far.", "zaxy.commands.capture"),
     CommandRow("capture stop", "Stop the watcher, and wait until it has ended.", "zaxy.commands.capture"),
     CommandRow("capture soak", "Prove that every kind of observation arrives.", "zaxy.commands.hook_status"),
     CommandRow("codex-capture", "Record what Codex has written since the last time.", "zaxy.commands.capture"),

@@ -34,7 +34,8 @@ def keep_recorder(client: InstalledClient, workspace: Workspace, recorder: str) 
     """Keep the choice, also under the name that the client's capture adapter has; whether it is new."""
     capture = client.client.capture
     names = dict.fromkeys((client.name, capture.adapter if capture else client.name))
-    return any([choose_recorder(workspace.eventloom, name, recorder) for name in names])
+    new = [choose_recorder(workspace.eventloom, name, recorder) for name in names]
+    return any(new)
 
 
 def hooks_are_gone(clients: Clients, client: InstalledClient, workspace: Workspace) -> None:
@@ -59,6 +60,6 @@ def _is_watched(client: InstalledClient, workspace: Workspace) -> bool:
 def _impossible(client: InstalledClient, asked: str, possible: list[str]) -> InvalidRequest:
     if asked not in RECORDERS:
         return InvalidRequest(f"{asked!r:.40} is no recorder", f"Choose one of {', '.join(RECORDERS)}.")
-    what = "no hooks" if asked == HOOKS else "no package that reads its sessions"
+    missing = "no hooks" if asked == HOOKS else "no package that reads its sessions"
     advice = f"Choose {possible[0]}." if possible else "Its calls of memory are recorded by the server."
-    return InvalidRequest(f"there are {what} for {client.name}" if asked == HOOKS else f"{client.name} has {what}", advice)
+    return InvalidRequest(f"{client.name} has {missing}", advice)

@@ -1,19 +1,32 @@
-"""`zaxy capture start | status | stop` and `zaxy codex-capture`."""
+"""`zaxy capture start | status | once | stop` and `zaxy codex-capture`."""
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from zaxy.clients.installed import open_clients
 from zaxy.commands import command, new_app
 from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
 from zaxy.errors import InvalidRequest
-from zaxy.observe.capture import Capture, Captured, check_that_something_reads
+from zaxy.extract.times import utc_text
+from zaxy.observe.capture import (
+    IGNORED,
+    OLDER,
+    PAUSED,
+    PRIVATE,
+    Capture,
+    Captured,
+    check_that_something_reads,
+    without_secrets,
+)
 from zaxy.observe.capture_config import DEFAULT, checked_interval, read_capture_config
+from zaxy.observe.recording import HOOKS
 from zaxy.observe.watcher import Follow, Passes, watch, watcher_of, watcher_status
 from zaxy.observe.watcher_process import start_watcher, stop_watcher
 from zaxy.printing import one_line, say
@@ -29,6 +42,14 @@ Watch = Annotated[bool, typer.Option("--watch", help="Go on until ended, instead
 Iterations = Annotated[int | None, typer.Option("--watch-iterations", help="With --watch: the number of passes.")]
 MAX_LINE_CHARS = 200
 MAX_NAMES = 5
+SECONDS_BETWEEN = 2.0
+LEFT_OUT = {
+    HOOKS: "that the client's hooks record",
+    PAUSED: "from while recording was paused",
+    OLDER: "that are older",
+    PRIVATE: "in which all was private",
+    IGNORED: "that .zaxyignore keeps out",
+}
 
 
 @command(app, "capture start")
@@ -65,6 +86,64 @@ def status(workspace: WorkspaceFolder = None, eventloom_path: EventloomPath = No
 def stop(workspace: WorkspaceFolder = None, eventloom_path: EventloomPath = None, as_json: AsJson = False) -> None:
     reply = stop_watcher(find_workspace(workspace, eventloom_path))
     _print(reply, "stopped" if reply["was_running"] else "no watcher was running", as_json)
+
+
+@command(app, "capture once")
+def once(
+    client: Annotated[
+        list[str] | None, typer.Option("--client", help="Only of this client; may be given again. Default: of all.")
+    ] = None,
+    since: Annotated[str, typer.Option("--since", help="Nothing that happened before this date or time.")] = "",
+    *,
+    session_id: SessionId = None,
+    graph: Graph = False,
+    workspace: WorkspaceFolder = None,
+    eventloom_path: EventloomPath = None,
+    as_json: AsJson = False,
+) -> None:
+    found = find_workspace(workspace, eventloom_path)
+    session = check_session_id(session_id) if session_id is not None else ""
+    check_that_something_reads(found, *(client or ())[:1])
+    capture = Capture(found, session, _adapters_of(found, client or ()), since=_time(since))
+    try:
+        captured = capture.run(progress=ShownProgress())
+    finally:
+        capture.close()
+    problems = list(captured.problems)
+    for each in sorted(captured.sessions(capture.session)) if graph else ():
+        problems += map(without_secrets, _follow(found)(each))
+    reply = {"session_id": capture.session, **captured._asdict(), "problems": problems}
+    _print(reply, "\n".join(_pass_lines(captured._replace(problems=tuple(problems)))), as_json)
+    raise typer.Exit(1 if problems else 0)
+
+
+class ShownProgress:
+    """How far a long pass is, on stderr, and how long it may still take."""
+
+    def __init__(self) -> None:
+        self._began = self._shown = time.monotonic()
+
+    def __call__(self, adapter: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now - self._shown < SECONDS_BETWEEN or not done:
+            return
+        self._shown = now
+        left = (now - self._began) / done * (total - done)
+        say(f"{adapter}: {done} of {total} sessions read, about {left:.0f} s left", err=True)
+
+
+def _adapters_of(workspace: Workspace, names: Sequence[str]) -> list[str]:
+    """The capture adapters of the clients that were named, or adapters that were named themselves."""
+    with open_clients(workspace.stored_settings()) as clients:
+        known = {one.name: one.client.capture for one in clients.all() if one.name in names}
+    captures = [(name, known.get(name)) for name in names]
+    return [capture.adapter if capture is not None else name for name, capture in captures]
+
+
+def _time(text: str) -> str:
+    if text and not utc_text(text):
+        raise InvalidRequest(f"{text!r:.40} is not a date or time", "Give it as 2026-06-15 or 2026-06-15T09:30:00Z.")
+    return utc_text(text)
 
 
 @command(app, "codex-capture")
@@ -155,10 +234,10 @@ def _status_lines(reply: dict[str, Any]) -> list[str]:
     return [*lines, f"log  {reply['log']}"]
 
 
-def _pass_lines(passes: Passes) -> list[str]:
+def _pass_lines(passes: Passes | Captured) -> list[str]:
     lines = [f"captured {_counts(passes.new)}; known {passes.known}"]
-    if passes.left_out:
-        lines.append(f"left out {_counts(passes.left_out)}")
+    left_out = [(passes.left_out.get(reason), why) for reason, why in LEFT_OUT.items()]
+    lines += [f"left out {count} {why}" for count, why in left_out if count]
     if passes.skipped:
         lines.append(f"skipped {_counts(passes.skipped)}")
     if passes.subagents:

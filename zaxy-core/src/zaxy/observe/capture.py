@@ -10,6 +10,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,7 +40,7 @@ from zaxy.settings import Settings
 from zaxy.workspace import Workspace, default_session
 
 POINT = "capture_adapters"
-PAUSED, PRIVATE, IGNORED = "paused", "private", "ignored"
+PAUSED, OLDER, PRIVATE, IGNORED = "paused", "older", "private", "ignored"
 FOLDER = os.path.join("runtime", "capture")
 TURN = "transcript.turn"
 AT_ONCE = 500
@@ -53,6 +54,10 @@ MAX_PROBLEM_CHARS = 400
 def capture_folder(eventloom: str) -> str:
     """Where capture keeps its own files, made with what is above it."""
     return own_folder_within(eventloom, FOLDER, create=True)
+
+
+Progress = Callable[[str, int, int], None]
+"""Takes, before a source is read, the adapter, and how many of its sources were read, of how many."""
 
 
 class Captured(NamedTuple):
@@ -71,8 +76,8 @@ class Captured(NamedTuple):
     subagents: dict[str, int]
     """Of the new events, how many are in each session of a subagent."""
     left_out: dict[str, int]
-    """How many observations were not to be recorded: `hooks` record them, recording was `paused`, all that was said was
-    `private`, or the project's `.zaxyignore` keeps it out: `ignored`."""
+    """How many observations were not wanted: `hooks` record them, recording was `paused`, they are `older`, all that was
+    said was `private`, or `.zaxyignore` keeps them out: `ignored`."""
 
     @property
     def appended(self) -> int:
@@ -97,14 +102,21 @@ def check_that_something_reads(workspace: Workspace, wanted: str = "") -> None:
 class Capture:
     """The capture of one workspace, into its default session unless another is named, and beside it the subagents'."""
 
-    def __init__(self, workspace: Workspace, session: str = "", adapters: Sequence[str] = ()) -> None:
-        """`adapters`: only these, which must be there. Without names, all that are installed and work."""
+    def __init__(
+        self, workspace: Workspace, session: str = "", adapters: Sequence[str] = (), *, since: str = ""
+    ) -> None:
+        """`adapters`: only these, which must be there. Without names, all that are installed and work.
+
+        `since`: a time, and nothing that happened before it is taken. Then everything is read from the start, and no
+        mark is kept: what was left out can still be had.
+        """
         self.workspace = workspace
+        self._since = since
         self.session = session or default_session(workspace)
         self._names = adapters
         self._host = PluginHost.of(workspace)
         self._log = open_event_log(workspace, lambda: self._host)
-        self._marks = Marks(workspace.eventloom)
+        self._marks = Marks(workspace.eventloom, kept=not since)
         self._families = Families(lambda: self._host.roster)
         self._recording = NOTHING
         self._ignored = Ignored(workspace.root)
@@ -114,7 +126,7 @@ class Capture:
             return [self._host.get(POINT, name) for name in self._names]
         return self._host.all(POINT)
 
-    def run(self, stopped: Callable[[], bool] = lambda: False) -> Captured:
+    def run(self, stopped: Callable[[], bool] = lambda: False, progress: Progress = lambda *_: None) -> Captured:
         """Read what is new. An adapter that fails is reported and left out; the log's own errors are raised."""
         tally = _Tally()
         self._recording = read_recording(self.workspace.eventloom)
@@ -125,14 +137,23 @@ class Capture:
             except (ZaxyError, TypeError) as error:
                 tally.problem(adapter.name, error)
                 continue
-            for source in sources:
+            for at, source in enumerate(sources):
                 if stopped():
                     return tally.captured()
+                progress(adapter.name, at, len(sources))
                 tally.sources += 1
                 self._read(adapter, source, tally, stopped)
         for notice in () if self._names else self._host.notices:
             tally.problem("", notice)
         return tally.captured()
+
+    def sources(self) -> dict[str, int]:
+        """How many sources of this workspace each adapter finds; one that fails finds none."""
+        found = {}
+        for adapter in self.adapters():
+            with suppress(ZaxyError, TypeError):
+                found[adapter.name] = len(list(adapter.call("sources", Path(self.workspace.root))))
+        return found
 
     def close(self) -> None:
         self._log.close()
@@ -198,10 +219,12 @@ class Capture:
             return PRIVATE
         if self._ignored.leaves_out(observation.type, observation.payload):
             return IGNORED
-        at = utc_text(draft.entry.payload.get("occurred_at")) or utc_now()
+        at = utc_text(draft.payload.get("occurred_at")) or utc_now()
+        if at < self._since:
+            return OLDER
         if self._recording.was_paused(at):
             return PAUSED
-        by_hooks = draft.entry.type in OBSERVATIONS and self._recording.recorder(adapter, at) == HOOKS
+        by_hooks = draft.type in OBSERVATIONS and self._recording.recorder(adapter, at) == HOOKS
         return HOOKS if by_hooks else ""
 
     def _append_batch(self, session: str, drafts: Sequence[AdmittedDraft], tally: _Tally) -> None:
@@ -327,26 +350,30 @@ def _batches(drafts: Sequence[AdmittedDraft]) -> Iterator[Sequence[AdmittedDraft
 class Marks:
     """How far each source was read, a small file for each. What is missing or broken means: from the start."""
 
-    def __init__(self, eventloom: str) -> None:
-        self._eventloom = eventloom
+    def __init__(self, eventloom: str, *, kept: bool = True) -> None:
+        """Without `kept` they hold for this one object, and no file is read or written."""
+        self._eventloom, self._is_kept = eventloom, kept
         self._folder = os.path.join(eventloom, FOLDER, "marks")
         self._known: dict[str, str] = {}
 
     def get(self, source: str) -> str:
         if source not in self._known:
-            self._known[source] = self._read(source)
+            self._known[source] = self._read(source) if self._is_kept else ""
         return self._known[source]
 
     def keep(self, source: str, mark: str) -> None:
         if self.get(source) == mark:
+            return
+        self._known[source] = mark
+        if not self._is_kept:
             return
         folder = own_folder_within(self._eventloom, os.path.join(FOLDER, "marks"), create=True)
         path = os.path.join(folder, _file_name(source))
         try:
             atomic_write(path, json.dumps({"source": source, "mark": mark}).encode())
         except OSError as error:
+            del self._known[source]
             raise unusable_folder(self._folder, error) from None
-        self._known[source] = mark
 
     def _read(self, source: str) -> str:
         try:

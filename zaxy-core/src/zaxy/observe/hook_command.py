@@ -84,7 +84,7 @@ class HookCall(NamedTuple):
         if not seen:
             return None
         redact_rows_of_plugins(workspace.stored_settings)
-        entries = [_entry(*one) for one in seen]
+        entries = [_entry(one) for one in seen]
         session = self._session(workspace, fields)
         loom = quick_files(workspace)
         try:
@@ -114,13 +114,13 @@ class HookCall(NamedTuple):
         return problem
 
 
-def _entry(trigger: str, fields: dict[str, object]) -> Entry:
+def _entry(seen: hook_events.Seen) -> Entry:
     from zaxy.eventloom.admission import checked_entry
     from zaxy.security.redaction import redact
 
-    clean, found = redact(hook_events.payload_of(trigger, fields))
+    clean, found = redact(hook_events.payload_of(seen.trigger, seen.fields))
     return checked_entry(
-        hook_events.TRIGGERS[trigger].type,
+        hook_events.TRIGGERS[seen.trigger].type,
         hook_events.ACTOR,
         hook_events.bounded(clean),
         redacted=[{"kind": kind, "pointer": pointer} for pointer, kind in found],

@@ -59,7 +59,7 @@ TRIGGERS = {
     "transcript-turn": Trigger("transcript.turn", ("role", "content", "turn_index"), needs=("role", "content")),
 }
 OBSERVED = ("command", "file-edit", "tool-call", "transcript-turn")
-"""What capture records as well, in a client that it reads. The other triggers tell a moment, which stands in no file."""
+"""What capture records as well, in a client that it reads. The others tell a moment, which stands in no file."""
 EXCERPTS = ("stdout", "stderr", "result_summary")
 WHOLE = ("content",)
 """Never cut: what was said is the source that recall goes back to."""

@@ -74,7 +74,7 @@ class Ignored(NamedTuple):
             return True
         if not self._may_name_a_path(folded(line)):
             return False
-        words = {piece for word in _words(line) for piece in (word, *_words(word), *_split(word, WITHIN_WORDS))}
+        words = {part for word in _words(line) for part in (word, *_words(word), *_split(word, WITHIN_WORDS))}
         named = {place for word in words for place in self._places(word, folder)}
         return any(self._is_out(place, in_command=True) for place in named)
 

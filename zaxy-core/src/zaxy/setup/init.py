@@ -17,6 +17,7 @@ from zaxy.clients.installed import open_clients
 from zaxy.clients.recorders import hooks_are_gone, keep_recorder
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
 from zaxy.eventloom.opening import open_event_log
+from zaxy.observe.capture import Capture
 from zaxy.observe.recording import read_recording
 from zaxy.owner.owner import clear_left_over, has_left_over, is_held
 from zaxy.plugins.roster import InstalledPlugin, chosen_graph, install_advice, load_roster, owner_of, package_of
@@ -166,7 +167,7 @@ def make_plan(workspace: Workspace, options: InitOptions, environ: Mapping[str, 
         missing=missing,
         stale_owner=has_left_over(workspace) and not is_held(workspace),
         server=server,
-        next_steps=_next_steps(workspace, [step for _, plan in plans for step in plan.steps] if plans else [NO_CLIENT]),
+        next_steps=_next_steps(workspace, plans),
         recorders=_new_recorders(workspace, plans, {left.client for left in files.left_alone}),
     )
 
@@ -183,8 +184,18 @@ def _new_recorders(
     }
 
 
-def _next_steps(workspace: Workspace, steps: Sequence[str]) -> tuple[str, ...]:
-    return tuple(steps) if workspace.is_own else (NOT_OWN, *steps)
+def _next_steps(workspace: Workspace, plans: Sequence[tuple[str, ClientPlan]]) -> tuple[str, ...]:
+    steps = [step for _, plan in plans for step in plan.steps] if plans else [NO_CLIENT]
+    first = [] if workspace.is_own else [NOT_OWN]
+    return (*first, *steps, *_earlier_sessions(workspace))
+
+
+def _earlier_sessions(workspace: Workspace) -> list[str]:
+    """Offers to take in what clients wrote in this project before; no log is begun to find that out."""
+    with closing(Capture(workspace)) as capture:
+        found = {name: count for name, count in capture.sources().items() if count}
+    shown = ", ".join(f"{count} of {name}" for name, count in found.items())
+    return [f"Sessions from before are there ({shown}). To take them in: zaxy capture once"] if found else []
 
 
 def settled(plan: Plan, environ: Mapping[str, str] = os.environ) -> Plan:
