@@ -1,4 +1,4 @@
-"""Text between `<private>` and `</private>`: what is taken out of a text, however it is written and wherever it stands."""
+"""Text between `<private>` and `</private>` is taken out, however it is written and wherever it stands."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from zaxy.clients.installed import Clients, open_clients
 from zaxy.eventloom.opening import open_event_log
 from zaxy.extract.observations import OBSERVATIONS
 from zaxy.observe.readiness import Coverage, Seen, Watching, workspace_coverage
-from zaxy.observe.recording import read_recording
+from zaxy.observe.recording import read_recording, to_the_second
 from zaxy.observe.watcher import watching
 from zaxy.workspace import Workspace
 
@@ -31,7 +31,7 @@ class HookStatus(NamedTuple):
             {"message": f"{row.client}: {row.message}", "action": row.action} for row in self.installs if not row.ok
         ]
         if self.paused_since:
-            message = f"recording is paused since {self.paused_since}: hooks and capture record nothing"
+            message = f"recording is paused since {to_the_second(self.paused_since)}: hooks and capture record nothing"
             found.append({"message": message, "action": "zaxy resume"})
         if self.watching.stopped:
             message = "capture is configured, but its watcher does not run: nothing new is imported"

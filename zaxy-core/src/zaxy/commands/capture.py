@@ -26,7 +26,7 @@ from zaxy.observe.capture import (
     without_secrets,
 )
 from zaxy.observe.capture_config import DEFAULT, checked_interval, read_capture_config
-from zaxy.observe.recording import HOOKS
+from zaxy.observe.recording import HOOKS, to_the_second
 from zaxy.observe.watcher import Follow, Passes, watch, watcher_of, watcher_status
 from zaxy.observe.watcher_process import start_watcher, stop_watcher
 from zaxy.printing import one_line, say
@@ -219,7 +219,7 @@ def _status_lines(reply: dict[str, Any]) -> list[str]:
         ended = "; it ended without being stopped" if reply.get("ended_unexpectedly") else ""
         lines = [f"stopped{ended}", f"start it with: {reply['resume_command']}"]
     if since := reply.get("paused_since"):
-        lines.append(f"paused  since {since}: nothing is recorded until 'zaxy resume'")
+        lines.append(f"paused  since {to_the_second(since)}: nothing is recorded until 'zaxy resume'")
     if last := reply.get("last_pass"):
         lines.append(
             f"last pass  {last['time']}  captured {last.get('captured', 0)} of {last.get('sources', 0)} sources"

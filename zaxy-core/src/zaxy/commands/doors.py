@@ -89,7 +89,7 @@ def _append(
     **details: Any,
 ) -> dict[str, Any]:
     from zaxy.commands.quick_append import quick_append
-    from zaxy.observe.recording import read_recording
+    from zaxy.observe.recording import read_recording, to_the_second
     from zaxy.printing import say
 
     found = find_workspace(workspace, eventloom_path)
@@ -97,7 +97,8 @@ def _append(
     said: dict[str, Any] = {"event_type": event_type, "actor": actor, "payload": payload, **details}
     reply = quick_append(found, session, package=package, **said)
     if since := read_recording(found.eventloom).paused_since:
-        say(f"recording is paused since {since}; what you append yourself is recorded all the same", err=True)
+        pause = f"recording is paused since {to_the_second(since)}"
+        say(f"{pause}; what you append yourself is recorded all the same", err=True)
     return reply
 
 

@@ -23,7 +23,7 @@ def pause(workspace: WorkspaceFolder = None, eventloom_path: EventloomPath = Non
     said = f"recording was paused before in {found.root}" if before else f"recording is paused in {found.root}"
     _print(
         {"workspace": found.root, "paused_since": since, "was_paused": bool(before)},
-        f"{said}, since {since}\n'zaxy resume' goes on with it",
+        f"{said}, since {recording.to_the_second(since)}\n'zaxy resume' goes on with it",
         as_json,
     )
 
@@ -33,7 +33,11 @@ def resume(workspace: WorkspaceFolder = None, eventloom_path: EventloomPath = No
     found = find_workspace(workspace, eventloom_path)
     ended = recording.resume(found.eventloom)
     said = f"recording goes on in {found.root}\n"
-    said += f"what happened from {ended.since} to {ended.until} stays out" if ended else "it was not paused"
+    if ended:
+        since, until = map(recording.to_the_second, ended)
+        said += f"what happened from {since} to {until} stays out"
+    else:
+        said += "it was not paused"
     pause = {"paused_since": ended.since, "paused_until": ended.until} if ended else {}
     _print({"workspace": found.root, "was_paused": ended is not None, **pause}, said, as_json)
 

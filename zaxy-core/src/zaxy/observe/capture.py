@@ -76,8 +76,8 @@ class Captured(NamedTuple):
     subagents: dict[str, int]
     """Of the new events, how many are in each session of a subagent."""
     left_out: dict[str, int]
-    """How many observations were not wanted: `hooks` record them, recording was `paused`, they are `older`, all that was
-    said was `private`, or `.zaxyignore` keeps them out: `ignored`."""
+    """How many observations were not wanted: `hooks` record them, recording was `paused`, they are `older`, all
+    that was said was `private`, or `.zaxyignore` keeps them out: `ignored`."""
 
     @property
     def appended(self) -> int:

@@ -9,7 +9,6 @@ import os
 
 from zaxy.errors import Unavailable
 from zaxy.observe.path_patterns import (
-    Glob,
     BadPattern,
     PathPattern,
     are_left_out,
@@ -24,6 +23,8 @@ from zaxy.tuples import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from zaxy.observe.path_patterns import Glob
 
 FILE = ".zaxyignore"
 MAX_BYTES = 1 << 16

@@ -64,10 +64,16 @@ class Recording(NamedTuple):
 NOTHING = Recording({}, ())
 
 
+def to_the_second(at: str) -> str:
+    """A time as people read it."""
+    return f"{at[:19]}Z"
+
+
 def refusal(since: str) -> Conflict:
     """The answer to a writer during a pause."""
     return Conflict(
-        f"recording is paused here since {since}, so nothing was recorded", "'zaxy resume' goes on with it."
+        f"recording is paused here since {to_the_second(since)}, so nothing was recorded",
+        "'zaxy resume' goes on with it.",
     )
 
 

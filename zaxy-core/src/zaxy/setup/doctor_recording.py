@@ -6,14 +6,14 @@ import os
 
 from zaxy.api.health import OK, WARNING, Finding
 from zaxy.observe.ignored import FILE, read_ignored
-from zaxy.observe.recording import read_recording
+from zaxy.observe.recording import read_recording, to_the_second
 from zaxy.setup.doctor import DoctorCheck, DoctorContext
 
 
 def check_recording(context: DoctorContext) -> list[Finding]:
     since = read_recording(context.eventloom).paused_since
     if since:
-        message = f"recording is paused since {since}: hooks, capture and agents write nothing"
+        message = f"recording is paused since {to_the_second(since)}: hooks, capture and agents write nothing"
         return [Finding("recording", WARNING, message, context.command("resume"))]
     return [Finding("recording", OK, "it is not paused")]
 
