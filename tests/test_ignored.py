@@ -16,7 +16,8 @@ import pytest
 from project import Project
 from zaxy.errors import Unavailable
 from zaxy.observe import path_patterns
-from zaxy.observe.ignored import FILE, MAX_BYTES, MAX_LINE_CHARS, Ignored, ignored_by, read_ignoredfrom zaxy.setup.doctor import DoctorContext
+from zaxy.observe.ignored import FILE, MAX_BYTES, MAX_LINE_CHARS, Ignored, ignored_by, read_ignored
+from zaxy.setup.doctor import DoctorContext
 from zaxy.setup.doctor_recording import check_ignored
 from zaxy.workspace import find_workspace
 
