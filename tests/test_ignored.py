@@ -23,6 +23,8 @@ from zaxy.workspace import find_workspace
 
 ROOT = os.path.abspath(os.path.join(os.sep, "work", "project"))
 
+posix = pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows, and its shells have no backslash")
+
 
 def keeps(*lines: str, root: str = ROOT) -> Ignored:
     return ignored_by(root, "\n".join(lines).encode())
@@ -99,6 +101,7 @@ def test_git_reads_the_patterns_in_the_same_way(tmp_path: Path) -> None:
         assert [path for path in paths if ignored.path(path)] == done.stdout.splitlines(), lines
 
 
+@posix
 def test_a_path_is_found_however_it_is_named(tmp_path: Path) -> None:
     root = tmp_path / "real"
     (root / "secrets").mkdir(parents=True)
@@ -146,7 +149,7 @@ def test_names_count_outside_of_the_project_too_and_places_do_not() -> None:
         "cat secrets/*",
         f"cat {ROOT}/secrets/x",
         "cat 'my notes/x'",
-        r"cat my\ notes/x",
+        pytest.param(r"cat my\ notes/x", marks=posix),
         "bash -c \"cat 'my notes/x'\"",
     ],
 )
