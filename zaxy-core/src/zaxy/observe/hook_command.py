@@ -51,7 +51,6 @@ class HookCall(NamedTuple):
         nothing that the project keeps out.
         """
         from zaxy.eventloom.quick import quick_files
-        from zaxy.observe.ignored import read_ignored
         from zaxy.observe.recording import CAPTURE, HOOKS, read_recording, refusal
         from zaxy.plugins.secret_rows import redact_rows_of_plugins
 
@@ -75,13 +74,8 @@ class HookCall(NamedTuple):
             raise refusal(recording.paused_since)
         if recording.paused_since or (recorder == CAPTURE and trigger in hook_events.OBSERVED):
             return None
-        ignored = read_ignored(workspace.root)
-        seen = [
-            one
-            for one in hook_events.seen_by(trigger, fields, recorder == HOOKS)
-            if not ignored.leaves_out(hook_events.TRIGGERS[one.trigger].type, one.fields)
-        ]
-        if not seen:
+        seen = hook_events.seen_by(trigger, fields, recorder == HOOKS)
+        if trigger in hook_events.OBSERVED and not (seen := _not_ignored(workspace.root, seen)):
             return None
         redact_rows_of_plugins(workspace.stored_settings)
         entries = [_entry(one) for one in seen]
@@ -112,6 +106,14 @@ class HookCall(NamedTuple):
         with suppress(BaseException):
             note_error(self.workspace().eventloom, self.trigger, problem)
         return problem
+
+
+def _not_ignored(root: str, seen: list[hook_events.Seen]) -> list[hook_events.Seen]:
+    """Those that the project does not keep out."""
+    from zaxy.observe.ignored import read_ignored
+
+    ignored = read_ignored(root)
+    return [one for one in seen if not ignored.leaves_out(hook_events.TRIGGERS[one.trigger].type, one.fields)]
 
 
 def _entry(seen: hook_events.Seen) -> Entry:
