@@ -18,7 +18,6 @@ from zaxy.eventloom.drafts import admit_draft, own_draft
 from zaxy.eventloom.request_keys import coming_key, next_key
 from zaxy.extract.housekeeping import without_housekeeping
 from zaxy.follow.loop import FOREVER
-from zaxy.observe.recording import read_recording
 from zaxy.plugins.secret_rows import redact_rows_of_plugins
 from zaxy.retrieve.recall import Recall
 from zaxy.retrieve.retriever import Question
@@ -338,6 +337,8 @@ class Memory(DirectReads):
 
     def _write_own(self, event_type: str, payload: JsonObject, session: str) -> None:
         """A mark, unless recording is paused."""
+        from zaxy.observe.recording import read_recording
+
         if read_recording(self.workspace.eventloom).paused_since:
             return
         self.recall.store.append(session, [own_draft(event_type, OWN_ACTOR, dict(payload))])
