@@ -27,7 +27,9 @@ WITHOUT_LIBRARIES = {
 }
 UNUSED_BY_READS = {
     *("typer", "rich", "click", "pydantic", "mcp", "asyncio", "importlib.metadata", "subprocess", "socket", "tempfile"),
-    *("kuzu", "neo4j", "cryptography", "zaxy.api.points", "zaxy.api.adapter_models", "zaxy_export", "zaxy.observe"),
+    *("kuzu", "neo4j", "cryptography", "zaxy.api.points", "zaxy.api.adapter_models", "zaxy_export"),
+    # Before a mark is written it is asked whether recording is paused: zaxy.observe.recording alone says that.
+    *("zaxy.observe.hook_command", "zaxy.observe.hook_events", "zaxy.observe.capture", "zaxy.observe.watcher"),
     *("zaxy.setup", "zaxy.serve", "zaxy.clients", "zaxy.follow.background", "zaxy.follow.forgetting"),
 }
 UNUSED_BY_SEARCHES = {"zaxy.assemble.checkout", "zaxy.assemble.replies", "zaxy.terminal"}

@@ -127,6 +127,7 @@ THE_PLATFORM = {
     "init": "it sets up a project",
     "plugins": "it finds and checks packages",
     "plugins_list": "it finds packages",
+    "recording": "it says whether anything is recorded",
     "serve": "it serves tools of all packages",
     "trust": "it decides whose memory is believed",
     **dict.fromkeys(("__init__", "of_packages"), "it finds a command and runs it"),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -75,3 +76,40 @@ def test_excerpts_are_short_and_what_was_said_is_whole(claude: Claude) -> None:
     assert captured(claude) == (2, 0)
     assert "passed\\n" * 40 not in log_of(claude)
     assert said.strip() in log_of(claude)
+
+
+HIDDEN = "hidden7words"
+
+
+def test_what_is_private_reaches_no_file_and_a_turn_that_is_all_private_is_no_event(claude: Claude) -> None:
+    private = f"<private>{HIDDEN}</private>"
+    long = "x" * 200_000
+    claude.write(
+        claude.user(f"Hello {private} there"),
+        claude.user(private),
+        claude.user(
+            [{"type": "text", "text": f"one <Private a='b'>{HIDDEN}"}, {"type": "text", "text": f"{HIDDEN} two"}]
+        ),
+        claude.said(f"You said {private}."),
+        claude.user(f"{long}<private>{long}{HIDDEN}"),
+        claude.call("t1", "Bash", command=f"echo '{private}'"),
+        claude.result("t1", f"{long} <private>{long}{HIDDEN}"),
+        claude.call("t2", "Write", file_path=f"{claude.folder}/{private}.txt", content=HIDDEN),
+        claude.result("t2", "written"),
+        claude.call("t3", f"mcp__x{private}", **{private: HIDDEN}),
+        claude.result("t3", f"{private}"),
+    )
+    captured(claude)
+    assert [payload["content"][:30] for payload in turns(claude)] == [
+        "Hello [private] there",
+        "one [private]",
+        "You said [private].",
+        "x" * 30,
+    ]
+    for path in (claude.folder / ".eventloom").rglob("*"):
+        assert not path.is_file() or HIDDEN.encode() not in path.read_bytes(), path
+
+
+def turns(claude: Claude) -> list[dict[str, str]]:
+    events = map(json.loads, log_of(claude).splitlines())
+    return [event["payload"] for event in events if event["type"] == "transcript.turn"]

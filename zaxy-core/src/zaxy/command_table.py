@@ -65,6 +65,8 @@ COMMANDS = (
     CommandRow("followers rebuild", "Rebuild followers from the log as it is.", FOLLOWERS),
     CommandRow("followers verify", "Check every row that the followers hold.", FOLLOWERS),
     CommandRow("followers digest", "Print a hash over all that each follower holds.", FOLLOWERS),
+    CommandRow("pause", "Record nothing in a workspace until 'zaxy resume'.", "zaxy.commands.recording"),
+    CommandRow("resume", "Record again after 'zaxy pause'.", "zaxy.commands.recording"),
     CommandRow(
         "hook-event",
         "Record what a client's hook reports; silent, and never in a client's way.",

@@ -21,6 +21,7 @@ from zaxy.follow.loop import FOREVER
 from zaxy.plugins.secret_rows import redact_rows_of_plugins
 from zaxy.retrieve.recall import Recall
 from zaxy.retrieve.retriever import Question
+from zaxy.security.private_text import is_all_private, without_private
 from zaxy.security.session_ids import check_session_id
 from zaxy.workspace import find_workspace
 
@@ -147,6 +148,9 @@ class Memory(DirectReads):
 
         if not isinstance(content, str) or not content.strip():
             raise InvalidRequest("the turn's content is empty", "Send what was said.")
+        if is_all_private(content):
+            raise InvalidRequest("all of the turn is private, so nothing was recorded", "Go on with the next one.")
+        content = without_private(content)
         turn = {"role": role, "content": content, "speaker": speaker, "source": source, "turn_index": turn_index}
         payload = {key: value for key, value in turn.items() if value not in ("", None)}
         asked = query or " ".join(content.split())[:MAX_TURN_QUERY_CHARS]
@@ -332,6 +336,11 @@ class Memory(DirectReads):
         self._write_own(event_type, payload, session)
 
     def _write_own(self, event_type: str, payload: JsonObject, session: str) -> None:
+        """A mark, unless recording is paused."""
+        from zaxy.observe.recording import read_recording
+
+        if read_recording(self.workspace.eventloom).paused_since:
+            return
         self.recall.store.append(session, [own_draft(event_type, OWN_ACTOR, dict(payload))])
 
     def invalidate(

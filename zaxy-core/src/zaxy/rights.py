@@ -15,6 +15,7 @@ from zaxy.errors import Forbidden
 
 if TYPE_CHECKING:
     from zaxy.api.http_models import Identity
+    from zaxy.errors import ZaxyError
 
 READER, WRITER, ADMIN = ROLES
 ANY = "*"
@@ -29,6 +30,8 @@ class Permission(NamedTuple):
     """None: all of them. One that ends in `*` means all that begin so."""
     session: str = ""
     """The one that is meant where none is named; empty for the workspace's own."""
+    refusal: ZaxyError | None = None
+    """Why nothing may be written just now; None where it may."""
 
     def has_role(self, needed: str) -> bool:
         return ROLES.index(self.role) >= ROLES.index(needed)
@@ -90,6 +93,8 @@ def check_access(session: str, needs: str = READER) -> None:
     if permission is not EVERYTHING:
         permission.check_session(session)
         permission.check_role(needs, "this")
+        if needs == WRITER and permission.refusal is not None:
+            raise permission.refusal
 
 
 def usable(sessions: Iterable[str]) -> list[str]:

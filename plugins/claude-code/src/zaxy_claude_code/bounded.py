@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from zaxy.api import without_private
+
 CUT = " …[cut]… "
 WINDOW = 16 << 10
 """Of a long output so much is given on. Zaxy takes the secrets out before it cuts its excerpt: half a secret would not
@@ -15,7 +17,11 @@ MAX_NAMES = 64
 
 
 def text_within(text: str, limit: int) -> str:
-    """The text, or its two ends with a mark between them: at most `limit` characters."""
+    """The text, or its two ends with a mark between them: at most `limit` characters.
+
+    What is private is taken out first: half of it cannot be found.
+    """
+    text = without_private(text)
     if len(text) > limit:
         head = (limit - len(CUT)) // 2
         text = text[:head] + CUT + text[head + len(CUT) - limit :]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from zaxy.api import without_private
 from zaxy_codex.belonging import real_folder
 from zaxy_codex.commands import Outcome
 from zaxy_codex.patches import Edit
@@ -145,7 +146,7 @@ def _shape(result: object) -> str:
 
 
 def _ends(text: str, max_chars: int) -> str:
-    text = clean(text)
+    text = clean(without_private(text))  # before it is cut: half a private part cannot be found
     if len(text) <= max_chars:
         return text
     head = (max_chars - len(CUT)) // 2

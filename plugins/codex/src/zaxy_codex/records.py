@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
+from zaxy.api import without_private
 from zaxy_codex import observed
 from zaxy_codex.commands import (
     MORE_INPUT,
@@ -276,6 +277,7 @@ def _turn(role: str, text: str, origin: str, state: State) -> Meaning:
         return Meaning(state, [])
     if not text.strip():
         return Meaning(state, [])
+    text = without_private(text)
     digest = blake2b(f"{role}\n{text}".encode("utf-8", "replace"), digest_size=8).hexdigest()
     if origin == EVENT and digest in state.unmatched:
         at = state.unmatched.index(digest)

@@ -212,6 +212,7 @@ if TYPE_CHECKING:
         position_of as position_of,
     )
     from zaxy.security.paths import own_folder_within as own_folder_within
+    from zaxy.security.private_text import without_private as without_private
     from zaxy.security.small_files import (
         open_named_file as open_named_file,
         read_named_file as read_named_file,
@@ -276,6 +277,7 @@ _HOMES = {
     "zaxy.retrieve.profiles": "PROFILES",
     "zaxy.retrieve.results": "Answer Position Result cursor_text position_of",
     "zaxy.security.paths": "own_folder_within",
+    "zaxy.security.private_text": "without_private",
     "zaxy.security.small_files": "open_named_file read_named_file read_small_json",
     "zaxy.terminal.checkout_page": "checkout_page judgement_page",
     "zaxy.terminal.event_page": "event_page",

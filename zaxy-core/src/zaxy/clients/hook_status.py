@@ -12,6 +12,7 @@ from zaxy.clients.installed import Clients, open_clients
 from zaxy.eventloom.opening import open_event_log
 from zaxy.extract.observations import OBSERVATIONS
 from zaxy.observe.readiness import Coverage, Seen, Watching, workspace_coverage
+from zaxy.observe.recording import read_recording, to_the_second
 from zaxy.observe.watcher import watching
 from zaxy.workspace import Workspace
 
@@ -21,6 +22,8 @@ class HookStatus(NamedTuple):
     installs: tuple[Install, ...]
     watching: Watching
     coverage: Coverage
+    paused_since: str
+    """Empty where recording is not paused."""
 
     @property
     def warnings(self) -> list[dict[str, str]]:
@@ -28,6 +31,9 @@ class HookStatus(NamedTuple):
         found = [
             {"message": f"{row.client}: {row.message}", "action": row.action} for row in self.installs if not row.ok
         ]
+        if self.paused_since:
+            message = f"recording is paused since {to_the_second(self.paused_since)}: hooks and capture record nothing"
+            found.append({"message": message, "action": "zaxy resume"})
         if self.watching.stopped:
             message = "capture is configured, but its watcher does not run: nothing new is imported"
             found.append({"message": message, "action": self.watching.resume})
@@ -45,6 +51,7 @@ class HookStatus(NamedTuple):
             "eventloom_path": self.workspace.eventloom,
             "clients": [row.as_dict() for row in self.installs],
             "watcher": self.watching.as_dict(),
+            "paused_since": self.paused_since or None,
             "latest_hook_event": latest.as_dict() if latest else None,
             "coverage": {type_: self._covered(type_) for type_ in OBSERVATIONS},
             "events_looked_at": self.coverage.events,
@@ -73,14 +80,14 @@ class HookStatus(NamedTuple):
 
 
 def hook_status(workspace: Workspace) -> HookStatus:
-    watched = watching(workspace)
+    watched, paused = watching(workspace), read_recording(workspace.eventloom).paused_since
     with open_clients(workspace.stored_settings()) as clients:
         installs = [_with_capture(row, clients, watched, workspace) for row in hook_installs(clients, workspace)]
         with closing(open_event_log(workspace)) as log:
             coverage = workspace_coverage(log)
         expected = expected_kinds(clients, workspace, coverage.sources)
     in_order = tuple(type_ for type_ in OBSERVATIONS if type_ in expected)
-    return HookStatus(workspace, tuple(installs), watched, coverage._replace(expected=in_order))
+    return HookStatus(workspace, tuple(installs), watched, coverage._replace(expected=in_order), paused)
 
 
 def _seen(seen: Seen | None) -> str:

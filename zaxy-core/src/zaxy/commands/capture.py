@@ -15,9 +15,18 @@ from zaxy.commands import command, new_app
 from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
 from zaxy.errors import InvalidRequest
 from zaxy.extract.times import utc_text
-from zaxy.observe.capture import OLDER, PAUSED, Capture, Captured, check_that_something_reads, without_secrets
+from zaxy.observe.capture import (
+    IGNORED,
+    OLDER,
+    PAUSED,
+    PRIVATE,
+    Capture,
+    Captured,
+    check_that_something_reads,
+    without_secrets,
+)
 from zaxy.observe.capture_config import DEFAULT, checked_interval, read_capture_config
-from zaxy.observe.recording import HOOKS
+from zaxy.observe.recording import HOOKS, to_the_second
 from zaxy.observe.watcher import Follow, Passes, watch, watcher_of, watcher_status
 from zaxy.observe.watcher_process import start_watcher, stop_watcher
 from zaxy.printing import one_line, say
@@ -38,6 +47,8 @@ LEFT_OUT = {
     HOOKS: "that the client's hooks record",
     PAUSED: "from while recording was paused",
     OLDER: "that are older",
+    PRIVATE: "in which all was private",
+    IGNORED: "that .zaxyignore keeps out",
 }
 
 
@@ -207,6 +218,8 @@ def _status_lines(reply: dict[str, Any]) -> list[str]:
     else:
         ended = "; it ended without being stopped" if reply.get("ended_unexpectedly") else ""
         lines = [f"stopped{ended}", f"start it with: {reply['resume_command']}"]
+    if since := reply.get("paused_since"):
+        lines.append(f"paused  since {to_the_second(since)}: nothing is recorded until 'zaxy resume'")
     if last := reply.get("last_pass"):
         lines.append(
             f"last pass  {last['time']}  captured {last.get('captured', 0)} of {last.get('sources', 0)} sources"

@@ -89,11 +89,17 @@ def _append(
     **details: Any,
 ) -> dict[str, Any]:
     from zaxy.commands.quick_append import quick_append
+    from zaxy.observe.recording import read_recording, to_the_second
+    from zaxy.printing import say
 
     found = find_workspace(workspace, eventloom_path)
     session = session_of(session_id, found)
     said: dict[str, Any] = {"event_type": event_type, "actor": actor, "payload": payload, **details}
-    return quick_append(found, session, package=package, **said)
+    reply = quick_append(found, session, package=package, **said)
+    if since := read_recording(found.eventloom).paused_since:
+        pause = f"recording is paused since {to_the_second(since)}"
+        say(f"{pause}; what you append yourself is recorded all the same", err=True)
+    return reply
 
 
 def existing_session(named: str | None, workspace: Workspace, known: Sequence[str]) -> str:

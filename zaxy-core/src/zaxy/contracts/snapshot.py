@@ -227,7 +227,7 @@ def _names() -> Iterator[tuple[str, Item]]:
     for name in f"{OF_LINES} {OF_FILES}".split():
         signature = _signature(getattr(import_module("zaxy.api"), name))
         yield f"function {name}", {"side": "core", **EXPERIMENTAL, "since": "0.3", **signature}
-    for name in f"{OF_COMMANDS} {OF_HTTP} {OF_REPLIES} install_hint passages_of".split():
+    for name in f"{OF_COMMANDS} {OF_HTTP} {OF_REPLIES} install_hint passages_of without_private".split():
         signature = _signature(getattr(import_module("zaxy.api"), name))
         yield f"function {name}", {"side": "core", **EXPERIMENTAL, "since": "0.4", **signature}
     yield from _names_for_exports()

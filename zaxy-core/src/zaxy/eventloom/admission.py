@@ -1,4 +1,5 @@
-"""Checks every event before it enters the log: bounds, reserved names and sensitivity. Secrets are removed."""
+"""Checks every event before it enters the log: bounds, reserved names and sensitivity. Secrets are removed, and what is
+private."""
 
 from __future__ import annotations
 
@@ -91,7 +92,7 @@ def admit_own(
         )
     canonical = _canonical(payload, max_bytes)
     clean, found = redact(payload)
-    if found:
+    if clean is not payload:
         payload = dict(clean)
         canonical = _canonical(payload, max_bytes)
     redacted = [{"kind": kind, "pointer": pointer} for pointer, kind in found]

@@ -25,20 +25,23 @@ from zaxy.eventloom.opening import open_event_log
 from zaxy.extract.observations import OBSERVATIONS
 from zaxy.extract.times import utc_text
 from zaxy.observe.hook_events import bounded
+from zaxy.observe.ignored import Ignored, read_ignored
 from zaxy.observe.recording import HOOKS, NOTHING, read_recording
 from zaxy.observe.subagent_sessions import COMPLETED, end_for_parent, session_of
 from zaxy.plugins.families import Families
 from zaxy.plugins.host import BoundProvider, PluginHost
 from zaxy.plugins.roster import advice_on, load_roster
 from zaxy.security.paths import own_folder_within, unusable_folder
+from zaxy.security.private_text import is_all_private
 from zaxy.security.redaction import redact
 from zaxy.security.small_files import read_small_json
 from zaxy.settings import Settings
 from zaxy.workspace import Workspace, default_session
 
 POINT = "capture_adapters"
-PAUSED, OLDER = "paused", "older"
+PAUSED, OLDER, PRIVATE, IGNORED = "paused", "older", "private", "ignored"
 FOLDER = os.path.join("runtime", "capture")
+TURN = "transcript.turn"
 AT_ONCE = 500
 """Observations of one reading, which become durable together."""
 MAX_BATCH = 8 << 20
@@ -72,7 +75,8 @@ class Captured(NamedTuple):
     subagents: dict[str, int]
     """Of the new events, how many are in each session of a subagent."""
     left_out: dict[str, int]
-    """How many observations were not wanted: `hooks` record them, recording was `paused`, or they are `older`."""
+    """How many observations were not wanted: `hooks` record them, recording was `paused`, they are `older`, all
+    that was said was `private`, or `.zaxyignore` keeps them out: `ignored`."""
 
     @property
     def appended(self) -> int:
@@ -114,6 +118,7 @@ class Capture:
         self._marks = Marks(workspace.eventloom, kept=not since)
         self._families = Families(lambda: self._host.roster)
         self._recording = NOTHING
+        self._ignored = Ignored(workspace.root)
 
     def adapters(self) -> list[BoundProvider]:
         if self._names:
@@ -124,6 +129,7 @@ class Capture:
         """Read what is new. An adapter that fails is reported and left out; the log's own errors are raised."""
         tally = _Tally()
         self._recording = read_recording(self.workspace.eventloom)
+        self._ignored = read_ignored(self.workspace.root)
         for adapter in self.adapters():
             try:
                 sources = list(adapter.call("sources", Path(self.workspace.root)))
@@ -188,7 +194,7 @@ class Capture:
         for observation in observations:
             try:
                 draft = _draft(adapter, observation, self._families)
-                if reason := self._why_left_out(adapter, draft):
+                if reason := self._why_left_out(adapter, observation, draft):
                     tally.left_out[reason] += 1
                     continue
                 drafts.append(draft)
@@ -198,8 +204,12 @@ class Capture:
         for batch in _batches(drafts):
             self._append_batch(session, batch, tally)
 
-    def _why_left_out(self, adapter: str, draft: AdmittedDraft) -> str:
-        """Why something is not to be recorded, by when it happened; empty for what is."""
+    def _why_left_out(self, adapter: str, observation: Observation, draft: AdmittedDraft) -> str:
+        """Why something is not to be recorded, by when it happened and what it is; empty for what is."""
+        if _is_private(observation):
+            return PRIVATE
+        if self._ignored.leaves_out(observation.type, observation.payload):
+            return IGNORED
         at = utc_text(draft.payload.get("occurred_at")) or utc_now()
         if at < self._since:
             return OLDER
@@ -299,6 +309,11 @@ def _draft(adapter: str, observation: Observation, families: Families) -> Admitt
     if observation.type in OBSERVATIONS and (short := bounded(entry.payload)) != entry.payload:
         entry = entry._replace(payload=short, canonical_payload=encode(short))
     return draft_of(entry)
+
+
+def _is_private(observation: Observation) -> bool:
+    """Whether nothing is left of a turn without what is private in it."""
+    return observation.type == TURN and is_all_private(str(observation.payload.get("content")))
 
 
 def _key(adapter: str, key: str) -> str:

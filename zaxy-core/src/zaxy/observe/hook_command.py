@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from zaxy.errors import Conflict, InternalError, ZaxyError
+from zaxy.errors import InternalError, ZaxyError
 from zaxy.observe import hook_events
 from zaxy.tuples import NamedTuple
 
@@ -47,10 +47,11 @@ class HookCall(NamedTuple):
     def record(self) -> Line | None:
         """Append what the call is about, and a reminder if one is due; None if there was nothing to record.
 
-        Nothing is recorded while that is paused, and no observation that is left to capture.
+        Nothing is recorded while that is paused, no observation that is left to capture, and
+        nothing that the project keeps out.
         """
         from zaxy.eventloom.quick import quick_files
-        from zaxy.observe.recording import CAPTURE, HOOKS, read_recording
+        from zaxy.observe.recording import CAPTURE, HOOKS, read_recording, refusal
         from zaxy.plugins.secret_rows import redact_rows_of_plugins
 
         trigger = hook_events.known_trigger(self.trigger)
@@ -63,17 +64,22 @@ class HookCall(NamedTuple):
             trigger = hook_events.meant_trigger(trigger, fields)
             if not self.strict and hook_events.says_nothing(trigger, fields):
                 return None
-        if not self.strict and hook_events.is_own_call(trigger, fields):
+        fields = hook_events.with_public_words(fields)
+        is_own = not self.strict and hook_events.is_own_call(trigger, fields)
+        if is_own or hook_events.is_private_turn(trigger, fields):
             return None
         workspace = self.workspace()
         recording = read_recording(workspace.eventloom)
         recorder = recording.recorder_now(str(fields.get("source", "")))
         if recording.paused_since and self.strict:
-            raise Conflict("recording is paused here", "'zaxy resume' goes on with it.")
+            raise refusal(recording.paused_since)
         if recording.paused_since or (recorder == CAPTURE and trigger in hook_events.OBSERVED):
             return None
+        wanted = hook_events.entries_of(trigger, fields, recorder == HOOKS)
+        if trigger in hook_events.OBSERVED and not (wanted := _not_ignored(workspace.root, wanted)):
+            return None
         redact_rows_of_plugins(workspace.stored_settings)
-        entries = [_entry(one) for one in hook_events.entries_of(trigger, fields, recorder == HOOKS)]
+        entries = [_entry(one) for one in wanted]
         session = self._session(workspace, fields)
         loom = quick_files(workspace)
         try:
@@ -101,6 +107,14 @@ class HookCall(NamedTuple):
         with suppress(BaseException):
             note_error(self.workspace().eventloom, self.trigger, problem)
         return problem
+
+
+def _not_ignored(root: str, entries: list[hook_events.HookEntry]) -> list[hook_events.HookEntry]:
+    """Those that the project does not keep out."""
+    from zaxy.observe.ignored import read_ignored
+
+    ignored = read_ignored(root)
+    return [one for one in entries if not ignored.leaves_out(hook_events.TRIGGERS[one.trigger].type, one.fields)]
 
 
 def _entry(entry: hook_events.HookEntry) -> Entry:

@@ -11,6 +11,7 @@ import re
 
 from zaxy.errors import InvalidRequest
 from zaxy.observe.command_report import read_report
+from zaxy.security.private_text import is_all_private, without_private
 from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -114,6 +115,18 @@ OWN_TOOL = r"(?:mcp__)?zaxy(?:__|[./:])|mcp_zaxy_|mcp:zaxy:"
 """How clients write a tool of it: `mcp__zaxy__x`, `mcp_zaxy_x`, `MCP:zaxy:x`, `zaxy__x`, `zaxy.x`, `zaxy/x`."""
 
 
+def with_public_words(fields: Mapping[str, object]) -> dict[str, object]:
+    """The fields without what is private in the words of people and models; empty where nothing else was said."""
+    spoken = {field: str(fields[field]) for field in SPOKEN if fields.get(field)}
+    public = {field: "" if is_all_private(text) else without_private(text) for field, text in spoken.items()}
+    return {**fields, **public}
+
+
+def is_private_turn(trigger: str, fields: Mapping[str, object]) -> bool:
+    """Whether all that was said in a turn was private, by the fields `with_public_words`."""
+    return trigger == "transcript-turn" and fields.get("content") == ""
+
+
 class HookEntry(NamedTuple):
     """One event that a call of a hook comes to."""
 
@@ -172,7 +185,7 @@ def argument_keys(arguments: object) -> tuple[list[str], str]:
     given = _decoded(arguments)
     if not isinstance(given, dict):
         return ([], "the arguments were not a JSON object")
-    keys = sorted(_well_formed(excerpt(str(key), 2 * WINDOW)) for key in given)
+    keys = sorted(_well_formed(excerpt(without_private(str(key)), 2 * WINDOW)) for key in given)
     return (keys[:MAX_KEYS], f"{len(keys)} arguments" if len(keys) > MAX_KEYS else "")
 
 
@@ -197,6 +210,7 @@ OPERATIONS = {"create": "created", "update": "modified"}
 PATCH_TOOL = "apply_patch"
 """Agents hand a patch over as this tool's `command`: it is file content, and no command."""
 NUMBERS = ("exit_code", "duration_ms")
+SPOKEN = ("content", "prompt")
 SEEN_ONLY = ("arguments", "response", "error")
 """What is looked at, and never kept as it is."""
 
@@ -310,7 +324,8 @@ def _readable(field: str, value: object) -> object:
     """A value that the log takes, and of a very long text the ends only: what is between them is never shown."""
     if not isinstance(value, str):
         return value
-    return _well_formed(value if field in WHOLE else excerpt(value, 2 * WINDOW))
+    public = without_private(value)  # before anything is cut: half a private part cannot be found
+    return _well_formed(public if field in WHOLE else excerpt(public, 2 * WINDOW))
 
 
 def _well_formed(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from zaxy.errors import InvalidRequest, Unavailable
+from zaxy.errors import Conflict, InvalidRequest, Unavailable, ZaxyError
 from zaxy.security.small_files import read_small_json
 from zaxy.tuples import NamedTuple
 
@@ -62,6 +62,28 @@ class Recording(NamedTuple):
 
 
 NOTHING = Recording({}, ())
+
+
+def to_the_second(at: str) -> str:
+    """A time as people read it."""
+    return f"{at[:19]}Z"
+
+
+def refusal(since: str) -> Conflict:
+    """The answer to a writer during a pause."""
+    return Conflict(
+        f"recording is paused here since {to_the_second(since)}, so nothing was recorded",
+        "'zaxy resume' goes on with it.",
+    )
+
+
+def why_not_recorded(eventloom: str) -> ZaxyError | None:
+    """Why an agent may not write now; None where it may."""
+    try:
+        since = read_recording(eventloom).paused_since
+    except ZaxyError as error:
+        return error
+    return refusal(since) if since else None
 
 
 def read_recording(eventloom: str) -> Recording:

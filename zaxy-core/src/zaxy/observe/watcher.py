@@ -27,6 +27,7 @@ from zaxy.observe.capture import FOLDER, Capture, Captured, capture_folder, with
 from zaxy.observe.capture_config import read_capture_config
 from zaxy.observe.line_log import add_line
 from zaxy.observe.readiness import Watching
+from zaxy.observe.recording import read_recording
 from zaxy.security.paths import unusable_folder
 from zaxy.security.small_files import read_small_file, read_small_json
 from zaxy.workspace import Workspace
@@ -330,6 +331,8 @@ def watcher_status(workspace: Workspace) -> dict[str, Any]:
     }
     if not watched.running:
         status["resume_command"] = watched.resume
+    if since := read_recording(workspace.eventloom).paused_since:
+        status["paused_since"] = since
     if record is not None:
         crashed = {} if watched.running else {"ended_unexpectedly": True}
         status |= crashed | {key: value for key, value in record.items() if key != "token"}

@@ -1,12 +1,13 @@
-"""Removes secrets from a payload before anything else is done with it.
+"""Removes secrets from a payload before anything else is done with it, and what a person marked as private.
 
-Nearly every payload has none. So a quick search for literals comes first, and patterns are compiled only if it finds
+Nearly every payload has neither. So a quick search for literals comes first, and patterns are compiled only if it finds
 one.
 """
 
 from __future__ import annotations
 
 from zaxy.errors import InvalidRequest
+from zaxy.security.private_text import without_private
 from zaxy.security.secret_context import find_named, may_have_names
 from zaxy.security.secret_forms import find_forms, may_have_forms
 from zaxy.security.secret_names import SecretName, secret_named
@@ -64,19 +65,23 @@ class _Copying(NamedTuple):
 
 
 def redact(payload: JsonObject) -> tuple[JsonObject, list[Redacted]]:
-    """The payload with every secret replaced by `[redacted:<kind>]`, and what was replaced, in order.
+    """The payload with every secret replaced by `[redacted:<kind>]`, and which were replaced, in order.
 
-    The given payload is not changed. If there is nothing to replace, it is returned itself.
+    What is private is replaced too, and not listed. The given payload is not changed. If there is nothing to replace,
+    it is returned itself.
     """
-    if not _may_have_secrets(_all_texts(payload if isinstance(payload, dict) else dict(payload))):
+    texts = _all_texts(payload if isinstance(payload, dict) else dict(payload))
+    private = without_private(texts) is not texts
+    if not private and not _may_have_secrets(texts):
         return payload, []
     found: list[Redacted] = []
     copy = _redacted_copy(payload, found)
-    return (copy, found) if found else (payload, [])
+    return (copy, found) if found or private else (payload, [])
 
 
 def redact_text(text: str) -> tuple[str, list[str]]:
     """The same for one string: the redacted text, and the kinds of secrets in it, each once, in order."""
+    text = without_private(text)
     if not _may_have_secrets(text):
         return text, []
     return _replaced(text, _spans(text))
@@ -88,6 +93,11 @@ def refuse_secrets(names: dict[str, object]) -> None:
     `names`: what each is called in a message, and its value. The message does not repeat the value.
     """
     texts = [value for value in names.values() if isinstance(value, str)]
+    for what, value in names.items():
+        if isinstance(value, str) and without_private(value) is not value:
+            raise InvalidRequest(
+                f"{what} has private text in it", "Nothing was stored. Use a name that anyone may read."
+            )
     if not _may_have_secrets(f" {' '.join(texts)} "):
         return
     for what, value in names.items():
@@ -202,13 +212,14 @@ def _redacted_key(key: str, copying: _Copying) -> tuple[str, list[str]]:
         return key, []
     name, kinds = redact_text(key)
     unique = name
-    while kinds and (unique in copying.target or unique in copying.source):
+    while name != key and (unique in copying.target or unique in copying.source):
         number = copying.replaced[name] = copying.replaced.get(name, 1) + 1
         unique = f"{name} ({number})"
     return unique, kinds
 
 
 def _redacted_value(value: str, named: SecretName | None, before: str) -> tuple[str, list[str]]:
+    value = without_private(value)
     if named is None and not _may_have_secrets(before + value):
         return value, []
     spans = _spans(value, before)

@@ -17,6 +17,7 @@ from zaxy.api.models import JsonObject
 from zaxy.api.tools import ADMIN_TOKEN, Call, Progress, ToolFunction, session_named
 from zaxy.errors import Forbidden, InternalError, ZaxyError
 from zaxy.eventloom.request_keys import answering
+from zaxy.observe.recording import why_not_recorded
 from zaxy.owner.handshake import Caller
 from zaxy.printing import say
 from zaxy.rights import ADMIN, READER, WRITER, Permission, acting_with, check_access, permission_of
@@ -144,13 +145,17 @@ class Application:
             self._admit(served, str(arguments.get(ADMIN_TOKEN, "")) or request.admin_token, request.identity)
         watching, session = request.progress or _unwatched, request.session or permission.session
         call = Call(self.memory, arguments, watching, session, request.from_command)
+        if request.from_command:
+            permission = permission._replace(refusal=None)  # what a person types is recorded during a pause too
         with answering(request.repeatable_as), acting_with(permission):
             _check_sessions(arguments)
             return dict(served.answer(call))
 
     def permission_of(self, identity: Identity | None) -> Permission:
-        """What an identity may do here; everything where requests are not authenticated."""
-        return permission_of(identity, default_session(self.workspace) if identity else "")
+        """What an identity may do here; everything where requests are not authenticated, unless recording is paused."""
+        permission = permission_of(identity, default_session(self.workspace) if identity else "")
+        refusal = why_not_recorded(self.workspace.eventloom)
+        return permission._replace(refusal=refusal) if refusal else permission
 
     def count_call(self) -> None:
         """Count what is asked of memory in another way than by a tool, or refuse it if too much is."""

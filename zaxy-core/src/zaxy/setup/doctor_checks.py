@@ -19,6 +19,7 @@ from zaxy.api.models import Report
 from zaxy.eventloom.drafts import own_draft
 from zaxy.eventloom.opening import open_event_log
 from zaxy.observe import hook_events
+from zaxy.observe.recording import read_recording
 from zaxy.owner.client import memory_of, owner_answers
 from zaxy.owner.owner import clear_left_over, has_left_over, is_held, needs_owner, unreachable
 from zaxy.plugins.check import check_plugin
@@ -190,6 +191,8 @@ def check_write_path(context: DoctorContext) -> list[Finding]:
     """A heartbeat is appended and read back: it proves the write path, and means nothing else."""
     if not context.has_memory:
         return [Finding("write_path", OK, "not tried: there is no memory yet")]
+    if read_recording(context.eventloom).paused_since:
+        return [Finding("write_path", OK, "not tried: recording is paused")]
     with closing(open_event_log(context.workspace)) as log:
         session = default_session(context.workspace)
         payload = hook_events.payload_of("heartbeat", {"source": "doctor"})

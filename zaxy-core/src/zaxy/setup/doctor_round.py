@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from zaxy.setup import doctor_checks, doctor_clients, doctor_files
+from zaxy.setup import doctor_checks, doctor_clients, doctor_files, doctor_recording
 
-CHECKS = (*doctor_checks.CHECKS, *doctor_files.CHECKS, *doctor_clients.CHECKS)
+CHECKS = (*doctor_checks.CHECKS, *doctor_files.CHECKS, *doctor_recording.CHECKS, *doctor_clients.CHECKS)
