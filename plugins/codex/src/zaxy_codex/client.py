@@ -21,7 +21,7 @@ from zaxy.api import (
     edit,
     read_named_file,
 )
-from zaxy.api.client_hooks import SHUTDOWN, SPOKEN, shell_line
+from zaxy.api.client_hooks import AS_HOOK_OUTPUT, CONTEXT, SHUTDOWN, SPOKEN, shell_line
 from zaxy.api.clients import TextEditor
 
 KNOWN_KEYS = {"description", "hooks"}
@@ -80,6 +80,7 @@ class Codex(FileClient):
         files=(".codex/hooks.json",),
         events=(
             HookEvent("SessionStart", "session-start"),
+            HookEvent("SessionStart", CONTEXT, options=AS_HOOK_OUTPUT),
             HookEvent("UserPromptSubmit", "user-prompt-submit"),
             HookEvent("PostToolUse", "command", "Bash"),
             HookEvent("PostToolUse", "file-edit", "apply_patch"),

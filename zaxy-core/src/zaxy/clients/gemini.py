@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from zaxy.api import ClientCapture, ClientSigns, FileClient, HookEvent, JsonHooks, ServerEntry
-from zaxy.api.client_hooks import SHUTDOWN, SPOKEN, all_tools_but
+from zaxy.api.client_hooks import AS_HOOK_OUTPUT, CONTEXT, SHUTDOWN, SPOKEN, all_tools_but
 
 FILE = ".gemini/settings.json"
 SHELL, EDITS = "run_shell_command", ("replace", "write_file")
@@ -19,6 +19,7 @@ class Gemini(FileClient):
         files=(FILE,),
         events=(
             HookEvent("SessionStart", "session-start"),
+            HookEvent("SessionStart", CONTEXT, options=AS_HOOK_OUTPUT),
             HookEvent("BeforeAgent", "user-prompt-submit"),
             HookEvent("AfterTool", "command", SHELL),
             HookEvent("AfterTool", "file-edit", "|".join(EDITS)),
