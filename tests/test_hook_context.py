@@ -179,7 +179,7 @@ def test_nothing_is_shown_where_nobody_has_recorded_anything(client: Client) -> 
 
 def test_a_log_without_open_work_still_says_that_there_is_memory(client: Client, memory: Memory) -> None:
     cited = note(memory, "note.taken", {"text": "Lunch is at noon"})
-    assert f"- receipt: 1 events since {memory.get(1).time[:10]}; memory spent 0 model tokens [{cited[:-52]}]" in (
+    assert f"- receipt: 1 event since {memory.get(1).time[:10]}; memory spent 0 model tokens [{cited[:-52]}]" in (
         client.recap()
     )
 

@@ -43,7 +43,6 @@ class HookEvent:
     options: tuple[str, ...] = ()
     """Further options of `zaxy hook-event`, or of `zaxy hook-context`."""
     timeout: int = TIMEOUT
-    """Seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ What cannot be put on record is not shown. Most imports stand inside the functio
 
 from __future__ import annotations
 
+import os
+
 from zaxy.errors import InvalidRequest, ZaxyError
 from zaxy.observe import hook_events
 from zaxy.observe.hook_command import LOCK_WAIT, HookCall, stdin_json
@@ -109,7 +111,9 @@ def _shown(workspace: Workspace, session: str, *, fields: Mapping[str, object], 
         return Shown(FOREIGN)
     if not is_in_files(workspace):
         return Shown("\n".join(filter(None, [first, ELSEWHERE])))
-    seen = SeenHeads(workspace).last(check_session_id(session))
+    if not os.path.lexists(os.path.join(workspace.eventloom, f"{check_session_id(session)}.jsonl")):
+        return Shown("")
+    seen = SeenHeads(workspace).last(session)
     lines = LastLines(workspace.eventloom, session, max_bytes=MAX_LOOK, timeout=LOCK_WAIT)
     if seen is not None and not _holds(workspace, lines, *seen):
         return Shown(REPLACED)

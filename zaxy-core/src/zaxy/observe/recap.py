@@ -139,7 +139,8 @@ def _receipt(lines: LastLines, marks: Sequence[Event]) -> str:
     tokens = sum(injected_tokens(mark.type, mark.actor, mark.payload) for mark in counted)
     spent = sum(model_tokens(mark.actor, mark.payload) for mark in counted)
     put = f"put {tokens:,} tokens into prompts since {counted[-1].time[:10]}, and " if tokens else ""
-    return f"receipt: {lines.end:,} events{since}; memory {put}spent {spent:,} model tokens"
+    events = f"{lines.end:,} event{'' if lines.end == 1 else 's'}"
+    return f"receipt: {events}{since}; memory {put}spent {spent:,} model tokens"
 
 
 def _cited_before(marks: Sequence[Event], client_session: str) -> set[str]:
