@@ -178,10 +178,10 @@ def test_codexs_hooks_count_once_they_are_trusted(project: Project) -> None:
     path = project.install("codex", ".codex/hooks.json")
     row = project.client("codex")
     assert (row["installed"], row["status"]) == (True, "not_trusted")
-    assert row["message"] == "installed, not yet trusted: Codex skips 9 of 9 hooks"
+    assert row["message"] == "installed, not yet trusted: Codex skips 10 of 10 hooks"
     assert "/hooks" in row["action"]
     trust(project, path, skip=2)
-    assert project.client("codex")["message"].endswith("Codex skips 2 of 9 hooks")
+    assert project.client("codex")["message"].endswith("Codex skips 2 of 10 hooks")
     trust(project, path)
     assert project.client("codex")["status"] == "installed"
     config = Path(os.environ["CODEX_HOME"], "config.toml")
