@@ -20,10 +20,10 @@ from zaxy.errors import InternalError, InvalidRequest, NotFound, ZaxyError
 from zaxy.eventloom.admission import MAX_KEY_CHARS, admit
 from zaxy.eventloom.canonical import encode
 from zaxy.eventloom.drafts import AdmittedDraft, draft_of
+from zaxy.eventloom.log import utc_now
 from zaxy.eventloom.opening import open_event_log
 from zaxy.extract.observations import OBSERVATIONS
 from zaxy.extract.times import utc_text
-from zaxy.eventloom.log import utc_now
 from zaxy.observe.hook_events import bounded
 from zaxy.observe.recording import HOOKS, NOTHING, read_recording
 from zaxy.observe.subagent_sessions import COMPLETED, end_for_parent, session_of

@@ -33,7 +33,7 @@ FOREIGN = "Zaxy found a memory of this project that came from elsewhere: nothing
 REPLACED = "Zaxy shows nothing: this is not the log that was last read here. 'zaxy trust' takes it in."
 
 
-class Shown(NamedTuple):
+class Injection(NamedTuple):
     """What goes into the prompt, and the events that it rests on."""
 
     text: str
@@ -59,7 +59,7 @@ class ContextCall(NamedTuple):
             places = places_of(str(fields.get("source", "")))
             fields = {**hook_events.fields_of(stdin_json(), places), **fields}
         if fields.get("agent"):
-            return ""  # a subagent is told what to do by the agent that it works for
+            return ""  # a subagent gets what it needs from the agent that it works for
         workspace = self._as_hook.workspace()
         session = str(fields.get("session_id") or default_session(workspace))
         paused = read_recording(workspace.eventloom).paused_since
@@ -89,7 +89,7 @@ def in_form(text: str, form: str) -> str:
     )
 
 
-def injected(shown: Shown, *, client: str, client_session: str) -> Entry:
+def injected(shown: Injection, *, client: str, client_session: str) -> Entry:
     """The record of what was put into a session of a client."""
     from zaxy.eventloom.admission import OWN_ACTOR, admit_own
     from zaxy.observe.receipt import INJECTED
@@ -100,7 +100,7 @@ def injected(shown: Shown, *, client: str, client_session: str) -> Entry:
     return admit_own(INJECTED, OWN_ACTOR, {**payload, "citations": list(shown.citations)})
 
 
-def _shown(workspace: Workspace, session: str, *, fields: Mapping[str, object], paused: str) -> Shown:
+def _shown(workspace: Workspace, session: str, *, fields: Mapping[str, object], paused: str) -> Injection:
     from zaxy.eventloom.last_lines import LastLines
     from zaxy.eventloom.quick import is_in_files
     from zaxy.eventloom.seen_heads import SeenHeads
@@ -108,19 +108,19 @@ def _shown(workspace: Workspace, session: str, *, fields: Mapping[str, object], 
 
     first = f"Recording is paused since {paused[:16]}Z: nothing of this session is recorded." if paused else ""
     if not workspace.is_own:
-        return Shown(FOREIGN)
+        return Injection(FOREIGN)
     if not is_in_files(workspace):
-        return Shown("\n".join(filter(None, [first, ELSEWHERE])))
+        return Injection("\n".join(filter(None, [first, ELSEWHERE])))
     if not os.path.lexists(os.path.join(workspace.eventloom, f"{check_session_id(session)}.jsonl")):
-        return Shown("")
+        return Injection("")
     seen = SeenHeads(workspace).last(session)
     lines = LastLines(workspace.eventloom, session, max_bytes=MAX_LOOK, timeout=LOCK_WAIT)
     if seen is not None and not _holds(workspace, lines, *seen):
-        return Shown(REPLACED)
+        return Injection(REPLACED)
     found = recap(lines, client_session=_client_session(fields), first_row=first)
     if fields.get("reason") == "resume" and not found.has_news:
-        return Shown("")  # it stands in what the client goes on with
-    return Shown(found.text, found.citations)
+        return Injection("")  # it stands in what the client goes on with
+    return Injection(found.text, found.citations)
 
 
 def _holds(workspace: Workspace, lines: LastLines, seq: int, digest: str) -> bool:
@@ -136,7 +136,7 @@ def _holds(workspace: Workspace, lines: LastLines, seq: int, digest: str) -> boo
     return line is not None and line.hash == digest
 
 
-def _record(workspace: Workspace, session: str, *, fields: Mapping[str, object], shown: Shown) -> None:
+def _record(workspace: Workspace, session: str, *, fields: Mapping[str, object], shown: Injection) -> None:
     from zaxy.eventloom.quick import quick_files
     from zaxy.plugins.secret_rows import redact_rows_of_plugins
 

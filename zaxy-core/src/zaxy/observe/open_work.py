@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from zaxy.api.models import Closing, Entity, Event
 
 KINDS = {"handoff": "handoff", "goal": "goal", "task": "task", "issue": "blocker", "decision": "decision"}
-"""The types of things that are told of, in their order, and what each is called."""
+"""The types of things that are shown, in their order, and what each is called."""
 TYPES = tuple(name for name, rule in RULES.items() if rule.entity_type in KINDS)
 ENDING = (INVALIDATED, "event.erased", "imported.erased")
 NOT_REVIEWED = frozenset(("pending_worker", "rejected", "conflict"))
