@@ -16,6 +16,7 @@ from hypothesis import given, settings, strategies as st
 from installed import install_plugin
 from zaxy.__main__ import main
 from zaxy.api import HookCommand, HookHandler, JsonHooks
+from zaxy.api.client_hooks import MOMENTS
 from zaxy.api.edit import json as json_text
 from zaxy.clients.cursor import CursorClient
 from zaxy.clients.gemini import Gemini
@@ -176,6 +177,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+STARTS = ("SessionStart", "sessionStart")
+
+
 def records(project: Path) -> list[dict[str, Any]]:
     loom = Eventloom(str(project / ".eventloom"))
     return [line.record for session in loom.sessions() for line in loom.read(session)]
@@ -196,7 +200,9 @@ def test_every_hook_runs_as_the_client_runs_it_and_records_silently(client: Json
         for each in meant:
             ran.append(each)
             full = {**told, "hook_event_name": event, **({"tool_name": tool} if tool else {})}
-            assert each.run(full, below) == (0, b"", b"")
+            code, out, err = each.run(full, below)
+            assert (code, err) == (0, b"")
+            assert out == b"" or (event in STARTS and b"Zaxy's memory of this project" in out)
     assert len({id(each) for each in ran}) == len(configured), "a hook that no event runs"
     errors = project / ".eventloom" / "runtime" / "hook-errors.log"
     assert not errors.exists(), errors.read_text()
@@ -287,6 +293,42 @@ def test_the_generic_script_exits_well_when_zaxy_is_gone(project: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
+@posix
+@each_client
+def test_a_session_begins_with_what_the_last_one_recorded_in_the_form_that_the_client_reads(
+    client: JsonHooks, project: Path
+) -> None:
+    assert zaxy(name_of(client), "--output", "hooks.json") == 0
+    assert main(["append", "goal.created", "--payload", '{"goal": "Ship the importer"}']) == 0
+    hooks = read_as_client(Path("hooks.json").read_text(), client)
+    printed = [out for hook in hooks if hook.event in STARTS for _, out, _ in [hook.run(dict(BASE), project)] if out]
+    assert len(printed) == 1
+    shown = printed[0].decode()
+    if client is CURSOR:
+        shown = json.loads(shown)["additional_context"]
+    elif client is not CLAUDE_CODE:
+        assert json.loads(shown)["hookSpecificOutput"]["hookEventName"] == "SessionStart"
+        shown = json.loads(shown)["hookSpecificOutput"]["additionalContext"]
+    assert '"Ship the importer"' in shown
+    mark = next(record["payload"] for record in records(project) if record["type"] == "memory.context.injected")
+    assert (mark["client"], mark["client_session"]) == (name_of(client), "abc")
+
+
+@each_client
+@pytest.mark.parametrize("text", ["", '{\n  "theme": "dark"\n}\n'], ids=["no file", "a file of others"])
+def test_hooks_of_both_commands_are_found_replaced_and_taken_out_byte_for_byte(client: JsonHooks, text: str) -> None:
+    if client is CODEX and text:
+        text = '{\n  "hooks": {}\n}\n'
+    command = COMMAND
+    for moments in (False, True):
+        installed = client.install(text, command, False, moments)
+        found = client.find(installed)
+        assert {"hook-context", "session-start"} <= {handler.trigger for handler in found}
+        assert sum("hook-context" in handler.words for handler in found) == 1
+        assert client.install(installed, command, True, moments) == installed
+        assert client.remove(installed) == text
+
+
 # The shapes that the clients take
 
 
@@ -365,7 +407,7 @@ def test_renewed_hooks_keep_their_session_and_what_they_record(project: Path) ->
     client = Codex(None)  # type: ignore[arg-type]
     renew_hooks(InstalledClient("codex", client, CODEX), path, find_workspace(str(project)))
     renewed = handlers(path.read_text(), CODEX)
-    assert {handler.trigger for handler in renewed} == {"session-start", "user-prompt-submit", "precompact", "stop"}
+    assert {handler.trigger for handler in renewed} == MOMENTS
     assert {handler.option("--session-id") for handler in renewed} == {"shop-default"}
     assert {handler.option("--eventloom-path") for handler in renewed} == {str(project / ".eventloom")}
 

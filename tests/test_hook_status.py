@@ -156,7 +156,7 @@ def test_gemini_runs_hooks_only_in_a_folder_that_is_trusted(project: Project, mo
     project.install("gemini", ".gemini/settings.json")
     row = project.client("gemini")
     assert (row["status"], row["installed"]) == ("not_trusted", True)
-    assert row["message"] == "installed, in a folder that is not trusted: Gemini CLI skips 8 of 8 hooks"
+    assert row["message"] == "installed, in a folder that is not trusted: Gemini CLI skips 9 of 9 hooks"
     assert "/permissions trust" in row["action"]
     inside, around = str(project.folder), str(project.folder.parent)
     for rules, status in (
@@ -206,10 +206,10 @@ def test_codexs_hooks_count_once_they_are_trusted(project: Project) -> None:
     path = project.install("codex", ".codex/hooks.json")
     row = project.client("codex")
     assert (row["installed"], row["status"]) == (True, "not_trusted")
-    assert row["message"] == "installed, not yet trusted: Codex skips 8 of 8 hooks"
+    assert row["message"] == "installed, not yet trusted: Codex skips 9 of 9 hooks"
     assert "/hooks" in row["action"]
     trust(project, path, skip=2)
-    assert project.client("codex")["message"].endswith("Codex skips 2 of 8 hooks")
+    assert project.client("codex")["message"].endswith("Codex skips 2 of 9 hooks")
     trust(project, path)
     assert project.client("codex")["status"] == "installed"
     text = path.read_text()
@@ -217,7 +217,7 @@ def test_codexs_hooks_count_once_they_are_trusted(project: Project) -> None:
     row = project.client("codex")
     assert (row["status"], row["message"]) == (
         "not_trusted",
-        "installed, changed since they were trusted: Codex skips 1 of 8 hooks",
+        "installed, changed since they were trusted: Codex skips 1 of 9 hooks",
     )
     path.write_text(text)
     config = Path(os.environ["CODEX_HOME"], "config.toml")

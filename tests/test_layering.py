@@ -120,6 +120,7 @@ THE_PLATFORM = {
     "contracts": "it describes every surface",
     "demo": "it makes a workspace of its own to show",
     "doctor": "it examines what memory stands on",
+    "hook_context": "it prints what stands in the log, and may not wait for a host of plugins",
     "hook_event": "it records hooks, and may not wait for a host of plugins",
     "hook_status": "it looks at what hooks and the watcher did",
     "hooks": "it writes the hooks of clients",

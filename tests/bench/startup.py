@@ -27,7 +27,7 @@ from zaxy.api.catalog import API_CURRENT, version_text
 
 PLUGINS = 50
 EVENTS = 300
-TARGET, APPEND_TARGET, READ_TARGET = 4.0, 5.0, 14.0
+TARGET, APPEND_TARGET, CONTEXT_TARGET, READ_TARGET = 4.0, 5.0, 12.0, 14.0
 QUESTION = "Where do we store the cache?"
 
 
@@ -92,6 +92,7 @@ COMMANDS = [
         APPEND_TARGET,
         "append",
     ),
+    Measured("zaxy hook-context", _zaxy("hook-context", "--source", "bench"), CONTEXT_TARGET, "context"),
     Measured("zaxy query", _zaxy("query", QUESTION, "--json"), READ_TARGET, "query"),
     Measured("zaxy verbatim", _zaxy("verbatim", QUESTION, "--json"), READ_TARGET, "verbatim"),
     Measured("zaxy checkout", _zaxy("checkout", QUESTION), READ_TARGET, "checkout"),

@@ -456,7 +456,8 @@ class Memory(DirectReads):
             target=target,
         )
         if done.known_to_seq:  # a session that holds nothing is not begun by a question: its name may be a mistake
-            self._marks.add("memory.checkout.completed", {"answerability": done.quality.answerability}, session)
+            mark: JsonObject = {"answerability": done.quality.answerability, "tokens": done.tokens_used}
+            self._marks.add("memory.checkout.completed", mark, session)
         return done
 
     def _presets(self) -> dict[str, Purpose]:
@@ -527,9 +528,9 @@ class Memory(DirectReads):
         manifest = self.capabilities(session, current_task=current_task)
         with self._log.view(session) as log:
             found = starting.bootstrap(manifest.as_dict(), pending_reminder(log, LOOKBACK))
-        if manifest.eventloom["events"]:
-            self._marks.add("memory.bootstrap.shown", {}, session)
         counted = {"tokens_used": tokens_of(found), "truncated": False}
+        if manifest.eventloom["events"]:
+            self._marks.add("memory.bootstrap.shown", {"tokens": counted["tokens_used"]}, session)
         return Bootstrap.of({**found, "capabilities": manifest, **counted})
 
     def _latest(self, session: str) -> list[Event]:

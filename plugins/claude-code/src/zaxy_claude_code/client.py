@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from zaxy.api import ClientCapture, ClientSigns, FileClient, HookEvent, JsonHooks, ServerEntry
-from zaxy.api.client_hooks import SHUTDOWN, SPOKEN, all_tools_but
+from zaxy.api.client_hooks import AS_TEXT, CONTEXT, SHUTDOWN, SPOKEN, all_tools_but
 
 SHELL, EDITS = "Bash", ("Edit", "MultiEdit", "NotebookEdit", "Write")
 
@@ -18,6 +18,7 @@ class ClaudeCode(FileClient):
         files=(".claude/settings.local.json", ".claude/settings.json"),
         events=(
             HookEvent("SessionStart", "session-start"),
+            HookEvent("SessionStart", CONTEXT, options=AS_TEXT),
             HookEvent("UserPromptSubmit", "user-prompt-submit"),
             HookEvent("PostToolUse", "command", SHELL),
             HookEvent("PostToolUse", "file-edit", "|".join(EDITS)),

@@ -18,7 +18,7 @@ from zaxy.api import (
     ServerEntry,
     edit,
 )
-from zaxy.api.client_hooks import SHUTDOWN, SPOKEN, shell_line
+from zaxy.api.client_hooks import AS_HOOK_OUTPUT, CONTEXT, SHUTDOWN, SPOKEN, shell_line
 from zaxy.api.clients import TextEditor
 from zaxy_codex.trust import CHANGED, NOT_YET, digest_of, hook_states, key_of
 
@@ -65,6 +65,7 @@ class Codex(FileClient):
         files=(".codex/hooks.json",),
         events=(
             HookEvent("SessionStart", "session-start"),
+            HookEvent("SessionStart", CONTEXT, options=AS_HOOK_OUTPUT),
             HookEvent("UserPromptSubmit", "user-prompt-submit"),
             HookEvent("PostToolUse", "command", "Bash"),
             HookEvent("PostToolUse", "file-edit", "apply_patch"),

@@ -182,6 +182,7 @@ if TYPE_CHECKING:
     from zaxy.extract.rules import extract as extract
     from zaxy.extract.times import utc_text as utc_text
     from zaxy.follow.loop import FollowerFindings as FollowerFindings, FollowerState as FollowerState
+    from zaxy.observe.stats import stats_of as stats_of
     from zaxy.plugins.calls import signing_algorithms as signing_algorithms
     from zaxy.plugins.install_hints import install_hint as install_hint
     from zaxy.plugins.sealed_files import read_sealed as read_sealed, write_sealed as write_sealed
@@ -222,6 +223,7 @@ if TYPE_CHECKING:
     from zaxy.terminal.event_page import event_page as event_page
     from zaxy.terminal.screen import print_page as print_page
     from zaxy.terminal.start_page import bootstrap_page as bootstrap_page, capabilities_page as capabilities_page
+    from zaxy.terminal.stats_page import stats_page as stats_page
     from zaxy.text.passages import passages_of as passages_of
     from zaxy.token_count import count_tokens as count_tokens
 
@@ -267,6 +269,7 @@ _HOMES = {
     "zaxy.extract.rules": "extract",
     "zaxy.extract.times": "utc_text",
     "zaxy.follow.loop": "FollowerFindings FollowerState",
+    "zaxy.observe.stats": "stats_of",
     "zaxy.plugins.calls": "signing_algorithms",
     "zaxy.plugins.install_hints": "install_hint",
     "zaxy.plugins.sealed_files": "read_sealed write_sealed",
@@ -282,6 +285,7 @@ _HOMES = {
     "zaxy.terminal.checkout_page": "checkout_page judgement_page",
     "zaxy.terminal.event_page": "event_page",
     "zaxy.terminal.screen": "print_page",
+    "zaxy.terminal.stats_page": "stats_page",
     "zaxy.terminal.start_page": "bootstrap_page capabilities_page",
     "zaxy.text.passages": "passages_of",
     "zaxy.token_count": "count_tokens",

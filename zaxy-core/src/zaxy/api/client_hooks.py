@@ -19,10 +19,15 @@ from zaxy.errors import Conflict, Unavailable
 
 TIMEOUT = 10
 """Seconds that a client waits at most. A hook takes about 0.05 s, and gives up on a busy log after one second."""
-MOMENTS = frozenset(("session-start", "user-prompt-submit", "precompact", "stop"))
+CONTEXT = "hook-context"
+"""The command that prints where the work stands. It stands in place of a trigger: it records none."""
+MOMENTS = frozenset(("session-start", "user-prompt-submit", "precompact", "stop", CONTEXT))
 """Triggers that record a moment. The others are observations, which a capture watcher records as well."""
+COMMANDS = ("hook-event", CONTEXT)
 SHUTDOWN = ("--reason", "shutdown")
 """Options of a hook at the end of a session."""
+AS_TEXT, AS_HOOK_OUTPUT, AS_ADDITIONAL = (("--format", form) for form in ("text", "hook-output", "additional-context"))
+"""Options of a hook that prints where the work stands, by how the client reads it."""
 SPOKEN = ("--role", "assistant")
 """Options of a hook that records what the assistant said."""
 
@@ -36,7 +41,7 @@ class HookEvent:
     matcher: str = ""
     """Which tools it is about, as the client writes it; empty for all."""
     options: tuple[str, ...] = ()
-    """Further options of `zaxy hook-event`."""
+    """Further options of `zaxy hook-event`, or of `zaxy hook-context`."""
     timeout: int = TIMEOUT
     occasional: bool = False
     """Whether most users never have it, as where it tells only of servers that they set up themselves."""
@@ -58,7 +63,8 @@ class HookCommand:
         """The command of one event's hook, word by word."""
         named = ["--session-id", self.session] if self.session else []
         place = ["--source", self.source, "--eventloom-path", self.eventloom, *named]
-        return [*self.program, "hook-event", event.trigger, *place, *event.options, "--stdin-json"]
+        command = [CONTEXT] if event.trigger == CONTEXT else ["hook-event", event.trigger]
+        return [*self.program, *command, *place, *event.options, "--stdin-json"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +207,7 @@ def shell_line(words: Sequence[str]) -> str:
 
 
 def zaxy_words(handler: object) -> tuple[str, ...]:
-    """The words of a handler that runs `zaxy hook-event` and nothing else; empty for any other."""
+    """The words of a handler that runs one of our commands and nothing else; empty for any other."""
     if not isinstance(handler, dict) or handler.get("type", "command") != "command":
         return ()
     command, arguments = handler.get("command"), handler.get("args", [])
@@ -231,13 +237,18 @@ def _in_list(event: str, entries: list[Any]) -> Iterator[HookHandler]:
 
 
 def _runs_zaxy(words: Sequence[str]) -> bool:
-    if "hook-event" not in words[:5] or any(word in ("&&", "||", ";", "|", "&") for word in words):
+    at = _command_at(words)
+    if not at or any(word in ("&&", "||", ";", "|", "&") for word in words):
         return False
-    at = words.index("hook-event")
     program = PurePath(words[0].replace("\\", "/")).name.lower()
     if at == 1:
         return program in ("zaxy", "zaxy.exe", "zaxy.cmd")
     return tuple(words[at - 2 : at]) == ("-m", "zaxy")
+
+
+def _command_at(words: Sequence[str]) -> int:
+    """Where one of our commands stands behind a program; 0 where none does."""
+    return next((at for at, word in enumerate(words[:5]) if at and word in COMMANDS), 0)
 
 
 def _split(command: str) -> list[str]:
@@ -250,8 +261,9 @@ def _split(command: str) -> list[str]:
 
 
 def _trigger(words: Sequence[str]) -> str:
-    following = words[words.index("hook-event") + 1 :]
-    return following[0] if following else ""
+    at = _command_at(words)
+    following = words[at + 1 :]
+    return CONTEXT if words[at] == CONTEXT else following[0] if following else ""
 
 
 def _members(text: str) -> dict[str, Any]:

@@ -46,6 +46,7 @@ class EventType(NamedTuple):
 CORE_TYPES = (
     EventType("memory.bootstrap.shown", PACKAGE, housekeeping=True),
     EventType("memory.checkout.completed", PACKAGE, housekeeping=True),
+    EventType("memory.context.injected", PACKAGE, housekeeping=True),
     EventType("memory.reminder.suggested", PACKAGE, housekeeping=True),
     EventType("memory.imported", PACKAGE, housekeeping=True),
     EventType("memory.ref.updated", PACKAGE, housekeeping=True),

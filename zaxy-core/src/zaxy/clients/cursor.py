@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zaxy.api import ClientCapture, ClientSigns, FileClient, HookEvent, JsonHooks
-from zaxy.api.client_hooks import SHUTDOWN, SPOKEN
+from zaxy.api.client_hooks import AS_ADDITIONAL, CONTEXT, SHUTDOWN, SPOKEN
 
 
 class CursorClient(FileClient):
@@ -14,6 +14,7 @@ class CursorClient(FileClient):
         files=(".cursor/hooks.json",),
         events=(
             HookEvent("sessionStart", "session-start"),
+            HookEvent("sessionStart", CONTEXT, options=AS_ADDITIONAL),
             HookEvent("beforeSubmitPrompt", "user-prompt-submit"),
             HookEvent("afterShellExecution", "command"),
             HookEvent("afterFileEdit", "file-edit"),

@@ -20,7 +20,7 @@ from zaxy.api import (
     edit,
     read_named_file,
 )
-from zaxy.api.client_hooks import SHUTDOWN, SPOKEN, all_tools_but
+from zaxy.api.client_hooks import AS_HOOK_OUTPUT, CONTEXT, SHUTDOWN, SPOKEN, all_tools_but
 
 FILE = ".gemini/settings.json"
 SHELL, EDITS = "run_shell_command", ("replace", "write_file")
@@ -90,6 +90,7 @@ class Gemini(FileClient):
         files=(FILE,),
         events=(
             HookEvent("SessionStart", "session-start"),
+            HookEvent("SessionStart", CONTEXT, options=AS_HOOK_OUTPUT),
             HookEvent("BeforeAgent", "user-prompt-submit"),
             HookEvent("AfterTool", "command", SHELL),
             HookEvent("AfterTool", "file-edit", "|".join(EDITS)),

@@ -68,7 +68,7 @@ OF_HTTP = "json_response sse_chunk"
 OF_FILES = "own_folder_within read_named_file read_small_json"
 OF_COMMANDS = (
     "bootstrap_page capabilities_page checkout_page event_page event_reply hot_command judgement_page one_line "
-    "print_page purpose_of say"
+    "print_page purpose_of say stats_of stats_page"
 )
 OF_EXPORTS = (
     "atomic_file canonical_json canonical_object extract open_named_file parse_citation shown signing_algorithms "

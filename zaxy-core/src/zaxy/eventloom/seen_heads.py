@@ -55,6 +55,12 @@ class SeenHeads:
                 self._now[log.session] = (head.seq, head.hash)
         return ""
 
+    def last(self, session: str) -> tuple[int, str] | None:
+        """The number and the hash of the event that was seen last; None where none was."""
+        with self._mutex:
+            seen = self._seen(session)
+        return (seen[0], seen[1]) if seen else None
+
     def accept(self, log: LogView) -> None:
         """Take the log as it is now for the one that was seen."""
         if log.head is not None:

@@ -60,7 +60,7 @@ class HookCall(NamedTuple):
             from zaxy.plugins.hook_json import places_of
 
             places = places_of(str(fields.get("source", "")))
-            fields = {**hook_events.fields_of(_stdin_json(), places), **fields}
+            fields = {**hook_events.fields_of(stdin_json(), places), **fields}
             trigger = hook_events.meant_trigger(trigger, fields)
             if not self.strict and hook_events.says_nothing(trigger, fields):
                 return None
@@ -149,7 +149,7 @@ def _append(loom: Eventloom, session: str, trigger: str, entries: list[Entry]) -
         return loom.append(session, [*entries, *more], max(0.0, LOCK_WAIT - (monotonic() - began)))
 
 
-def _stdin_json() -> object:
+def stdin_json() -> object:
     """The JSON on standard input, or None. A client may forget to close it, so it is waited for only briefly."""
     import json
     from contextlib import suppress
@@ -191,7 +191,7 @@ def note_error(folder: str, trigger: str, error: ZaxyError) -> None:
     from zaxy.security.paths import own_folder_within
 
     path = os.path.join(own_folder_within(folder, os.path.dirname(ERROR_LOG), create=True), os.path.basename(ERROR_LOG))
-    shown = trigger if trigger in hook_events.TRIGGERS else "-"
+    shown = trigger if trigger in (*hook_events.TRIGGERS, hook_events.CONTEXT) else "-"
     message = _without_secrets(error.message)
     plain = "".join(character if character.isprintable() else " " for character in message)
     line = f"{utc_now()} {shown} {error.code} {hook_events.excerpt(plain)}\n".encode("utf-8", "replace")

@@ -61,6 +61,8 @@ TRIGGERS = {
 }
 OBSERVED = ("command", "file-edit", "tool-call", "transcript-turn")
 """What capture records as well, in a client that it reads. The others tell a moment, which stands in no file."""
+CONTEXT = "hook-context"
+"""Stands for the other command of hooks, which records no trigger."""
 EXCERPTS = ("stdout", "stderr", "result_summary")
 WHOLE = ("content",)
 """Never cut: what was said is the source that recall goes back to."""

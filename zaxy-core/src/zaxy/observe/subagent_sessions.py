@@ -7,11 +7,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
-from zaxy.api.models import Observation, Source
 from zaxy.errors import InvalidRequest
 from zaxy.security.redaction import redact_text
 from zaxy.security.session_ids import MAX_ID_CHARS
+
+if TYPE_CHECKING:
+    from zaxy.api.models import Observation, Source
 
 COMPLETED = "subagent.completed"
 MAX_AGENT_CHARS = 40
