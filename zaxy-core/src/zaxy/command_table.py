@@ -79,7 +79,7 @@ COMMANDS = (
         "End what is held to be true of an entity; history keeps it.",
         "zaxy.commands.recall:invalidate",
     ),
-    CommandRow(EVERYDAY, "show", "Open the event behind a citation.", "zaxy.commands.show:show"),
+    CommandRow(EVERYDAY, "show", "Open one event, by its number or its citation.", "zaxy.commands.show:show"),
     CommandRow(EVERYDAY, "memory checkout", CHECKOUT, "zaxy.commands.checkout:checkout", hidden=True),
     CommandRow(EVERYDAY, "memory bootstrap", "Print what a session gets at its start.", MEMORY),
     CommandRow(EVERYDAY, "memory capabilities", "Print what memory can do, and how it stands.", MEMORY),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from zaxy.commands.options import CommandLine, Option, help_rows, parameters, say_help
 from zaxy.errors import InvalidRequest
-from zaxy.printing import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -67,8 +67,8 @@ OF_REPLIES = "appended cited_for count_tokens cursor_text position_of short_cita
 OF_HTTP = "json_response sse_chunk"
 OF_FILES = "own_folder_within read_named_file read_small_json"
 OF_COMMANDS = (
-    "bootstrap_page capabilities_page checkout_page event_page event_reply hot_command judgement_page one_line "
-    "print_page purpose_of say"
+    "bootstrap_page capabilities_page checkout_page event_meant event_page event_reply given_text history_page "
+    "hot_command judgement_page kind_of moment near_type one_line payload_of_kind print_page purpose_of rows_page say"
 )
 OF_EXPORTS = (
     "atomic_file canonical_json canonical_object extract open_named_file parse_citation shown signing_algorithms "
