@@ -55,7 +55,7 @@ def replay(
 ) -> None:
     if to_seq is not None and to_seq < from_seq:
         raise InvalidRequest("--to-seq is before --from-seq", "Swap them.")
-    log = _opened(source or session_id, workspace, eventloom_path)
+    log = _opened(source, workspace, eventloom_path, session_id=session_id)
     records = log.records(first=from_seq, last=to_seq)
     if as_json:
         _print_as_json(log.session, records)
@@ -76,7 +76,7 @@ def tail(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    log = _opened(session or session_id, workspace, eventloom_path)
+    log = _opened(session, workspace, eventloom_path, session_id=session_id)
     for record in log.records(first=max(1, log.head() - lines + 1), follow=follow):
         say(json.dumps(record, ensure_ascii=False) if as_json else log.row(record))
     _print_damage(log)
@@ -106,15 +106,15 @@ def verify(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    session = session or session_id
     remembered = parse_citation(since) if since else None
-    if everything and (session or remembered):
+    if everything and (session or session_id or remembered):
         raise InvalidRequest("--all goes without a session and --since", "Leave one of them out.")
     if everything:
         log = current_call().open_log(workspace, eventloom_path)
         names = log.sessions()
     else:
-        log = _opened(session or (remembered.session if remembered else None), workspace, eventloom_path)
+        meant = session_id or (remembered.session if remembered else None)
+        log = _opened(session, workspace, eventloom_path, session_id=meant)
         names = [log.session]
         _refuse_other_session(remembered, log.session)
     progress = current_call().progress
@@ -136,7 +136,7 @@ def repair(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    log = _opened(session or session_id, workspace, eventloom_path)
+    log = _opened(session, workspace, eventloom_path, session_id=session_id)
     report, cut = log.repair()
     if as_json:
         say(json.dumps({**_report(report), "cut": cut}, indent=2))
@@ -189,11 +189,13 @@ def _print_copies(done: Erasure) -> None:
         say("Erase each of them in the same way. --with-copies erases them together with the event.", err=True)
 
 
-def _opened(source: str | None, workspace: str | None, eventloom_path: str | None) -> LogAccess:
+def _opened(
+    source: str | None, workspace: str | None, eventloom_path: str | None, *, session_id: str | None = None
+) -> LogAccess:
     """The log that was named: by session, by file, or by default."""
     if source and (source.endswith(".jsonl") or "/" in source):
         return current_call().open_log(workspace, eventloom_path, file=source)
-    return current_call().open_log(workspace, eventloom_path, session_id=source, recorded=True)
+    return current_call().open_log(workspace, eventloom_path, session_id=source or session_id, recorded=True)
 
 
 def _refuse_other_session(remembered: Citation | None, session: str) -> None:
