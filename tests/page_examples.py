@@ -14,6 +14,8 @@ VARYING = (
     (r"\d{4}\\-\d\d\\-\d\d(T|\\ )\d\d:\d\d:\d\d", r"\\d{4}-\\d\\d-\\d\\d\1\\d\\d:\\d\\d:\\d\\d"),
     (r"\\\.\d{6}Z", r"\\.\\d{6}Z"),
     (r"\d{4}\\-\d\d\\-\d\d\\ \d\d:\d\d\\ UTC", r"\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC"),
+    (r"\w+day\\ \d{4}\\-\d\d\\-\d\d,\\ (?:yester|to)day", r"\\w+day \\d{4}-\\d\\d-\\d\\d, \\w+day"),
+    (r"(?<=\d\\ \\ )\d\d:\d\d(?=\\ \\ )", r"\\d\\d:\\d\\d"),  # the time in a row of it
     (r"/home/ann/\\\.local/bin/zaxy", r"/\\S+/zaxy"),  # where the command is installed
     (r"pip\\ install\\ (?=\\-e)", r"(?:\\S+ )*pip install (?:--python \\S+ )?"),  # what installed the command
     (r"\d+\\\.\d\\ seconds", r"\\d+\\.\\d seconds"),

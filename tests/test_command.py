@@ -134,7 +134,7 @@ def test_words_that_are_not_plain_mean_what_plain_ones_mean(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("query",), "Missing argument 'text'"),
+        (("query",), "Missing argument 'TEXT'"),
         (("query", "a", "b"), "unexpected extra argument"),
         (("query", "a", "--limit", "0"), "greater than or equal to 1"),
         (("query", "a", "--limit", "101"), "less than or equal to 100"),
@@ -156,8 +156,8 @@ def test_a_hot_commands_mistakes_are_explained_as_those_of_any_other(
 
 def test_a_hot_commands_help_has_its_parameters_with_bounds_and_defaults(zaxy: Zaxy) -> None:
     shown = " ".join(zaxy("query", "--help", COLUMNS="200").stdout.replace("│", " ").split())
-    assert "Usage: zaxy query [OPTIONS] {text}" in shown
-    assert "--limit <int range> [1<=x<=100] How many results at most. [default: 10]" in shown
+    assert "Usage: zaxy query [OPTIONS] {TEXT}" in shown
+    assert "--limit N How many results at most. [default: 10; 1<=x<=100]" in shown
     assert all(str(parameter["name"]) in shown for parameter in recall.query.parameters[1:])
 
 
@@ -187,7 +187,8 @@ def test_version_and_help_answer(zaxy: Zaxy) -> None:
     for arguments in (("--help",), ("-h",), ("help",), ()):
         shown = zaxy(*arguments)
         assert shown.returncode == 0
-        assert all(command.words in shown.stdout for command in COMMANDS)
+        listed = {line.split()[0] for line in shown.stdout.splitlines() if line.startswith("  ") and line.strip()}
+        assert {command.words.split()[0] for command in COMMANDS} <= listed
 
 
 @pytest.mark.parametrize(
@@ -198,6 +199,8 @@ def test_version_and_help_answer(zaxy: Zaxy) -> None:
         (("plugins", "chek", "--json"), "plugins check"),
         (("contract", "pni"), "contracts pin"),
         (("confg",), "config"),
+        (("search", "lamp"), "query"),
+        (("version",), "--version"),
     ],
 )
 def test_an_unknown_command_suggests_the_nearest_one(zaxy: Zaxy, typed: tuple[str, ...], meant: str) -> None:
@@ -230,7 +233,7 @@ def test_a_command_over_memory_explains_itself_with_its_summary_and_takes_json(
     assert main([*command.words.split(), "--help"]) == 0
     shown = capsys.readouterr().out
     assert f"Usage: zaxy {command.words} " in shown
-    assert command.summary in shown and "--json" in shown
+    assert command.summary in " ".join(shown.split()) and "--json" in shown
 
 
 def test_every_other_command_of_the_table_exists_with_its_summary_and_json() -> None:
@@ -265,3 +268,55 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
         text=True,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+PAGES = [*(("help", word) for word in sorted({row.words.split()[0] for row in COMMANDS})), ("--help",)]
+
+
+@pytest.mark.parametrize("width", [40, 80])
+@pytest.mark.parametrize("words", PAGES, ids=" ".join)
+def test_help_fits_the_terminal_and_cuts_no_name(
+    words: tuple[str, ...], width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("Usage: zaxy ")
+    assert [line for line in shown.splitlines() if len(line) > width] == []
+    assert "…" not in shown
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda row: row.words)
+def test_every_command_explains_itself_with_h_too_in_one_style(
+    command: CommandRow, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = []
+    for option in ("-h", "--help"):
+        assert main([*command.words.split(), option]) == 0
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1]
+    assert shown[0].startswith(f"Usage: zaxy {command.words}")
+    assert "\nOptions:\n" in shown[0] and "-h, --help" in shown[0] and "<bool>" not in shown[0]
+
+
+def test_a_second_name_works_and_is_not_listed(zaxy: Zaxy) -> None:
+    hidden = [command for command in COMMANDS if command.hidden]
+    shown = zaxy("--help").stdout
+    (memory,) = [line for line in shown.splitlines() if line.startswith("  memory ")]
+    assert "checkout" not in memory
+    assert all(zaxy(*command.words.split(), "--help").returncode == 0 for command in hidden)
+
+
+@pytest.mark.parametrize("words", [("tail", "--follow"), ("log",)], ids=["typer", "hot"])
+def test_ctrl_c_ends_every_command_as_shells_expect(
+    remembered: tuple[Path, str], words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from zaxy.commands.log_of_command import LogOfCommand
+
+    def interrupted(*_: object, **__: object) -> object:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(remembered[0])
+    monkeypatch.setattr(LogOfCommand, "records", interrupted)
+    monkeypatch.setattr(LogOfCommand, "newest", interrupted)
+    assert main(words) == 130

@@ -134,10 +134,12 @@ THE_PLATFORM = {
     **dict.fromkeys(("__init__", "of_packages"), "it finds a command and runs it"),
     **dict.fromkeys(("doors", "log_of_command", "quick_append"), "it is what `CommandCall` leads to"),
     **dict.fromkeys(("hot", "hot_help", "options", "typer_options"), "it is offered in `zaxy.api`"),
+    **dict.fromkeys(("event_names", "given", "moments"), "it is offered in `zaxy.api`"),
 }
 """Modules of commands that are no commands over memory, and what they are instead."""
 BEHIND_COMMANDS = {
-    f"zaxy.commands.{name}" for name in "doors hot hot_help log_of_command options quick_append typer_options".split()
+    f"zaxy.commands.{name}"
+    for name in "doors event_names given hot hot_help log_of_command moments options quick_append typer_options".split()
 }
 
 BUILT_IN_CLIENTS = sorted(

@@ -177,7 +177,7 @@ def test_bash_completes_by_the_script(site: Path, zaxy: Any, tmp_path: Path) -> 
 def test_a_shell_without_a_script_is_wrong_usage(zaxy: Any) -> None:
     done = zaxy("completion", "tcsh")
     assert done.returncode == 2
-    assert "Name a shell: bash, zsh, fish." in done.stderr
+    assert "Name a shell: bash, zsh, fish, powershell." in done.stderr
 
 
 def test_a_package_may_join_a_group_of_the_core(site: Path, zaxy: Any) -> None:
@@ -262,8 +262,8 @@ def test_a_hot_command_of_a_package_is_explained_by_typer_with_the_sentence_of_i
 ) -> None:
     install(site, *HOT_COMMANDS)
     shown = " ".join(zaxy("acme", "note", "--help", COLUMNS="200").stdout.replace("│", " ").split())
-    assert "Usage: zaxy acme note [OPTIONS] {text}" in shown
-    assert "Say acme note." in shown and "--times <int range> [x>=1] How often. [default: 1]" in shown
+    assert "Usage: zaxy acme note [OPTIONS] {TEXT}" in shown
+    assert "Say acme note." in shown and "--times N How often. [default: 1; x>=1]" in shown
     wrong = zaxy("acme", "note", "a", "--times", "0")
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "Invalid value for '--times'" in wrong.stderr

@@ -118,7 +118,7 @@ def test_invalidate_ends_an_entity_by_the_name_that_a_query_shows(zaxy: Zaxy, ap
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("query", "lamp", "--as-of", "yesterday"), 2, "2026-06-15"),
+        (("query", "lamp", "--as-of", "someday"), 2, "2026-06-15"),
         (("query", "lamp", "--profile", "fast"), 2, "balanced, recall, precision, temporal"),
         (("query", "lamp", "--cursor", "abc"), 2, "Send it with the question that gave it"),
         (("query", "lamp", "--session-id", "../x"), 2, "is not a session id"),

@@ -82,7 +82,7 @@ def test_an_erased_event_says_so_and_keeps_its_place(zaxy: Zaxy, memory: Memory)
         (("#", "#0"), 2, "is not a citation"),
         (("events/1#", "events/9#"), 1, "does not resolve: there is no such event"),
         (("//here-default", "//other"), 1, "does not resolve: there is no such event"),
-        (("eventloom:", "loom:"), 2, "is not a citation"),
+        (("eventloom:", "loom:"), 2, "is not the name of an event"),
     ],
 )
 def test_a_citation_that_names_nothing_is_refused(

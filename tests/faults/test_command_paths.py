@@ -40,6 +40,7 @@ LONG_LIVED = ("serve", "capture start", "capture soak", "capture-soak", "codex-c
 """They start servers and watchers, and have tests of their own."""
 USUAL = {
     "EVENT_TYPE": "note.taken",
+    "EVENT": "1",
     "--payload": '{"text": "x"}',
     "QUESTION": "x",
     "TEXT": "x",
@@ -179,7 +180,7 @@ def test_an_id_that_is_a_path_reaches_none(watched: Watched, command: str, param
 @pytest.mark.parametrize("command", ["refs update", "refs resolve"])
 def test_a_ref_that_is_a_path_names_nothing_outside(watched: Watched, command: str) -> None:
     for name in traversals(command):
-        watched.run(*words_of(command, NAME=name, CITATION="eventloom://project-default/events/1#" + "0" * 12))
+        watched.run(*words_of(command, NAME=name, EVENT="eventloom://project-default/events/1#" + "0" * 12))
 
 
 @pytest.mark.parametrize("field", ["session_id", "transcript_path", "cwd", "workspace"])
@@ -236,18 +237,18 @@ WRITTEN = [
     ("export-push", "--dest"),
     ("export-keygen", "--out-private"),
     ("export-keygen", "--out-public"),
-    ("contracts pin", "--output"),
-    ("hooks", "--output"),
+    ("contracts pin", "--out"),
+    ("hooks", "--out"),
 ]
 """Parameters that name a file which the command writes."""
-FOR_OTHERS = {("export-keygen", "--out-public"), ("contracts pin", "--output"), ("hooks", "--output")}
+FOR_OTHERS = {("export-keygen", "--out-public"), ("contracts pin", "--out"), ("hooks", "--out")}
 """What is meant to be shared, or to be read by another program."""
 
 
 def test_every_parameter_that_is_written_to_is_known_here() -> None:
     named = {(command, one["name"]) for command, parameters in COMMANDS.items() for one in parameters}
     outputs = {(command, name) for command, name in named if re.match("--out(put|-|$)", name) or name == "--dest"}
-    assert outputs - set(WRITTEN) == {("plugins new", "--output")}
+    assert outputs - set(WRITTEN) == {("plugins new", "--out")}
 
 
 @pytest.mark.parametrize("disguise", DISGUISES, ids=lambda one: one.__name__)

@@ -131,6 +131,10 @@ LINES: dict[str, list[list[str]]] = {
     "doctor": [[]],
     "trust": [[]],
     "append": [["fact.recorded", "--actor", EVIL, "--payload", json.dumps({"text": EVIL})], [EVIL, "--payload", EVIL]],
+    "remember": [[EVIL], [EVIL, "--kind", EVIL], ["lamp", "--key", EVIL, "--actor", EVIL]],
+    "ask": [["Where is the lamp?"], [EVIL]],
+    "log": [[], ["--all"], ["--session-id", MALFORMED], ["--session-id", FOREIGN], ["--since", EVIL], ["--type", EVIL]],
+    "types": [[]],
     "replay": [[], [MALFORMED], [FOREIGN], ["damaged"], [EVIL], [".eventloom/malformed.jsonl"], ["bundle.json"]],
     "tail": [[], [MALFORMED], [FOREIGN], ["damaged"], [EVIL]],
     "sessions": [[]],
@@ -191,7 +195,7 @@ LINES: dict[str, list[list[str]]] = {
     "completion": [["bash"], ["--words", EVIL], [EVIL]],
 }
 """How each command is called; those without a line print nothing that was recorded, and run for long."""
-SHOWN = ("replay", "tail", "checkout", "query", "verbatim", "show", "memory checkout")
+SHOWN = ("replay", "log", "ask", "tail", "checkout", "query", "verbatim", "show", "memory checkout")
 """Those whose first line shows to people what was recorded."""
 PAGES = ("checkout", "show", "doctor", "memory bootstrap", "memory capabilities", "replay", "query", "refs list")
 

@@ -11,9 +11,9 @@ import gc
 import sys
 
 from zaxy import __version__
-from zaxy.command_table import ALIASES, COMMANDS
+from zaxy.command_table import ALIASES, COMMANDS, GROUPS, MEANT
 from zaxy.errors import InternalError, InvalidRequest, ZaxyError
-from zaxy.printing import say
+from zaxy.printing import columns, named_row, say, wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,9 +24,19 @@ if TYPE_CHECKING:
 
     Listed = CommandRow | PackageCommand
 
+INTERRUPTED = 130
+"""What shells expect of a command that was ended with Ctrl-C; typer says the same."""
+NEAR = 0.6
+"""How much of a mistyped word a command must have to be suggested, from 0 to 1."""
+ABOUT = "Memory for AI agents that can be trusted because it can be checked."
+OPTIONS = {
+    "-h, --help": "Show this help. 'zaxy COMMAND --help' explains one command.",
+    "-V, --version": "Show the version.",
+}
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 done, 1 the thing asked for is not so, 2 wrong usage."""
+    """Run one command and return its exit code: 0 done, 1 the thing asked for is not so, 2 wrong usage, 130 Ctrl-C."""
     # Python looks for cycles once more as it ends. Nothing is left to be found, and looking costs as much as it does
     # to start Python.
     atexit.register(gc.freeze)
@@ -49,12 +59,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _report(defect, as_json="--json" in words)
     except KeyboardInterrupt:
         say("interrupted", err=True)
-        return 1
+        return INTERRUPTED
 
 
 def _dispatch(words: list[str]) -> int:
+    if words[:1] == ["help"] and words[1:]:
+        return _dispatch([*words[1:], "--help"])
     if not words or words[0] in ("--help", "-h", "help"):
-        say(_help(words[1:2]))
+        say(_help())
         return 0
     if words[0] in ("--version", "-V"):
         say(f"zaxy {__version__}")
@@ -81,7 +93,7 @@ def _dispatch(words: list[str]) -> int:
 
 
 def _show_group(words: list[str]) -> int:
-    say(_help(words[:1]))
+    say(_help(words[0]))
     return 0 if words[1:2] in (["--help"], ["-h"]) else 2
 
 
@@ -108,28 +120,45 @@ def _function(module: str, name: str) -> Callable[..., int]:
     return function
 
 
-def _help(words: Sequence[str] = ()) -> str:
-    own = [command for command in COMMANDS if not words or command.words.split()[0] == words[0]]
-    brought = [command for command in _brought() if not words or command.words.split()[0] == words[0]]
-    if not own and not brought:
-        raise _unknown(list(words))
-    every: list[Listed] = [*own, *brought]
-    width = max(len(command.words) for command in every)
-    groups: dict[str, list[Listed]] = {"commands": [*own]} if own else {}
-    for command in brought:
-        groups.setdefault(command.heading, []).append(command)
-    listed = "\n\n".join(
-        f"{heading}:\n" + "\n".join(f"  {one.words.ljust(width)}  {one.summary}" for one in rows)
-        for heading, rows in groups.items()
-    )
-    return (
-        "usage: zaxy COMMAND [OPTIONS]\n\n"
-        "Memory for AI agents that can be trusted because it can be checked.\n\n"
-        f"{listed}\n\n"
-        "options:\n"
-        "  -h, --help     show this help; 'zaxy COMMAND --help' explains one command\n"
-        "  -V, --version  show the version"
-    )
+def _help(group: str = "") -> str:
+    """The page of all commands, or of those that begin with one word."""
+    headings: dict[str, list[Listed]] = {} if group else {heading: [] for heading in GROUPS}
+    every: list[Listed] = [*COMMANDS, *_brought()]
+    for command in every:
+        if _is_listed(command, group):
+            headings.setdefault(_heading(command), []).append(command)
+    rows = {heading: _rows(listed, group) for heading, listed in headings.items() if listed}
+    rows["Options"] = list(OPTIONS.items())[: 1 if group else None]
+    across = max(len(name) for named in rows.values() for name, _ in named) + 4
+    width = columns()
+    lines = [f"Usage: zaxy {group or 'COMMAND'} {'COMMAND ' if group else ''}[OPTIONS]"]
+    lines += [] if group else ["", *wrapped(ABOUT, width)]
+    for heading, named in rows.items():
+        lines += ["", f"{heading}:"]
+        for name, summary in named:
+            lines += named_row(name, summary, across, width=width)
+    return "\n".join(lines)
+
+
+def _is_listed(command: Listed, group: str) -> bool:
+    return command.words.startswith(f"{group} ") if group else not getattr(command, "hidden", False)
+
+
+def _heading(command: Listed) -> str:
+    return command.group if command.group in GROUPS else getattr(command, "heading", command.group)
+
+
+def _rows(listed: Iterable[Listed], group: str) -> list[tuple[str, str]]:
+    """Commands with their sentences. In the page of all, those that begin with the same word are one row."""
+    families: dict[str, list[Listed]] = {}
+    for command in listed:
+        families.setdefault(command.words if group else command.words.split()[0], []).append(command)
+    rows = []
+    for first, members in families.items():
+        names = [command.words.partition(" ")[2] for command in members]
+        together = len(members) > 1 and all(names)
+        rows.append((first, ", ".join(names)) if together else (members[0].words, members[0].summary))
+    return rows
 
 
 def _unknown(words: list[str]) -> ZaxyError:
@@ -155,9 +184,11 @@ def _unknown(words: list[str]) -> ZaxyError:
                 f"'zaxy {name}' is a command of {package}, which is not installed or not in use",
                 f"Install it: {install_hint(package)}\n  'zaxy plugins list' shows why an installed one is not in use.",
             )
-    near = get_close_matches(typed, known if len(names) > 1 else first_words, n=1, cutoff=0.5)
+    near = [MEANT[words[0]]] if words[0] in MEANT else []
+    if not near:
+        near = get_close_matches(typed, known if len(names) > 1 else first_words, n=1, cutoff=NEAR)
     if not near and names:
-        near = get_close_matches(names[0], first_words, n=1, cutoff=0.5)
+        near = get_close_matches(names[0], first_words, n=1, cutoff=NEAR)
     hint = f"Did you mean 'zaxy {near[0]}'? " if near else ""
     return InvalidRequest(
         f"there is no command 'zaxy {typed or words[0]}'",

@@ -1,15 +1,16 @@
 """What is printed for people: text in which nothing steers a terminal, whatever was recorded.
 
-The hot commands print, so this module imports nothing.
+The hot commands print, so this module imports next to nothing.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
 STEERING = (
     *(code for code in range(0x20) if code not in (0x09, 0x0A)),
@@ -24,6 +25,9 @@ _VISIBLE = {code: f"\\u{code:04x}" for code in STEERING}
 ESCAPE = "\033"
 BOLD, DIM, RED, GREEN, YELLOW, PLAIN = (f"{ESCAPE}[{code}m" for code in ("1", "2", "31", "32", "33", "0"))
 _STYLES = tuple(style.removeprefix(ESCAPE) for style in (BOLD, DIM, RED, GREEN, YELLOW, PLAIN))
+
+ROOM_FOR_TWO_COLUMNS = 60
+DEFAULT_COLUMNS, WIDEST, NARROWEST = 80, 100, 40
 
 
 def visible(text: str) -> str:
@@ -58,6 +62,62 @@ def _print(text: str, err: bool, end: str) -> None:
     stream = sys.stderr if err else sys.stdout
     if stream is not None:  # a process may have none
         print(text, end=end, file=stream, flush=True)
+
+
+def columns(environ: Mapping[str, str] = os.environ) -> int:
+    """The width for pages and help: that of the terminal, 80 where there is none, at most 100 and at least 40."""
+    named = environ.get("COLUMNS", "")
+    try:
+        found = int(named) if named.isdecimal() else os.get_terminal_size().columns
+    except (OSError, ValueError):
+        found = 0
+    return max(min(found or DEFAULT_COLUMNS, WIDEST), NARROWEST)
+
+
+def cells(text: str) -> int:
+    """How many columns a terminal gives a text."""
+    if text.isascii():  # nearly all are, and lines are measured word by word
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def wrapped(text: str, width: int, indent: str = "", hanging: str | None = None) -> list[str]:
+    """The text in lines of at most that many columns; `hanging` indents the lines after the first."""
+    after = indent if hanging is None else hanging
+    lines: list[str] = []
+    line = ""
+    for word in text.split():
+        start = after if lines else indent
+        if line and cells(f"{start}{line} {word}") > width:
+            lines.append(start + line)
+            start, line = after, ""
+        parts = _parts(word, width - cells(after))
+        lines += [(after if lines else indent) + part for part in parts[:-1]]
+        line = f"{line} {parts[-1]}" if line else parts[-1]
+    return [*lines, (after if lines else indent) + line] if line else lines
+
+
+def named_row(name: str, text: str, across: int, *, width: int) -> list[str]:
+    """A name with a text beside it, from the column `across` on; below it where there is little room."""
+    if width < ROOM_FOR_TWO_COLUMNS:
+        return [f"  {name}", *wrapped(text, width, "      ")]
+    return wrapped(text, width, f"  {name}".ljust(across), " " * across)
+
+
+def _parts(word: str, room: int) -> Sequence[str]:
+    """A word that is too long for a line, in parts. A citation stays whole: it is there to be copied."""
+    if "://" in word or cells(word) <= room:
+        return (word,)
+    parts: list[str] = []
+    part = ""
+    for letter in word:
+        if part and cells(part + letter) > room:
+            parts.append(part)
+            part = ""
+        part += letter
+    return [*parts, part]
 
 
 def progress_of(what: str) -> Callable[[int, int], None] | None:

@@ -200,7 +200,7 @@ def verify_export_subset(bundle: Bundle, expect_public_key: Expected = None, as_
 def import_(
     bundle: Bundle,
     session_id: Annotated[
-        str | None, typer.Option("--session", "--session-id", help="The session that takes the events.")
+        str | None, typer.Option("--session-id", "--session", help="The session that takes the events.")
     ] = None,
     *,
     expect_public_key: Expected = None,

@@ -25,7 +25,9 @@ class NewPlugin(TyperCommand):
 def new(
     name: Annotated[str, typer.Argument(help="The plugin's name, such as acme-notes; it names the package too.")],
     point: Annotated[str, typer.Option("--point", help=f"The extension point: {', '.join(POINTS)}.")],
-    output: Annotated[Path | None, typer.Option("--output", help="The folder to write. Default: ./NAME")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--out", "--output", help="The folder to write. Default: ./NAME")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write a new plugin package whose tests pass."""

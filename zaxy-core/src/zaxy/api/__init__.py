@@ -132,8 +132,18 @@ if TYPE_CHECKING:
         SynthesisRecord as SynthesisRecord,
     )
     from zaxy.atomic_write import atomic_file as atomic_file
+    from zaxy.commands.event_names import (
+        event_meant as event_meant,
+    )
+    from zaxy.commands.given import (
+        given_text as given_text,
+    )
     from zaxy.commands.hot import Argument as Argument, hot_command as hot_command
+    from zaxy.commands.moments import (
+        moment as moment,
+    )
     from zaxy.commands.options import (
+        EVENT as EVENT,
         JSON as JSON,
         PLACE as PLACE,
         PURPOSE as PURPOSE,
@@ -179,6 +189,15 @@ if TYPE_CHECKING:
         verify_lines as verify_lines,
     )
     from zaxy.eventloom.log import utc_now as utc_now
+    from zaxy.extract.kinds import (
+        KINDS as KINDS,
+        kind_of as kind_of,
+        payload_of_kind as payload_of_kind,
+    )
+    from zaxy.extract.known_types import (
+        KNOWN_TYPES as KNOWN_TYPES,
+        near_type as near_type,
+    )
     from zaxy.extract.rules import extract as extract
     from zaxy.extract.times import utc_text as utc_text
     from zaxy.follow.loop import FollowerFindings as FollowerFindings, FollowerState as FollowerState
@@ -221,6 +240,10 @@ if TYPE_CHECKING:
     )
     from zaxy.terminal.checkout_page import checkout_page as checkout_page, judgement_page as judgement_page
     from zaxy.terminal.event_page import event_page as event_page
+    from zaxy.terminal.history_page import (
+        history_page as history_page,
+        rows_page as rows_page,
+    )
     from zaxy.terminal.screen import print_page as print_page
     from zaxy.terminal.start_page import bootstrap_page as bootstrap_page, capabilities_page as capabilities_page
     from zaxy.terminal.stats_page import stats_page as stats_page
@@ -257,8 +280,11 @@ _HOMES = {
     "zaxy.errors": "CannotImport Conflict Forbidden InternalError InvalidRequest NotFound TooLarge Unavailable "
     "UnknownTool ZaxyError shown",
     "zaxy.atomic_write": "atomic_file",
+    "zaxy.commands.event_names": "event_meant",
+    "zaxy.commands.given": "given_text",
     "zaxy.commands.hot": "Argument hot_command",
-    "zaxy.commands.options": "JSON Option PLACE PURPOSE SESSION_ID purpose_of",
+    "zaxy.commands.moments": "moment",
+    "zaxy.commands.options": "EVENT JSON Option PLACE PURPOSE SESSION_ID purpose_of",
     "zaxy.commands.typer_options": "AsJson EventloomPath SessionId WorkspaceFolder",
     "zaxy.eventloom.admission": "SENSITIVITIES",
     "zaxy.eventloom.bulk": "canonical_json canonical_object",
@@ -266,6 +292,8 @@ _HOMES = {
     "zaxy.eventloom.citation": "Citation parse_citation short_citation",
     "zaxy.eventloom.lines": "erase_payload plan_append prove_line verify_lines",
     "zaxy.eventloom.log": "utc_now",
+    "zaxy.extract.kinds": "KINDS kind_of payload_of_kind",
+    "zaxy.extract.known_types": "KNOWN_TYPES near_type",
     "zaxy.extract.rules": "extract",
     "zaxy.extract.times": "utc_text",
     "zaxy.follow.loop": "FollowerFindings FollowerState",
@@ -284,6 +312,7 @@ _HOMES = {
     "zaxy.security.small_files": "open_named_file read_named_file read_small_json",
     "zaxy.terminal.checkout_page": "checkout_page judgement_page",
     "zaxy.terminal.event_page": "event_page",
+    "zaxy.terminal.history_page": "history_page rows_page",
     "zaxy.terminal.screen": "print_page",
     "zaxy.terminal.stats_page": "stats_page",
     "zaxy.terminal.start_page": "bootstrap_page capabilities_page",

@@ -5,12 +5,12 @@ The hot commands load this, so it imports next to nothing.
 
 from __future__ import annotations
 
-from zaxy.printing import progress_of, say
+from zaxy.printing import ROOM_FOR_TWO_COLUMNS, columns, progress_of, say
 from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
     from typing import Any, ClassVar
 
@@ -81,10 +81,34 @@ def run_typer(app: Any, call: CommandCall) -> int:
     alone = len(app.registered_commands) == 1 and not app.registered_groups and app.registered_callback is None
     typed, shown = (call.arguments, [*group, last]) if alone else ((last, *call.arguments), group)
     try:
-        run_during(call, lambda: app(list(typed), prog_name=" ".join(["zaxy", *shown])))
+        run_during(call, lambda: run_plainly(app, typed, prog_name=" ".join(["zaxy", *shown])))
     except SystemExit as leaving:  # typer ends this way, even after success
         return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
     return 0
+
+
+def run_plainly(app: Any, words: Sequence[str], *, prog_name: str) -> None:
+    """Run a typer app whose help is plain text, as that of the commands without typer is: no name is cut."""
+    from typer.main import get_command
+
+    app.rich_markup_mode = None
+    command: Any = get_command(app)
+    width = columns()
+    if width < ROOM_FOR_TWO_COLUMNS:
+        for one in (command, *getattr(command, "commands", {}).values()):
+            _below_names(one)
+    command(list(words), prog_name=prog_name, help_option_names=["-h", "--help"], terminal_width=width)
+
+
+def _below_names(command: Any) -> None:
+    """Let its help have each text below what it explains."""
+    usual = command.context_class.formatter_class
+
+    class Narrow(usual):  # type: ignore[misc, valid-type]
+        def write_dl(self, rows: Any, col_max: int = 30, col_spacing: int = 2) -> None:
+            super().write_dl(rows, col_max=2, col_spacing=col_spacing)
+
+    command.context_class = type("NarrowContext", (command.context_class,), {"formatter_class": Narrow})
 
 
 def run_during(call: CommandCall, function: Callable[[], object]) -> None:

@@ -34,14 +34,39 @@ class LogAccess(Protocol):
         """The last event; `not_found` where there is none."""
         ...
 
-    def record(self, citation: str) -> Record:
-        """The record of the event that a citation names. A wrong hash never resolves."""
+    def cite(self, event: str, session: str = "") -> str:
+        """The citation of the event that is meant: by its citation, its number in the session, its id, or the first
+        digits of its hash."""
+        ...
+
+    def record(self, event: str) -> Record:
+        """The record of the event that is meant. A wrong hash never resolves."""
         ...
 
     def records(
         self, session: str = "", *, first: int = 1, last: int | None = None, follow: bool = False
     ) -> Iterator[Record]:
         """The records of a range in order, each proven; with `follow` also those that are yet to come, without end."""
+        ...
+
+    def newest(
+        self,
+        session: str = "",
+        *,
+        limit: int,
+        before: int | None = None,
+        since: str = "",
+        wanted: Callable[[Record], bool] = bool,
+        include_housekeeping: bool = False,
+    ) -> tuple[Sequence[Record], int | None]:
+        """The last records that are wanted, newest first, and the number before which there may be more.
+
+        At most 10,000 are looked through; those older than `since` are not.
+        """
+        ...
+
+    def text(self, record: Record) -> str:
+        """What a record says, on one line, in the words of the package that owns its type."""
         ...
 
     def row(self, record: Record) -> str:
@@ -66,8 +91,8 @@ class LogAccess(Protocol):
         """All refs of a session, each with the citation that it names."""
         ...
 
-    def set_ref(self, name: str, citation: str | None = None, *, session: str = "") -> Event:
-        """Let a ref name an event: the cited one, or the last of a session. Returns the event that records it."""
+    def set_ref(self, name: str, event: str | None = None, *, session: str = "") -> Event:
+        """Let a ref name an event: the one that is meant, or the last one. Returns the event that records it."""
         ...
 
     def resolve_ref(self, name: str, session: str = "") -> Event:

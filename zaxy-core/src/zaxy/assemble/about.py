@@ -47,7 +47,8 @@ class About:
         self._session = session
 
     def thing(self, name: str, entity_type: str) -> EntityRef:
-        """The thing that a caller means, by its name or by the citation of an event that tells of it."""
+        """The thing that a caller means, by its name or by the citation of an event that tells of it. Without a type,
+        a citation means what its event is about."""
         if not name.startswith(SCHEME):
             return EntityRef(entity_type, name)
         return self._first_of(self._cited(name), entity_type)
@@ -98,7 +99,7 @@ class About:
 
     def _entities(self, event: Event, entity_type: str) -> list[Entity]:
         (extracted,) = self._recall.extractors.extract([event])
-        return [entity for entity in extracted.rows.entities if entity.entity_type == entity_type]
+        return [entity for entity in extracted.rows.entities if entity_type in ("", entity.entity_type)]
 
     def _cited(self, citation: str) -> Event:
         return self._recall.store.resolve(parse_citation(citation))
@@ -110,7 +111,7 @@ class About:
                 f"{event.citation} tells of no {entity_type!r:.80}",
                 "Give the type that a query shows beside the citation.",
             )
-        return EntityRef(entity_type, entities[0].name)
+        return EntityRef(entities[0].entity_type, entities[0].name)
 
 
 def strictest(tiers: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 from zaxy.api.models import Draft
 from zaxy.assemble.purpose import PackagePresets, purpose_of
 from zaxy.errors import InvalidRequest, shown
+from zaxy.eventloom.citation import SCHEME
 
 POSITIVE = ("used", "helpful")
 NEGATIVE = ("irrelevant",)
@@ -75,6 +76,9 @@ def feedback_draft(
             f"{shown(feedback)} is not a kind of feedback", f"It is one of {', '.join((*POSITIVE, *NEGATIVE))}."
         )
     for what, value in (("entity_name", entity_name), ("entity_type", entity_type)):
+        # A citation says by itself what it is about.
+        if what == "entity_type" and value == "" and entity_name.startswith(SCHEME):
+            continue
         if not isinstance(value, str) or not value.strip():
             raise InvalidRequest(f"{what} is empty", "Use one of the payloads that a checkout's guidance lists.")
     given = purpose_of(details["purpose"], presets).kept(details) if details.get("purpose") else details

@@ -34,6 +34,7 @@ def run_app(module: str, words: Sequence[str]) -> int:
     """Run the typer app of a command group. `words` begins with the group's name, or is a command of one word."""
     from importlib import import_module
 
+    from zaxy.api.command_line import run_plainly
     from zaxy.command_table import COMMANDS
     from zaxy.plugins.guard import keep_stdout
 
@@ -41,7 +42,7 @@ def run_app(module: str, words: Sequence[str]) -> int:
     app = import_module(module).app
     try:
         grouped = all(row.words != words[0] for row in COMMANDS)
-        app(list(words[1:] if grouped else words), prog_name=f"zaxy {words[0]}" if grouped else "zaxy")
+        run_plainly(app, words[1:] if grouped else words, prog_name=f"zaxy {words[0]}" if grouped else "zaxy")
     except SystemExit as leaving:  # typer ends this way, even after success
         return leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
     return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from zaxy.command_table import COMMANDS
-from zaxy.commands.options import CommandLine, Option, help_rows, parameters
+from zaxy.commands.options import CommandLine, Option, help_rows, parameters, say_help
 from zaxy.errors import InvalidRequest
 from zaxy.plugins.commands import package_commands
 from zaxy.printing import say
@@ -30,22 +30,33 @@ compdef _zaxy zaxy""",
     zaxy completion --words (string join \\n -- $typed | string collect) 2>/dev/null
 end
 complete -c zaxy -a '(__zaxy_words)'""",
+    "powershell": """Register-ArgumentCompleter -Native -CommandName zaxy -ScriptBlock {
+    param($begun, $line, $cursor)
+    $typed = @($line.CommandElements | Select-Object -Skip 1 | ForEach-Object { "$_" })
+    if ($begun -eq '') { $typed += '' }
+    zaxy completion --words ($typed -join "`n") 2>$null | ForEach-Object {
+        [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+    }
+}""",
 }
 OPTIONS = (Option("--words", "TEXT", "what was typed so far, a line for each word: print what may come next"),)
 PARAMETERS = ({"name": "SHELL", "type": "str", "required": False}, *parameters(OPTIONS))
-HELP = f"""usage: zaxy completion SHELL
+HELP = f"""Usage: zaxy completion SHELL
 
-Print a script that completes the words of commands, those of packages too, in bash, zsh or fish.
+Print a script that completes the words of commands, those of packages too, in bash, zsh, fish or PowerShell.
+
 For bash: eval "$(zaxy completion bash)" in ~/.bashrc
 
-options:
+For PowerShell: zaxy completion powershell | Out-String | Invoke-Expression, in $PROFILE
+
+Options:
 {help_rows(OPTIONS)}"""
 
 
 def run(arguments: Sequence[str]) -> int:
     line = CommandLine(OPTIONS, arguments)
     if line.help:
-        say(HELP)
+        say_help(HELP)
     elif "--words" in line.values:
         say("\n".join(coming(line.values["--words"].split("\n"))))
     elif len(line.others) == 1 and line.others[0] in SCRIPTS:
@@ -60,7 +71,8 @@ def run(arguments: Sequence[str]) -> int:
 def coming(typed: Sequence[str]) -> list[str]:
     """The words that may stand at the end of those that were typed, of which the last is not whole yet."""
     *whole, begun = typed
-    commands = [*(command.words for command in COMMANDS), *(command.words for command in package_commands())]
+    own = [command.words for command in COMMANDS if not command.hidden or typed[0]]
+    commands = [*own, *(command.words for command in package_commands())]
     place = len(whole)
     longer = [words.split() for words in commands if len(words.split()) > place]
     return sorted({words[place] for words in longer if words[:place] == whole and words[place].startswith(begun)})

@@ -100,7 +100,7 @@ def pin(
         bool, typer.Option("--python", help="The names of 'zaxy' that a program uses; all of them without WHAT.")
     ] = False,
     events: Annotated[str, typer.Option("--events", help="Event types that are read, separated by commas.")] = "",
-    output: Annotated[Path, typer.Option("--output", help="The file to write.")] = Path(CONTRACT_FILE),
+    output: Annotated[Path, typer.Option("--out", "--output", help="The file to write.")] = Path(CONTRACT_FILE),
     as_json: AsJson = False,
 ) -> None:
     tools, types, given = _words(mcp), _words(events), what or []

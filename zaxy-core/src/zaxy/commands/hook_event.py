@@ -6,7 +6,7 @@ with 0 and prints nothing whatever happens; what went wrong stands in the worksp
 
 from __future__ import annotations
 
-from zaxy.commands.options import CommandLine, Option, help_rows, parameters
+from zaxy.commands.options import CommandLine, Option, help_rows, parameters, say_help
 from zaxy.errors import InvalidRequest, ZaxyError
 from zaxy.observe.hook_command import HookCall
 from zaxy.observe.hook_events import TRIGGERS
@@ -49,23 +49,24 @@ OPTIONS = (
 FIELDS = {"--tool-status": "status", "--arguments-json": "arguments"}
 """What the event calls them; the others have the option's own name."""
 PARAMETERS = ({"name": "TRIGGER", "type": "str", "required": True}, *parameters(OPTIONS))
-HELP = f"""usage: zaxy hook-event TRIGGER [OPTIONS]
+HELP = f"""Usage: zaxy hook-event TRIGGER [OPTIONS]
 
 Record what a client's hook reports. It prints nothing and exits with 0 whatever happens, unless --strict is given;
 what went wrong goes to .eventloom/runtime/hook-errors.log.
 
-triggers:
+Triggers:
+
   {", ".join(list(TRIGGERS)[:7])},
   {", ".join(list(TRIGGERS)[7:])}
 
-options:
+Options:
 {help_rows(OPTIONS)}"""
 
 
 def run(arguments: Sequence[str]) -> int:
     line = CommandLine(OPTIONS, arguments)
     if line.help:
-        say(HELP)
+        say_help(HELP)
         return 0
     strict, as_json = "--strict" in line.values, "--json" in line.values
     triggers = [word for word in line.others if not word.startswith("-")]

@@ -20,7 +20,9 @@ app = new_app("hooks")
 @command(app, "hooks")
 def hooks(
     client: Annotated[str, typer.Argument(help=f"A client that has hooks, or {GENERIC} for any other.")],
-    output: Annotated[Path | None, typer.Option("--output", help="Write to this file instead of printing.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--out", "--output", help="Write to this file instead of printing.")
+    ] = None,
     *,
     remove: Annotated[bool, typer.Option("--remove", help="Take Zaxy's hooks out again, and nothing else.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace hooks of Zaxy's that are there.")] = False,

@@ -29,10 +29,13 @@ def typer_app(hot: HotCommand, name: str) -> typer.Typer:
 
 def _parameter(hot: HotCommand, name: str, declared: Argument | Option) -> Parameter:
     if isinstance(declared, Argument):
-        annotation: Any = Annotated[str, typer.Argument(help=declared.help)]
+        annotation: Any = Annotated[str, typer.Argument(help=declared.help, metavar=name.upper())]
         return Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation)
     kind: Any = KINDS.get(declared.value, str)
     default = hot.defaults.get(name, Parameter.empty)
-    option = typer.Option(declared.name, help=declared.help, min=declared.minimum, max=declared.maximum)
+    metavar = declared.value or None
+    option = typer.Option(
+        declared.name, help=declared.help, min=declared.minimum, max=declared.maximum, metavar=metavar
+    )
     annotation = Annotated[kind | None if default is None else kind, option]
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from zaxy.api import (
+    EVENT,
     AsJson,
     Citation,
     Erasure,
@@ -17,6 +18,7 @@ from zaxy.api import (
     LogAccess,
     NotFound,
     Report,
+    SessionId,
     TyperCommand,
     WorkspaceFolder,
     ZaxyError,
@@ -46,13 +48,14 @@ def replay(
     to_seq: Annotated[
         int | None, typer.Option("--to-seq", min=1, help="The last event. Default: the log's end.")
     ] = None,
+    session_id: SessionId = None,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
     if to_seq is not None and to_seq < from_seq:
         raise InvalidRequest("--to-seq is before --from-seq", "Swap them.")
-    log = _opened(source, workspace, eventloom_path)
+    log = _opened(source, workspace, eventloom_path, session_id=session_id)
     records = log.records(first=from_seq, last=to_seq)
     if as_json:
         _print_as_json(log.session, records)
@@ -68,11 +71,12 @@ def tail(
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on as new events come.")] = False,
     *,
     lines: Annotated[int, typer.Option("--lines", "-n", min=0, help="How many of the last events.")] = 10,
+    session_id: SessionId = None,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    log = _opened(session, workspace, eventloom_path)
+    log = _opened(session, workspace, eventloom_path, session_id=session_id)
     for record in log.records(first=max(1, log.head() - lines + 1), follow=follow):
         say(json.dumps(record, ensure_ascii=False) if as_json else log.row(record))
     _print_damage(log)
@@ -97,18 +101,20 @@ def verify(
     everything: Annotated[bool, typer.Option("--all", help="Every session of the workspace.")] = False,
     *,
     since: Annotated[str | None, typer.Option("--since", help="A citation that must be in the log.")] = None,
+    session_id: SessionId = None,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
     remembered = parse_citation(since) if since else None
-    if everything and (session or remembered):
+    if everything and (session or session_id or remembered):
         raise InvalidRequest("--all goes without a session and --since", "Leave one of them out.")
     if everything:
         log = current_call().open_log(workspace, eventloom_path)
         names = log.sessions()
     else:
-        log = _opened(session or (remembered.session if remembered else None), workspace, eventloom_path)
+        meant = session_id or (remembered.session if remembered else None)
+        log = _opened(session, workspace, eventloom_path, session_id=meant)
         names = [log.session]
         _refuse_other_session(remembered, log.session)
     progress = current_call().progress
@@ -124,11 +130,13 @@ def verify(
 @app.command("repair")
 def repair(
     session: Session = None,
+    *,
+    session_id: SessionId = None,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    log = _opened(session, workspace, eventloom_path)
+    log = _opened(session, workspace, eventloom_path, session_id=session_id)
     report, cut = log.repair()
     if as_json:
         say(json.dumps({**_report(report), "cut": cut}, indent=2))
@@ -143,7 +151,7 @@ def repair(
 
 @app.command("forget")
 def forget(
-    citation: Annotated[str, typer.Argument(help="The event, as eventloom://session/events/42#hash.")],
+    event: Annotated[str, typer.Argument(help=EVENT)],
     hard: Annotated[bool, typer.Option("--hard", help="Yes, erase it: there is no way back.")] = False,
     *,
     reason: Annotated[str, typer.Option("--reason", help="Why, for the record of the erasure.")] = "asked for",
@@ -151,18 +159,20 @@ def forget(
     with_copies: Annotated[
         bool, typer.Option("--with-copies", help="Erase the other events that hold its words as well.")
     ] = False,
+    session_id: SessionId = None,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    cited = parse_citation(citation)
+    log = current_call().open_log(workspace, eventloom_path, session_id=session_id)
+    cited = parse_citation(log.cite(event))
     if not hard:
         raise InvalidRequest(
             "forgetting erases the payload for good, and --hard was not given",
             "Add --hard if that is meant. To correct a fact and keep its history, append a new event instead.",
         )
     with current_call().open_memory(workspace, eventloom_path, session_id=cited.session) as memory:
-        done = memory.forget(citation, reason, actor=actor, with_copies=with_copies)
+        done = memory.forget(str(cited), reason, actor=actor, with_copies=with_copies)
     say(json.dumps(done.as_dict()) if as_json else f"erased {cited.short}; recorded as {done.event.citation}")
     if not as_json:
         _print_copies(done)
@@ -179,11 +189,13 @@ def _print_copies(done: Erasure) -> None:
         say("Erase each of them in the same way. --with-copies erases them together with the event.", err=True)
 
 
-def _opened(source: str | None, workspace: str | None, eventloom_path: str | None) -> LogAccess:
+def _opened(
+    source: str | None, workspace: str | None, eventloom_path: str | None, *, session_id: str | None = None
+) -> LogAccess:
     """The log that was named: by session, by file, or by default."""
     if source and (source.endswith(".jsonl") or "/" in source):
         return current_call().open_log(workspace, eventloom_path, file=source)
-    return current_call().open_log(workspace, eventloom_path, session_id=source, recorded=True)
+    return current_call().open_log(workspace, eventloom_path, session_id=source or session_id, recorded=True)
 
 
 def _refuse_other_session(remembered: Citation | None, session: str) -> None:

@@ -9,16 +9,22 @@ from typing import TYPE_CHECKING
 
 from zaxy.api.log_access import Record
 from zaxy.api.models import Event, Report
+from zaxy.commands.event_names import cited_event
 from zaxy.errors import NotFound
-from zaxy.eventloom.citation import Citation, parse_citation
+from zaxy.eventloom.citation import Citation
 from zaxy.eventloom.event_log import EventLog, ref_target
 from zaxy.eventloom.grammar import Malformed
 from zaxy.eventloom.opening import files_log
+from zaxy.eventloom.store import event_of_record
+from zaxy.extract.housekeeping import is_housekeeping
 
 if TYPE_CHECKING:
     from zaxy.plugins.families import Families
     from zaxy.settings import Stored
 
+LOOKED_THROUGH = 10_000
+"""How many events `newest` looks through for those that are wanted."""
+READ_AT_ONCE = 200
 NOT_SHOWN = ("salt", "payload_digest", "v")
 
 
@@ -58,8 +64,14 @@ class LogOfCommand:
     def last_event(self, session: str = "") -> Event:
         return self._log.last_event(session or self.session)
 
-    def record(self, citation: str) -> Record:
-        return _shown(self._log.record(parse_citation(citation)))
+    def cite(self, event: str, session: str = "") -> str:
+        return str(self._cited(event, session))
+
+    def _cited(self, event: str, session: str = "") -> Citation:
+        return cited_event(self._log, event, lambda: session or self.session)
+
+    def record(self, event: str) -> Record:
+        return _shown(self._log.record(self._cited(event)))
 
     def records(
         self, session: str = "", *, first: int = 1, last: int | None = None, follow: bool = False
@@ -67,6 +79,41 @@ class LogOfCommand:
         name = session or self.session
         found = self._log.follow(name, first) if follow else self._log.records(name, first, last)
         return (_shown(record) for record, _ in found)
+
+    def newest(
+        self,
+        session: str = "",
+        *,
+        limit: int,
+        before: int | None = None,
+        since: str = "",
+        wanted: Callable[[Record], bool] = bool,
+        include_housekeeping: bool = False,
+    ) -> tuple[list[Record], int | None]:
+        found: list[Record] = []
+        name = session or self.session
+        end = self._log.end(name)
+        last = end if before is None else min(end, before - 1)
+        lowest = max(last - LOOKED_THROUGH, 0)
+        while last > lowest:
+            first = max(last - READ_AT_ONCE + 1, lowest + 1)
+            for record in reversed(list(self._log.records(name, first, last))):
+                if record[0]["time"] < since:
+                    return found, None
+                if wanted(record[0]) and (include_housekeeping or not self._is_housekeeping(record[0])):
+                    found.append(_shown(record[0]))
+                if len(found) == limit:
+                    return found, record[0]["seq"] if record[0]["seq"] > 1 else None
+            last = first - 1
+        return found, lowest + 1 if lowest else None
+
+    def _is_housekeeping(self, record: Record) -> bool:
+        return type(record) is not Malformed and is_housekeeping(event_of_record(record), self._families.housekeeping)
+
+    def text(self, record: Record) -> str:
+        from zaxy.terminal.event_row import text_of_row
+
+        return text_of_row(record, self._families)
 
     def row(self, record: Record) -> str:
         from zaxy.terminal.event_row import event_row
@@ -79,7 +126,7 @@ class LogOfCommand:
     def verify(
         self, session: str = "", *, since: str = "", progress: Callable[[int, int], None] | None = None
     ) -> Report:
-        return self._log.verify(session or self.session, progress, parse_citation(since) if since else None)
+        return self._log.verify(session or self.session, progress, self._cited(since, session) if since else None)
 
     def repair(self, session: str = "") -> tuple[Report, int]:
         return self._log.repair(session or self.session)
@@ -87,10 +134,10 @@ class LogOfCommand:
     def refs(self, session: str = "") -> dict[str, str]:
         return {name: str(ref_target(event)) for name, event in sorted(self._log.refs(session or self.session).items())}
 
-    def set_ref(self, name: str, citation: str | None = None, *, session: str = "") -> Event:
-        if citation is None:
+    def set_ref(self, name: str, event: str | None = None, *, session: str = "") -> Event:
+        if event is None:
             return self._log.set_ref(name, self.last_event(session))
-        return self._log.set_ref(name, self._log.resolve(parse_citation(citation)))
+        return self._log.set_ref(name, self._log.resolve(self._cited(event, session)))
 
     def resolve_ref(self, name: str, session: str = "") -> Event:
         return self._log.resolve_ref(session or self.session, name)

@@ -19,6 +19,7 @@ from zaxy.api import (
     bootstrap_page,
     capabilities_page,
     current_call,
+    event_meant,
     event_reply,
     parse_citation,
     print_page,
@@ -67,8 +68,8 @@ def capabilities(
 
 @app.command("feedback")
 def feedback(
-    entity_name: Annotated[str, typer.Argument(help="The memory, by the name that a checkout shows.")],
-    entity_type: Annotated[str, typer.Option("--type", help="Its type, such as decision.")],
+    entity_name: Annotated[str, typer.Argument(help="The number or citation of its event, or with --type a name.")],
+    entity_type: Annotated[str, typer.Option("--type", help="The type of what is named, such as decision.")] = "",
     *,
     said: Annotated[str, typer.Option("--feedback", help="used, helpful or irrelevant.")],
     citation: Annotated[str, typer.Option("--citation", help="The event that says it.")] = "",
@@ -87,7 +88,14 @@ def feedback(
     details = _given({**given, "purpose": purpose_of(purpose)})
     # What is said of a memory belongs beside it, unless another session is named.
     beside = parse_citation(citation).session if citation else None
-    with current_call().open_memory(workspace, eventloom_path, session_id=session_id or beside) as memory:
+    entity_name, session_id = event_meant(
+        entity_name,
+        entity_type,
+        workspace=workspace,
+        eventloom_path=eventloom_path,
+        session_id=session_id or beside,
+    )
+    with current_call().open_memory(workspace, eventloom_path, session_id=session_id) as memory:
         said_of = {"session": memory.session, **details}
         _print_event(memory.feedback(entity_name, entity_type, feedback=said, actor=actor, **said_of), as_json)
 

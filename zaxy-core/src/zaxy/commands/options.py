@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from zaxy.errors import InvalidRequest
+from zaxy.printing import columns, named_row, say, wrapped
 from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -42,6 +43,7 @@ SESSION_ID = Option("--session-id", "ID", "The session. Default: the workspace's
 WORKSPACE = Option("--workspace", "FOLDER", "The project's folder.")
 EVENTLOOM_PATH = Option("--eventloom-path", "FOLDER", "The folder that holds the log.")
 PURPOSE = Option("--purpose", "PURPOSE", "A preset such as coding, or a JSON object.")
+EVENT = "The event: its number, such as 8, its citation, its id, or the first digits of its hash."
 PLACE = (WORKSPACE, EVENTLOOM_PATH)
 
 
@@ -87,6 +89,31 @@ def help_rows(options: Sequence[Option]) -> str:
     rows = [(f"{option.name} {option.value}".rstrip(), option.help) for option in options]
     width = max(len(name) for name, _ in (*rows, (HELP, "")))
     return "\n".join(f"  {name:{width}}  {text}" for name, text in (*rows, (HELP, "show this help")))
+
+
+def say_help(text: str) -> None:
+    """Print the help of a command without typer, within the width of the terminal."""
+    rows = [tuple(line.strip().split("  ", 1)) for line in text.splitlines() if _is_row(line)]
+    across = max((len(row[0]) for row in rows), default=0) + 4
+    width = columns()
+    lines: list[str] = []
+    paragraph = ""
+    for line in (*text.splitlines(), ""):
+        if line and not _is_row(line):
+            paragraph = f"{paragraph} {line.strip()}" if paragraph else line
+            continue
+        lines += wrapped(paragraph, width, " " * (len(paragraph) - len(paragraph.lstrip())))
+        if line:
+            name, said = line.strip().split("  ", 1)
+            lines += named_row(name, said.strip(), across, width=width)
+        else:
+            lines.append("")
+        paragraph = ""
+    say("\n".join(lines[:-1]))
+
+
+def _is_row(line: str) -> bool:
+    return line.startswith("  ") and "  " in line.strip()
 
 
 def parameters(options: Sequence[Option], required: Sequence[str] = ()) -> tuple[dict[str, object], ...]:

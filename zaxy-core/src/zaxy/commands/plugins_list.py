@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zaxy.commands.options import CommandLine, Option, help_rows, parameters
+from zaxy.commands.options import CommandLine, Option, help_rows, parameters, say_help
 from zaxy.errors import InvalidRequest
 from zaxy.plugins import listing
 from zaxy.plugins.roster import load_roster
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 OPTIONS = (Option("--json", "", "print JSON"),)
 PARAMETERS = parameters(OPTIONS)
-HELP = f"""usage: zaxy plugins list [--json]
+HELP = f"""Usage: zaxy plugins list [--json]
 
 List the installed plugins, without importing any: name, version, package, points, API, state and hint.
 A plugin is 'ready' until something imports it; 'zaxy plugins check' imports all of them.
 
-options:
+Options:
 {help_rows(OPTIONS)}"""
 
 
 def run(arguments: Sequence[str]) -> int:
     line = CommandLine(OPTIONS, arguments)
     if line.help:
-        say(HELP)
+        say_help(HELP)
         return 0
     if line.others:
         raise InvalidRequest(

@@ -13,8 +13,10 @@ from zaxy.api import (
     Argument,
     Option,
     current_call,
+    event_meant,
     event_reply,
     hot_command,
+    moment,
     one_line,
     say,
     short_citation,
@@ -34,7 +36,7 @@ CURSOR = Option("--cursor", "TEXT", "The next_cursor of the page before.")
     TEXT,
     SESSION_ID,
     LIMIT,
-    Option("--as-of", "TIME", "A date or time: what held then, instead of now."),
+    Option("--as-of", "TIME", "What held then: yesterday, monday, '3 days ago', a date."),
     Option("--known-at", "N", "A seq: as far as was known after that event.", minimum=1),
     Option("--profile", "NAME", f"Scoring: {', '.join(PROFILES)}."),
     MAX_TOKENS,
@@ -56,17 +58,18 @@ def query(
     eventloom_path: str | None = None,
     as_json: bool = False,
 ) -> None:
+    then = moment(as_of)
     with current_call().open_memory(workspace, eventloom_path, session_id=session_id, recorded=True) as memory:
         answer = memory.query(
             text,
             limit=limit,
-            temporal_filter=as_of,
+            temporal_filter=then,
             known_at=known_at,
             profile=profile,
             max_tokens=max_tokens,
             cursor=cursor,
         )
-        _print(answer.as_dict(), as_json)
+        _print({**answer.as_dict(), **({"as_of": then} if then else {})}, as_json)
 
 
 @hot_command(TEXT, SESSION_ID, LIMIT, MAX_TOKENS, CURSOR, *PLACE, JSON)
@@ -86,9 +89,9 @@ def verbatim(
 
 
 @hot_command(
-    Argument("The entity, by the name that a query shows."),
-    Option("--type", "TYPE", "Its type, such as decision."),
-    Option("--at", "TIME", "From when on it no longer holds. Default: now."),
+    Argument("What no longer holds: the number or citation of an event, or with --type a name."),
+    Option("--type", "TYPE", "The type of what is named, such as decision."),
+    Option("--at", "TIME", "From when on: yesterday, '3 days ago', a date. Default: now."),
     Option("--reason", "TEXT", "Why, for the record."),
     Option("--actor", "NAME", "Who says so."),
     SESSION_ID,
@@ -98,7 +101,7 @@ def verbatim(
 def invalidate(
     entity_name: str,
     *,
-    entity_type: str,
+    entity_type: str = "",
     invalid_at: str = "",
     reason: str = "",
     actor: str = "user",
@@ -107,8 +110,12 @@ def invalidate(
     eventloom_path: str | None = None,
     as_json: bool = False,
 ) -> None:
+    meant, session_id = event_meant(
+        entity_name, entity_type, workspace=workspace, eventloom_path=eventloom_path, session_id=session_id
+    )
+    at = moment(invalid_at)
     with current_call().open_memory(workspace, eventloom_path, session_id=session_id, recorded=True) as memory:
-        event = memory.invalidate(entity_name, entity_type, invalid_at=invalid_at, reason=reason, actor=actor)
+        event = memory.invalidate(meant, entity_type, invalid_at=at, reason=reason, actor=actor)
         say(json.dumps(event_reply(event)) if as_json else event.citation)
 
 
@@ -135,4 +142,5 @@ def _notes(reply: dict[str, Any]) -> list[str]:
     found = [] if reply["results"] else ["nothing found"]
     more = [f"more with --cursor {reply['next_cursor']}"] if reply["next_cursor"] else []
     warnings = [f"warning: {warning}" for warning in reply["warnings"]]
-    return [*found, *more, *warnings, *(f"notice: {notice}" for notice in reply["notices"])]
+    taken = [f"as of {reply['as_of'][:19].replace('T', ' ')} UTC"] if "as_of" in reply else []
+    return [*found, *taken, *more, *warnings, *(f"notice: {notice}" for notice in reply["notices"])]

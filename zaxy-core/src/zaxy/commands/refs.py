@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from zaxy.api import (
+    EVENT,
     AsJson,
     Citation,
     EventloomPath,
@@ -21,11 +22,17 @@ from zaxy.api import (
 )
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-Name = Annotated[str, typer.Argument(help="HEAD, or a name such as refs/heads/main.")]
+Name = Annotated[str, typer.Argument(help="HEAD, or a name such as main, for refs/heads/main.")]
+
+HEAD = "HEAD"
 
 
 class RefsCommands(TyperCommand):
     app = app
+
+
+def _whole(name: str) -> str:
+    return name if name == HEAD or name.startswith("refs/") else f"refs/heads/{name}"
 
 
 @app.command("list")
@@ -47,17 +54,20 @@ def list_refs(
 @app.command("update")
 def update(
     name: Name,
-    citation: Annotated[str | None, typer.Argument(help="The event. Default: the session's last one.")] = None,
+    event: Annotated[str | None, typer.Argument(help=f"{EVENT} Default: the session's last one.")] = None,
     *,
     session_id: SessionId = None,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    event = current_call().open_log(workspace, eventloom_path, session_id=session_id).set_ref(name, citation)
-    said: Any = event.payload
-    cited = Citation(event.session, said["target_seq"], said["target_hash"])
-    say(json.dumps({"name": name, "target": str(cited), **event_reply(event)}) if as_json else f"{name}  {cited.short}")
+    name = _whole(name)
+    record = current_call().open_log(workspace, eventloom_path, session_id=session_id).set_ref(name, event)
+    said: Any = record.payload
+    cited = Citation(record.session, said["target_seq"], said["target_hash"])
+    say(
+        json.dumps({"name": name, "target": str(cited), **event_reply(record)}) if as_json else f"{name}  {cited.short}"
+    )
 
 
 @app.command("resolve")
@@ -70,5 +80,5 @@ def resolve(
     as_json: AsJson = False,
 ) -> None:
     log = current_call().open_log(workspace, eventloom_path, session_id=session_id)
-    record = log.record(log.resolve_ref(name).citation)
+    record = log.record(log.resolve_ref(_whole(name)).citation)
     say(json.dumps(record, ensure_ascii=False) if as_json else log.row(record))

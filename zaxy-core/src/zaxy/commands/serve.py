@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from zaxy.commands.options import CommandLine, Option, help_rows, parameters
+from zaxy.commands.options import CommandLine, Option, help_rows, parameters, say_help
 from zaxy.errors import InvalidRequest
-from zaxy.printing import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,19 +20,19 @@ OPTIONS = (
     Option("--json", "", "print an error at the start as JSON"),
 )
 PARAMETERS = parameters(OPTIONS)
-HELP = f"""usage: zaxy serve [OPTIONS]
+HELP = f"""Usage: zaxy serve [OPTIONS]
 
 Serve memory to agents over MCP, until the client goes away or the server is asked to stop. On stdio nothing but the
 protocol goes to standard output; everything else goes to standard error.
 
-options:
+Options:
 {help_rows(OPTIONS)}"""
 
 
 def run(arguments: Sequence[str]) -> int:
     line = CommandLine(OPTIONS, arguments)
     if line.help:
-        say(HELP)
+        say_help(HELP)
         return 0
     _refuse_mistakes(line)
     given = line.values

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 
-from zaxy.api import JSON, PLACE, Argument, current_call, hot_command, say
+from zaxy.api import EVENT, JSON, PLACE, SESSION_ID, Argument, current_call, hot_command, say
 
 
-@hot_command(Argument("The event, as eventloom://session/events/42#hash."), *PLACE, JSON)
+@hot_command(Argument(EVENT), SESSION_ID, *PLACE, JSON)
 def show(
-    citation: str, *, workspace: str | None = None, eventloom_path: str | None = None, as_json: bool = False
+    event: str,
+    *,
+    session_id: str | None = None,
+    workspace: str | None = None,
+    eventloom_path: str | None = None,
+    as_json: bool = False,
 ) -> None:
-    record = current_call().open_log(workspace, eventloom_path).record(citation)
+    record = current_call().open_log(workspace, eventloom_path, session_id=session_id).record(event)
     if as_json:
         say(json.dumps(record, ensure_ascii=False))
         return

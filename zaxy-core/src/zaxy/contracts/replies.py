@@ -75,6 +75,7 @@ TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("memory_append", {**EVENT, "session_id": SUBAGENT}),
     ("memory_append", {**EVENT, "idempotency_key": "importer-author"}),
     ("memory_append", {**EVENT, "idempotency_key": "importer-author"}),
+    ("memory_append", {**EVENT, "event_type": "fact.recordet"}),
     ("memory_ingest", {"events": [EVENT]}),
     ("memory_skill", OUTCOME),
     ("memory_invalidate", {"entity_name": "importer-format", "entity_type": "decision"}),

@@ -42,8 +42,11 @@ CONSTANTS = {
     "API_CURRENT": "tuple[int, int]",
     "API_FLOOR": "tuple[int, int]",
     "DEFAULT_ALGORITHM": "str",
+    "EVENT": "str",
     "JSON": "Option",
     "JsonObject": "Mapping[str, object]",
+    "KINDS": "Mapping[str, Kind]",
+    "KNOWN_TYPES": "Mapping[str, tuple[str, str]]",
     "MAX_ANSWERS": "int",
     "MAX_DEPTH": "int",
     "MAX_INTEGER": "int",
@@ -67,8 +70,9 @@ OF_REPLIES = "appended cited_for count_tokens cursor_text position_of short_cita
 OF_HTTP = "json_response sse_chunk"
 OF_FILES = "own_folder_within read_named_file read_small_json"
 OF_COMMANDS = (
-    "bootstrap_page capabilities_page checkout_page event_page event_reply hot_command judgement_page one_line "
-    "print_page purpose_of say stats_of stats_page"
+    "bootstrap_page capabilities_page checkout_page event_meant event_page event_reply given_text history_page "
+    "hot_command judgement_page kind_of moment near_type one_line payload_of_kind print_page purpose_of rows_page say "
+    "stats_of stats_page"
 )
 OF_EXPORTS = (
     "atomic_file canonical_json canonical_object extract open_named_file parse_citation shown signing_algorithms "

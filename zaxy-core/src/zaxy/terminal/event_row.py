@@ -17,13 +17,16 @@ MAX_TEXT_CHARS = 160
 
 def event_row(record: Mapping[str, Any], families: Families | None = None) -> str:
     """Number, time, type, who, and what it says, in the words of a package that owns its type."""
-    if "damage" in record:
-        text = f"(damaged: {record['damage']})"
-    else:
-        text = "(erased)" if record.get("payload") is None else one_line(_text(record, families), MAX_TEXT_CHARS)
     time = record["time"][:19].replace("T", " ")
     type_, actor = one_line(record["type"], MAX_TYPE_CHARS), one_line(record["actor"], MAX_ACTOR_CHARS)
-    return f"{record['seq']:>6}  {one_line(time, len(time))}  {type_}  {actor}  {text}"
+    return f"{record['seq']:>6}  {one_line(time, len(time))}  {type_}  {actor}  {text_of_row(record, families)}"
+
+
+def text_of_row(record: Mapping[str, Any], families: Families | None = None) -> str:
+    """What an event says, on one line."""
+    if "damage" in record:
+        return f"(damaged: {record['damage']})"
+    return "(erased)" if record.get("payload") is None else one_line(_text(record, families), MAX_TEXT_CHARS)
 
 
 def _text(record: Mapping[str, Any], families: Families | None) -> str:

@@ -15,6 +15,7 @@ from zaxy.api import (
     appended,
     count_tokens,
     cursor_text,
+    near_type,
     position_of,
     short_citation,
 )
@@ -58,7 +59,10 @@ EVENT = {
 def append(call: Call) -> Mapping[str, Any]:
     before = call.memory.head(call.session) if "idempotency_key" in call.own else 0
     event = call.memory.append(**call.own, session=call.session)
-    return appended(event, replayed=event.seq <= before)
+    reply = appended(event, replayed=event.seq <= before)
+    near = near_type(event.type)
+    # A model goes on with what it has recorded, and may record it again under the type that it meant.
+    return {**reply, "warnings": [f"{event.type} is not a known type; did you mean {near}?"]} if near else reply
 
 
 @tool(
