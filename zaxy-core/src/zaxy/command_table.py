@@ -46,6 +46,12 @@ COMMANDS = (
         "Remember a sentence: a decision, a preference, a fact, a task.",
         "zaxy.commands.remember:remember",
     ),
+    CommandRow(
+        EVERYDAY,
+        "ask",
+        "Ask what is true now: cited, and whether it is enough to answer.",
+        "zaxy.commands.checkout:checkout",
+    ),
     CommandRow(EVERYDAY, "append", "Append one event to a session's log.", "zaxy.commands.append:append"),
     CommandRow(HISTORY, "log", "Read what was recorded, newest first, a line an event.", "zaxy.commands.history:log"),
     CommandRow(
@@ -54,18 +60,10 @@ COMMANDS = (
     CommandRow(HISTORY, "replay", "Print a session's events from its log, or from a log file.", LOG),
     CommandRow(HISTORY, "tail", "Print the last events of a session, and new ones as they come.", LOG),
     CommandRow(HISTORY, "sessions", "List the sessions of the workspace.", LOG),
-    CommandRow(
-        EVERYDAY, "stats", "Show what memory holds, and how many tokens it cost.", "zaxy.commands.stats:stats"
-    ),
+    CommandRow(EVERYDAY, "stats", "Show what memory holds, and how many tokens it cost.", "zaxy.commands.stats:stats"),
     CommandRow(HISTORY, "verify", "Prove that a log is whole: every byte, digest, hash and link.", LOG),
     CommandRow(HISTORY, "repair", "Cut what an interrupted writer left, and let a session be written again.", LOG),
     CommandRow(EVERYDAY, "forget", "Erase one event's payload for good; the chain still verifies.", LOG),
-    CommandRow(
-        EVERYDAY,
-        "ask",
-        "Ask what is true now: cited, and whether it is enough to answer.",
-        "zaxy.commands.checkout:checkout",
-    ),
     CommandRow(EVERYDAY, "checkout", CHECKOUT, "zaxy.commands.checkout:checkout"),
     CommandRow(
         EVERYDAY, "query", "Ask memory a question: what holds now, or held at a time.", "zaxy.commands.recall:query"
