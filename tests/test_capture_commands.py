@@ -18,13 +18,16 @@ import pytest
 
 from captured import install_adapter, write_capture_config, write_seen
 from conftest import Zaxy, missing_package
+from served import Server
+from zaxy.observe import server_watcher
 from zaxy.observe.capture_config import (
     CaptureConfig,
     capture_config_text,
     capture_file,
     read_capture_config,
 )
-from zaxy.observe.watcher import MAX_LOG, Watcher, files_of, is_running, watching
+from zaxy.observe.recording import CAPTURE, HOOKS, choose_recorder
+from zaxy.observe.watcher import MAX_LOG, Watcher, files_of, is_running, watcher_record, watching
 from zaxy.observe.watcher_process import start_watcher
 from zaxy.workspace import Workspace, find_workspace
 
@@ -370,3 +373,69 @@ def test_a_capture_file_that_cannot_be_read_is_refused(zaxy: Zaxy, here: Path, t
     (here / ".codex" / "zaxy-capture.json").write_text(text)
     done = zaxy("capture", "start")
     assert (done.returncode, "zaxy-capture.json cannot be used" in done.stderr) == (1, True)
+
+
+# Beside a server
+
+BESIDE = """
+from zaxy.observe import server_watcher
+from zaxy.workspace import find_workspace
+
+server_watcher.BEFORE_THE_FIRST_LOOK = server_watcher.BETWEEN_LOOKS = 0.1
+server_watcher.keep_watching(find_workspace("."))
+input()
+"""
+
+
+def capture_chosen(folder: Path) -> Workspace:
+    workspace = workspace_in(folder)
+    workspace.claim()
+    choose_recorder(workspace.eventloom, "seen", CAPTURE)
+    return workspace
+
+
+def test_a_server_has_a_watcher_where_capture_is_chosen_and_it_ends_with_a_last_pass(zaxy: Zaxy, here: Path) -> None:
+    workspace = capture_chosen(here)
+    with Server(here, PYTHONPATH=os.environ["PYTHONPATH"]) as server:
+        write_seen(here, "while it runs")
+        until(lambda: contents(here) == ["while it runs"], "what is said meanwhile is captured")
+        pid = told(zaxy("capture", "status", "--json"))["pid"]
+        write_seen(here, "as it ends")
+        server.process.kill()
+    until(lambda: not is_running(workspace), "the watcher has ended with the server")
+    assert (contents(here), is_alive(pid)) == (["while it runs", "as it ends"], False)
+    after = told(zaxy("capture", "status", "--json"))
+    assert (after["status"], after["starts_with_servers"], after.get("ended_unexpectedly")) == ("stopped", True, None)
+
+
+@posix
+def test_beside_a_server_a_killed_watcher_is_replaced_and_a_stopped_one_is_not(zaxy: Zaxy, here: Path) -> None:
+    workspace = capture_chosen(here)
+    server = subprocess.Popen([sys.executable, "-c", BESIDE], cwd=here, stdin=subprocess.PIPE)
+    until(lambda: watcher_record(workspace), "there is a watcher")
+    first = told(zaxy("capture", "status", "--json"))["pid"]
+    os.kill(first, signal.SIGKILL)
+    until(lambda: (watcher_record(workspace) or {"pid": first})["pid"] != first, "another has taken its place")
+    assert told(zaxy("capture", "stop", "--json"))["starts_with_servers"] is False
+    assert not server_watcher.is_wanted(workspace)
+    server.communicate(b"\n", timeout=PATIENCE)
+    assert not is_running(workspace)
+    assert told(zaxy("capture", "start", "--json"))["status"] == "running"
+    assert told(zaxy("capture", "stop", "--json"))["was_running"]
+
+
+def test_no_server_starts_a_watcher_unless_this_user_chose_capture(tmp_path: Path) -> None:
+    workspace = workspace_in(tmp_path)
+    workspace.claim()
+    assert not server_watcher.is_wanted(workspace), "nothing is chosen"
+    choose_recorder(workspace.eventloom, "seen", HOOKS)
+    assert not server_watcher.is_wanted(workspace), "hooks are chosen"
+    choose_recorder(workspace.eventloom, "other", CAPTURE)
+    assert server_watcher.is_wanted(workspace)
+    Path(workspace.identity_file).write_text('{"id": "%s"}' % ("0" * 32))
+    assert not server_watcher.is_wanted(workspace), "it is not this user's"
+
+
+def test_a_stop_where_there_is_no_memory_makes_no_folder(zaxy: Zaxy, tmp_path: Path) -> None:
+    assert told(zaxy("capture", "stop", "--json", cwd=tmp_path))["was_running"] is False
+    assert not (tmp_path / ".eventloom").exists()

@@ -249,6 +249,7 @@ def test_a_configured_watcher_that_does_not_run_is_told_with_the_command_that_re
     assert told["watcher"] == {
         "configured": True,
         "running": False,
+        "starts_with_servers": False,
         "resume_command": "zaxy capture start --workspace .",
     }
     assert told["warnings"] == [

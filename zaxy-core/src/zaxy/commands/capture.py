@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Event, Thread
 from typing import Annotated, Any
 
 import typer
@@ -38,6 +40,9 @@ app = new_app("capture")
 Graph = Annotated[bool, typer.Option("--graph", help="Also bring the followers up to what was captured.")]
 Interval = Annotated[float | None, typer.Option("--interval", help="Seconds between two passes. Default: 2.")]
 Foreground = Annotated[bool, typer.Option("--foreground", help="Watch in this process, for a supervisor.")]
+UntilInputEnds = Annotated[
+    bool, typer.Option("--until-input-ends", help="With --foreground: end after standard input, with a last pass.")
+]
 Watch = Annotated[bool, typer.Option("--watch", help="Go on until ended, instead of reading once.")]
 Iterations = Annotated[int | None, typer.Option("--watch-iterations", help="With --watch: the number of passes.")]
 MAX_LINE_CHARS = 200
@@ -59,6 +64,7 @@ def start(
     *,
     interval: Interval = None,
     foreground: Foreground = False,
+    until_input_ends: UntilInputEnds = False,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
@@ -69,7 +75,8 @@ def start(
     graph, seconds = graph or config.graph, checked_interval(config.interval if interval is None else interval)
     check_that_something_reads(found, config.adapter)
     if foreground:
-        _watch(found, session, adapters=(), graph=graph, interval=seconds, as_json=as_json)
+        until = _input_has_ended() if until_input_ends else _never
+        _watch(found, session, adapters=(), graph=graph, interval=seconds, as_json=as_json, until=until)
         return
     status = start_watcher(found, session, graph, seconds)
     done = "already watching" if status.get("already_running") else "watching"
@@ -178,10 +185,34 @@ def codex_capture(
     raise typer.Exit(1 if passes.problems else 0)
 
 
+def _never() -> bool:
+    return False
+
+
+def _input_has_ended() -> Callable[[], bool]:
+    """Whether the process at the other end of standard input has gone, however that came."""
+    ended = Event()
+
+    def read() -> None:
+        while sys.stdin.buffer.read(1 << 10):
+            pass
+        ended.set()
+
+    Thread(target=read, name="zaxy-input", daemon=True).start()
+    return ended.is_set
+
+
 def _watch(
-    workspace: Workspace, session: str, *, adapters: Sequence[str], graph: bool, interval: float, as_json: bool
+    workspace: Workspace,
+    session: str,
+    *,
+    adapters: Sequence[str],
+    graph: bool,
+    interval: float,
+    as_json: bool,
+    until: Callable[[], bool] = _never,
 ) -> None:
-    """Watch in this process until it is asked to end."""
+    """Watch in this process until it is asked to end. What `until` waits for is followed by a last pass."""
     capture = Capture(workspace, session, adapters)
     capture.adapters()  # whatever is missing is reported before anybody relies on it
 
@@ -189,10 +220,11 @@ def _watch(
         if captured.appended:
             say(json.dumps(captured._asdict()) if as_json else f"captured {_counts(captured.new)}")
 
+    follow = _follow(workspace) if graph else None
     with watcher_of(workspace, graph, interval) as watcher:
-        watch(
-            capture, interval, iterations=None, follow=_follow(workspace) if graph else None, watcher=watcher, tell=tell
-        )
+        watch(capture, interval, follow=follow, watcher=watcher, tell=tell, until=until)
+        if until():
+            watch(capture, interval, iterations=1, follow=follow, watcher=watcher, tell=tell)
     capture.close()
 
 
@@ -217,7 +249,9 @@ def _status_lines(reply: dict[str, Any]) -> list[str]:
         lines = [f"running  process {reply['pid']} since {reply['started']}, {reply['passes']} passes"]
     else:
         ended = "; it ended without being stopped" if reply.get("ended_unexpectedly") else ""
-        lines = [f"stopped{ended}", f"start it with: {reply['resume_command']}"]
+        lines = [f"stopped{ended}"]
+        lines += ["the next server here starts it"] if reply.get("starts_with_servers") else []
+        lines += [f"start it with: {reply['resume_command']}"]
     if since := reply.get("paused_since"):
         lines.append(f"paused  since {to_the_second(since)}: nothing is recorded until 'zaxy resume'")
     if last := reply.get("last_pass"):

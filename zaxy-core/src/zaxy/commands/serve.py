@@ -39,10 +39,12 @@ def run(arguments: Sequence[str]) -> int:
     transport = given.get("--transport", "stdio")
     if transport not in TRANSPORTS:
         raise InvalidRequest(f"there is no transport {transport!r:.40}", f"Choose one of {', '.join(TRANSPORTS)}.")
+    from zaxy.observe.server_watcher import keep_watching
     from zaxy.workspace import find_workspace
 
     workspace = find_workspace(given.get("--workspace"), given.get("--eventloom-path"))
     profile = given.get("--profile", "")
+    keep_watching(workspace)
     if transport == "stdio":
         from zaxy.serve.stdio import serve_stdio, serve_through_owner, take_standard_streams
 

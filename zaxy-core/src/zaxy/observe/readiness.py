@@ -75,19 +75,25 @@ class Watching(NamedTuple):
     configured: bool
     running: bool
     resume: str = "zaxy capture start --workspace ."
+    with_servers: bool = False
+    """Whether the next server starts it."""
 
     @property
     def state(self) -> str:
-        return "running" if self.running else "stopped" if self.configured else "not configured"
+        if self.configured and not self.running:
+            return "stopped" if self.stopped else "starts with a server"
+        return "running" if self.running else "not configured"
 
     @property
     def stopped(self) -> bool:
-        """Whether somebody relies on a watcher that does not run."""
-        return self.configured and not self.running
+        """Whether somebody relies on a watcher that does not run, and that nobody will start."""
+        return self.configured and not self.running and not self.with_servers
 
     def as_dict(self) -> dict[str, Any]:
         state = {"configured": self.configured, "running": self.running}
-        return {**state, "resume_command": self.resume} if self.stopped else state
+        if self.running or not self.configured:
+            return state
+        return {**state, "starts_with_servers": self.with_servers, "resume_command": self.resume}
 
 
 def workspace_coverage(log: EventLog) -> Coverage:

@@ -52,6 +52,11 @@ class Recording(NamedTuple):
         choices = self.choices.get(client, ())
         return choices[-1].recorder if choices else ""
 
+    @property
+    def captures_now(self) -> bool:
+        """Whether capture is chosen for a client."""
+        return any(self.recorder_now(client) == CAPTURE for client in self.choices)
+
     def was_paused(self, at: str) -> bool:
         return any(pause.since <= at and (not pause.until or at < pause.until) for pause in self.pauses)
 

@@ -60,11 +60,15 @@ class SelfTest(NamedTuple):
 
     @property
     def passed(self) -> bool:
-        return all(lane.status in (FRESH, OPTIONAL) for lane in self.lanes) and not self.watching.stopped
+        return all(lane.status in (FRESH, OPTIONAL) for lane in self.lanes) and not self._waits_for_watcher
+
+    @property
+    def _waits_for_watcher(self) -> bool:
+        return self.watching.configured and not self.watching.running
 
     @property
     def remediation(self) -> list[str]:
-        stopped = [f"Capture is configured but does not run: {self.watching.resume}"] if self.watching.stopped else []
+        stopped = [f"Capture is configured but does not run: {self.watching.resume}"] if self._waits_for_watcher else []
         return [*stopped, *(f"{lane.type}: {lane.remediation}" for lane in self.lanes if lane.remediation)]
 
     def as_dict(self) -> dict[str, Any]:

@@ -63,6 +63,11 @@ class Files(NamedTuple):
         return os.path.join(self.folder, "watcher.stop")
 
     @property
+    def off(self) -> str:
+        """It is there from `zaxy capture stop` to `zaxy capture start`, and servers start no watcher meanwhile."""
+        return os.path.join(self.folder, "watcher.off")
+
+    @property
     def log(self) -> str:
         return os.path.join(self.folder, "watcher.log")
 
@@ -113,8 +118,9 @@ class Watcher:
                 f"a watcher of {workspace.root} runs already" + (f", process {record['pid']}" if record else ""),
                 "'zaxy capture status' shows it, 'zaxy capture stop' ends it.",
             )
-        with suppress(FileNotFoundError):
-            os.unlink(files_of(workspace).stop)
+        for note in (files_of(workspace).stop, files_of(workspace).off):
+            with suppress(FileNotFoundError):
+                os.unlink(note)
         return cls(workspace, held, graph, interval)
 
     def is_asked_to_stop(self) -> bool:
@@ -196,8 +202,9 @@ def watch(
     follow: Follow | None = None,
     watcher: Watcher | None = None,
     tell: Callable[[Captured], None] = lambda captured: None,
+    until: Callable[[], bool] = lambda: False,
 ) -> Passes:
-    """Capture again and again: a number of times, or until this process is asked to end."""
+    """Capture again and again: a number of times, or until this process is asked to end, or `until` says so."""
     new: Counter[str] = Counter()
     skipped: Counter[str] = Counter()
     subagents: Counter[str] = Counter()
@@ -206,7 +213,7 @@ def watch(
     behind = {capture.session} if follow is not None else set()
     with _asked_to_end() as ended:
         stopped: Callable[[], bool] = lambda: ended() or (watcher is not None and watcher.is_asked_to_stop())  # noqa: E731
-        while not stopped():
+        while not stopped() and not until():
             began, captured, found = time.monotonic(), None, list[str]()
             try:
                 captured = capture.run(stopped)
@@ -231,7 +238,7 @@ def watch(
                 watcher.took(captured, found, time.monotonic() - began)
             if count == iterations:
                 break
-            _sleep(interval, stopped)
+            _sleep(interval, lambda: stopped() or until())
     return Passes(count, dict(new), known, dict(skipped), tuple(problems), dict(subagents), dict(left_out))
 
 
@@ -293,6 +300,21 @@ def is_running(workspace: Workspace) -> bool:
         return not _locked(held, path, 0)
 
 
+def keep_off(workspace: Workspace) -> None:
+    """No server starts a watcher from now on, until somebody does."""
+    if os.path.isdir(workspace.eventloom):
+        capture_folder(workspace.eventloom)
+        atomic_write(files_of(workspace).off, b"")
+
+
+def starts_with_servers(workspace: Workspace) -> bool:
+    """Whether servers start the watcher: capture is chosen for a client, by this user, and nobody stopped it."""
+    with suppress(ZaxyError):
+        chosen = workspace.is_own and read_recording(workspace.eventloom).captures_now
+        return chosen and not os.path.exists(files_of(workspace).off)
+    return False
+
+
 def watcher_record(workspace: Workspace) -> dict[str, Any] | None:
     """What the watcher last said of itself, true or stale."""
     try:
@@ -316,7 +338,7 @@ def watching(workspace: Workspace) -> Watching:
         configured = read_capture_config(Path(workspace.root)) is not None
     except ZaxyError:
         configured = False
-    return Watching(configured, is_running(workspace), resume_command(workspace))
+    return Watching(configured, is_running(workspace), resume_command(workspace), starts_with_servers(workspace))
 
 
 def watcher_status(workspace: Workspace) -> dict[str, Any]:
@@ -330,7 +352,7 @@ def watcher_status(workspace: Workspace) -> dict[str, Any]:
         "log": files_of(workspace).log,
     }
     if not watched.running:
-        status["resume_command"] = watched.resume
+        status |= {"resume_command": watched.resume, "starts_with_servers": watched.with_servers}
     if since := read_recording(workspace.eventloom).paused_since:
         status["paused_since"] = since
     if record is not None:

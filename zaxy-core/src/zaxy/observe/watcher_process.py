@@ -1,4 +1,4 @@
-"""Starting and stopping the capture watcher as a process that outlives the terminal it was started from."""
+"""Starting and stopping the capture watcher: as a process that outlives its terminal, or beside a server."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from zaxy.atomic_write import atomic_write
 from zaxy.errors import Unavailable, ZaxyError
 from zaxy.eventloom.disk import DISK
 from zaxy.observe.capture import capture_folder, without_secrets
-from zaxy.observe.watcher import Files, files_of, is_running, watcher_record, watcher_status
+from zaxy.observe.capture_config import DEFAULT, read_capture_config
+from zaxy.observe.watcher import Files, files_of, is_running, keep_off, watcher_record, watcher_status
 from zaxy.security.paths import unusable_folder
 from zaxy.security.small_files import read_small_file
 from zaxy.workspace import Workspace
@@ -20,6 +22,7 @@ from zaxy.workspace import Workspace
 SECONDS_TO_START = 30.0
 SECONDS_TO_STOP = 20.0
 POLL = 0.05
+UNTIL_INPUT_ENDS = "--until-input-ends"
 
 
 def start_watcher(workspace: Workspace, session: str, graph: bool, interval: float) -> dict[str, Any]:
@@ -53,8 +56,17 @@ def _already_running(workspace: Workspace) -> dict[str, Any]:
     return {**watcher_status(workspace), "already_running": True}
 
 
+def start_beside_server(workspace: Workspace) -> subprocess.Popen[bytes]:
+    """Start the watcher for as long as this process lives: it ends, after a last pass, when its input does."""
+    config = read_capture_config(Path(workspace.root)) or DEFAULT
+    capture_folder(workspace.eventloom)
+    command = _command(workspace, "", config.graph, config.interval)
+    return _spawn([*command, UNTIL_INPUT_ENDS], workspace, files_of(workspace), stdin=subprocess.PIPE)
+
+
 def stop_watcher(workspace: Workspace) -> dict[str, Any]:
-    """Stop the watcher and wait until it has ended. What is not running is stopped already."""
+    """Stop the watcher and wait until it has ended. What is not running is stopped already; servers start none."""
+    keep_off(workspace)
     if not is_running(workspace):
         return {**watcher_status(workspace), "was_running": False}
     until = time.monotonic() + SECONDS_TO_STOP
@@ -81,7 +93,9 @@ def _command(workspace: Workspace, session: str, graph: bool, interval: float) -
     return [*started, "--interval", f"{interval:g}", *(["--graph"] if graph else [])]
 
 
-def _spawn(command: list[str], workspace: Workspace, files: Files) -> subprocess.Popen[bytes]:
+def _spawn(
+    command: list[str], workspace: Workspace, files: Files, *, stdin: int = subprocess.DEVNULL
+) -> subprocess.Popen[bytes]:
     flags: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
         flags = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
@@ -92,7 +106,7 @@ def _spawn(command: list[str], workspace: Workspace, files: Files) -> subprocess
             return subprocess.Popen(
                 command,
                 cwd=workspace.root,
-                stdin=subprocess.DEVNULL,
+                stdin=stdin,
                 stdout=subprocess.DEVNULL,
                 stderr=startup,
                 close_fds=True,

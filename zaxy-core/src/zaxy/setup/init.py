@@ -187,8 +187,8 @@ def _next_steps(workspace: Workspace, plans: Sequence[tuple[str, ClientPlan]]) -
     steps = [step for _, plan in plans for step in plan.steps] if plans else [NO_CLIENT]
     first = [] if workspace.is_own else [NOT_OWN]
     before = ", ".join(f"{plan.sessions} of {client}" for client, plan in plans if plan.sessions)
-    offer = [f"Sessions from before are there ({before}). To take them in: zaxy capture once"] if before else []
-    return (*first, *steps, *offer)
+    earlier = [f"Sessions from before are there ({before}). To take them in: zaxy capture once"] if before else []
+    return (*first, *steps, *earlier)
 
 
 def settled(plan: Plan, environ: Mapping[str, str] = os.environ) -> Plan:

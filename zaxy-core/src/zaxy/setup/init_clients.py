@@ -168,8 +168,9 @@ def plan_client(name: str, target: Target) -> ClientPlan:
     except ZaxyError as error:
         refused.append(Refusal("the MCP server", error.message, error.remediation))
     if client.capture is not None and client.capture.file and recorder == CAPTURE:
+        always = resume_command(target.workspace)
         edits.append(_capture_edit(name, client.capture, target))
-        steps.append(f"Capture what {client.title} does: {resume_command(target.workspace)}")
+        steps.append(f"{client.title} is captured while its server zaxy runs. At all times: {always}")
     if installed.hooks is not None:
         edits.append(_hooks_edit(installed, installed.hooks, target, moments=recorder == CAPTURE))
     sessions = target.clients.sources_of(client, target.workspace.root)
