@@ -9,7 +9,8 @@ from zaxy.errors import Forbidden, NotFound, Unavailable, ZaxyError
 
 
 def own_folder(path: str, create: bool) -> str:
-    """The folder, made with mode 0700 if `create` is set. A link in its place is refused."""
+    """The folder, made with mode 0700 if `create` is set and there is one for it to lie in: a path that was mistyped
+    makes nothing. A link in its place is refused."""
     try:
         status = os.lstat(path)
     except FileNotFoundError:
@@ -19,7 +20,13 @@ def own_folder(path: str, create: bool) -> str:
                 "Append an event first, or name the folder with --eventloom-path.",
             ) from None
         try:
-            os.makedirs(path, mode=0o700, exist_ok=True)
+            os.mkdir(path, mode=0o700)
+        except FileExistsError:
+            pass  # another process was faster
+        except FileNotFoundError:
+            raise NotFound(
+                f"there is no folder {os.path.dirname(path)}", "Check the path, or make that folder first."
+            ) from None
         except OSError as error:
             raise unusable_folder(path, error) from None
         return own_folder(path, create=False)
@@ -30,6 +37,30 @@ def own_folder(path: str, create: bool) -> str:
     if not stat.S_ISDIR(status.st_mode):
         raise Forbidden(f"{path} is not a folder", "Move it away, or name another place.")
     return path
+
+
+def make_folder_for(file: str) -> str:
+    """Make the folder that a file is to be written into, if only that one is missing, and say so; the file's path. A
+    path of which more is missing is taken for mistyped."""
+    folder = os.path.dirname(os.path.abspath(file))
+    if not os.path.isdir(folder):
+        _make_last(folder)
+        from zaxy.printing import say
+
+        say(f"notice: made the folder {folder}", err=True)
+    return file
+
+
+def _make_last(folder: str) -> None:
+    """Make a folder in one that is there."""
+    try:
+        os.mkdir(folder)
+    except FileNotFoundError:
+        around = os.path.dirname(folder)
+        raise NotFound(f"there is no folder {around}", "Check the path, or make that folder first.") from None
+    except OSError as error:
+        message = f"the folder {folder} cannot be made: {error.strerror}"
+        raise Unavailable(message, "Check the path, or name another one.") from None
 
 
 def is_of_this_user(path: str) -> bool:
