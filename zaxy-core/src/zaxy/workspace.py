@@ -321,6 +321,12 @@ def find_workspace(
     )
 
 
+def workspace_at(root: str) -> Workspace:
+    """The workspace of a folder that a program names."""
+    folder = _absolute(root)
+    return Workspace(folder, os.path.join(folder, FOLDER), "its path")
+
+
 def _absolute(path: str) -> str:
     return os.path.abspath(os.path.expanduser(path))
 

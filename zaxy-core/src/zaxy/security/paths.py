@@ -9,8 +9,7 @@ from zaxy.errors import Forbidden, NotFound, Unavailable, ZaxyError
 
 
 def own_folder(path: str, create: bool) -> str:
-    """The folder, made with mode 0700 if `create` is set and there is one for it to lie in: a path that was mistyped
-    makes nothing. A link in its place is refused."""
+    """The folder, made with mode 0700 if `create` is set. A link in its place is refused."""
     try:
         status = os.lstat(path)
     except FileNotFoundError:
@@ -20,13 +19,7 @@ def own_folder(path: str, create: bool) -> str:
                 "Append an event first, or name the folder with --eventloom-path.",
             ) from None
         try:
-            os.mkdir(path, mode=0o700)
-        except FileExistsError:
-            pass  # another process was faster
-        except FileNotFoundError:
-            raise NotFound(
-                f"there is no folder {os.path.dirname(path)}", "Check the path, or make that folder first."
-            ) from None
+            os.makedirs(path, mode=0o700, exist_ok=True)
         except OSError as error:
             raise unusable_folder(path, error) from None
         return own_folder(path, create=False)
