@@ -184,6 +184,73 @@ def test_a_dry_run_writes_nothing_at_all(full: Project) -> None:
     assert not (full.root / ".eventloom").exists()
 
 
+BY_NAME = {"command": "zaxy", "args": ["serve"]}
+
+
+def with_zaxy_on_the_path(project: Project) -> str:
+    """A PATH on which the command is found by its name, as where it is installed for the user."""
+    folder = project.home / "bin"
+    folder.mkdir(exist_ok=True)
+    program = folder / "zaxy"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m zaxy "$@"\n')
+    program.chmod(0o755)
+    return f"{folder}:/usr/bin:/bin"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no pseudo-terminals")
+def test_init_asks_whether_the_files_of_the_project_are_for_others_too(full: Project) -> None:
+    path = with_zaxy_on_the_path(full)
+    code, shown = at_a_terminal(full, b"y\n", "init", "--client", "cursor", for_others=b"y\n", PATH=path)
+    assert code == 0, shown
+    assert ".cursor/mcp.json and .cursor/hooks.json: for you on this machine, or committed for others too?" in shown
+    config, hooks = ((full.root / ".cursor" / name).read_text("utf-8-sig") for name in ("mcp.json", "hooks.json"))
+    assert json.loads(config)["mcpServers"]["zaxy"] == {
+        "command": "zaxy",
+        "args": ["serve", "--workspace", "${workspaceFolder}"],
+    }
+    assert handled(full.root / ".cursor/hooks.json") > MOMENTS
+    for text in (config, hooks):
+        assert str(full.root.parent) not in text and os.path.dirname(sys.executable) not in text
+    assert not full.told("init", "--client", "cursor", "--yes", PATH=path)["changes"]
+
+
+@pytest.mark.needs_package("claude-code")
+def test_files_for_others_work_on_every_machine_and_turn_into_own_ones_and_back(project: Project) -> None:
+    path = with_zaxy_on_the_path(project)
+    done = project.told("init", "--client", "claude-code", "--shared", "--yes", PATH=path)
+    assert done["server"]["ok"]
+    file = project.root / ".mcp.json"
+    assert {key: json.loads(file.read_text())["mcpServers"]["zaxy"][key] for key in BY_NAME} == BY_NAME
+    assert "env" not in json.loads(file.read_text())["mcpServers"]["zaxy"]
+    rows = {row["name"]: row for row in project.told("doctor", PATH=path)["rows"]}
+    assert rows["client_config:claude-code"]["status"] == rows["hooks:claude-code"]["status"] == "ok"
+    rows = {row["name"]: row for row in project.told("doctor", code=1)["rows"]}
+    assert "not on the PATH" in rows["client_config:claude-code"]["message"]
+    project.told("init", "--client", "claude-code", "--no-shared", "--yes")
+    assert json.loads(file.read_text())["mcpServers"]["zaxy"]["env"]["EVENTLOOM_PATH"] == str(project.eventloom)
+    assert project.told("init", "--undo")["ok"]
+    assert not file.exists()
+
+
+def test_a_project_that_was_moved_goes_on_with_the_files_that_name_its_old_place(project: Project) -> None:
+    project.told("init", "--client", "cursor", "--yes")
+    old, session = str(project.root), project.events()[-1]["thread"]
+    moved = Project(project.root.rename(project.root.with_name("store")), project.home)
+    entry = json.loads((moved.root / ".cursor/mcp.json").read_text())["mcpServers"]["zaxy"]
+    assert entry["env"]["EVENTLOOM_PATH"].startswith(old)
+    done = moved.run("hook-event", "session-start", "--eventloom-path", entry["env"]["EVENTLOOM_PATH"], "--strict")
+    assert (done.returncode, moved.events()[-1]["thread"]) == (0, session), done.stderr
+    rows = {row["name"]: row for row in moved.told("doctor")["rows"]}
+    assert (rows["client_config:cursor"]["status"], rows["hooks:cursor"]["status"]) == ("warning", "ok")
+    assert moved.told("init", "--client", "cursor", "--yes")["ok"]
+    for name in ("mcp.json", "hooks.json"):
+        text = (moved.root / ".cursor" / name).read_text()
+        assert old not in text and str(moved.eventloom) in text
+    assert {event["thread"] for event in moved.events()} == {session}
+    assert moved.told("init", "--undo")["ok"]
+    assert (moved.root / ".eventloom/.gitignore").exists()
+
+
 def test_without_a_terminal_and_without_yes_it_says_so_and_writes_nothing(full: Project) -> None:
     before = full.files()
     done = full.run("init")
@@ -193,21 +260,23 @@ def test_without_a_terminal_and_without_yes_it_says_so_and_writes_nothing(full: 
     assert not (full.root / ".eventloom").exists()
 
 
-def at_a_terminal(project: Project, answer: bytes, *words: str) -> tuple[int, str]:
-    """Run the command at a pseudo-terminal, answer its one question, and give what it printed."""
+def at_a_terminal(
+    project: Project, answer: bytes, *words: str, for_others: bytes = b"n\n", **env: str
+) -> tuple[int, str]:
+    """Run the command at a pseudo-terminal, answer its two questions, and give what it printed."""
     import pty  # there is none on Windows
 
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "zaxy", *words],
         cwd=project.root,
-        env=project.environ(TERM="dumb"),
+        env=project.environ(TERM="dumb", **env),
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
     )
     os.close(theirs)
-    shown, answered = b"", False
+    shown, answered, chosen = b"", False, False
     deadline = time.monotonic() + 120
     coming = select.poll()  # select takes no descriptor above 1023
     coming.register(ours, select.POLLIN)
@@ -217,6 +286,9 @@ def at_a_terminal(project: Project, answer: bytes, *words: str) -> tuple[int, st
                 shown += os.read(ours, 65536)
             except OSError:
                 break
+            if b"[y/N]" in shown and not chosen:
+                os.write(ours, for_others)
+                chosen = True
             if b"?" in shown.splitlines()[-1] and b"[Y/n]" in shown and not answered:
                 os.write(ours, answer)
                 answered = True

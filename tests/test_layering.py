@@ -15,7 +15,8 @@ from zaxy.plugins.sources import foreign_imports, imported_modules
 TREE = Path(__file__).parents[1]
 CORE = TREE / "zaxy-core" / "src" / "zaxy"
 ORDER = """
-    __init__ errors printing file_lock atomic_write tuples security user_state settings trust workspace token_count
+    __init__ errors printing file_lock atomic_write tuples security user_state settings trust projects workspace
+    token_count
     command_table api rights plugins eventloom extract follow text graph
     retrieve assemble observe importing direct_reads memory access clients owner setup terminal
     serve contracts commands __main__

@@ -33,6 +33,7 @@ def me(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def remembering(root: Path) -> Workspace:
+    root.mkdir(parents=True, exist_ok=True)
     workspace = find_workspace(workspace=str(root))
     with Memory(workspace) as memory:
         fact = {"subject": "pier", "relation": "lamp", "value": "the oil lamp burns at the pier"}
@@ -74,6 +75,7 @@ def test_a_workspace_made_here_is_the_users_own_wherever_it_is_moved(tmp_path: P
 
 
 def test_a_first_append_makes_the_workspace_the_users_own(tmp_path: Path) -> None:
+    (tmp_path / "new").mkdir()
     workspace = find_workspace(workspace=str(tmp_path / "new"))
     with Memory(workspace) as memory:
         memory.append("fact.recorded", {"fact": "the lamp burns oil"}, session=SESSION)
@@ -188,9 +190,10 @@ def test_what_is_trusted_is_believed_with_the_settings_that_a_workspace_may_have
 
 
 def test_where_there_is_no_memory_there_is_nothing_to_trust(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
     with pytest.raises(NotFound, match="there is no log"):
         take_in(find_workspace(str(tmp_path / "empty")))
-    assert not (tmp_path / "empty").exists()
+    assert not list((tmp_path / "empty").iterdir())
 
 
 def test_what_the_user_had_set_for_a_workspace_stays_when_it_is_trusted(tmp_path: Path) -> None:

@@ -26,8 +26,9 @@ def found(cwd: Path, **environ: str) -> Workspace:
 def test_what_is_passed_wins_over_everything(project: Path, tmp_path: Path) -> None:
     environ = {"EVENTLOOM_PATH": str(tmp_path / "env" / "log")}
     assert find_workspace(workspace=str(project), environ=environ).root == str(project)
-    named = find_workspace(eventloom_path=str(tmp_path / "x" / "log"), environ=environ)
-    assert (named.root, named.eventloom) == (str(tmp_path / "x"), str(tmp_path / "x" / "log"))
+    (tmp_path / "x").mkdir()
+    named = find_workspace(eventloom_path=str(tmp_path / "x" / "log"), environ=environ, cwd=str(project / "src"))
+    assert (named.root, named.eventloom) == (str(project / "src"), str(tmp_path / "x" / "log"))
     both = find_workspace(workspace=str(project), eventloom_path=str(tmp_path / "x" / "log"), environ=environ)
     assert (both.root, both.eventloom) == (str(project), str(tmp_path / "x" / "log"))
 
@@ -54,6 +55,7 @@ def test_the_home_folder_and_the_root_are_no_workspaces_by_themselves(project: P
 
 
 def test_the_identity_survives_moving_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
     first = find_workspace(workspace=str(tmp_path / "a"))
     identity = first.identity()
     (tmp_path / "a").rename(tmp_path / "b")
@@ -63,12 +65,14 @@ def test_the_identity_survives_moving_the_folder(tmp_path: Path) -> None:
 
 def test_processes_that_make_the_identity_at_once_agree_on_it(tmp_path: Path) -> None:
     program = "import sys; from zaxy.workspace import find_workspace; print(find_workspace(sys.argv[1]).identity())"
+    (tmp_path / "shared").mkdir()
     command = [sys.executable, "-c", program, str(tmp_path / "shared")]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(8)]
     identities = [process.communicate()[0].strip() for process in running]
     assert len(identities[0]) == 32
     assert len(set(identities)) == 1
-    assert [file.name for file in (tmp_path / "shared" / ".eventloom").iterdir()] == ["workspace.json"]
+    made = sorted(file.name for file in (tmp_path / "shared" / ".eventloom").iterdir())
+    assert made == [".gitignore", "workspace.json"]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "[" * 100_000])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from zaxy.api.models import AsOf, EntityRef
@@ -38,11 +37,17 @@ class DirectReads:
     workspace: Workspace
     recall: Recall
     _marks: UseMarks
+    _session = ""
 
-    @cached_property
+    @property
     def session(self) -> str:
-        """The session that is meant where none is named."""
-        return default_session(self.workspace)
+        """The session that is meant where none is named. Until the project's memory has begun it may still change."""
+        if not self._session:
+            has_begun, session = self.workspace.has_begun, default_session(self.workspace)
+            if not has_begun:
+                return session
+            self._session = session
+        return self._session
 
     @property
     def is_foreign(self) -> bool:

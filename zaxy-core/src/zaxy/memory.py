@@ -23,7 +23,7 @@ from zaxy.retrieve.recall import Recall
 from zaxy.retrieve.retriever import Question
 from zaxy.security.private_text import is_all_private, without_private
 from zaxy.security.session_ids import check_session_id
-from zaxy.workspace import find_workspace
+from zaxy.workspace import find_workspace, workspace_at
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,7 +81,8 @@ class Memory(DirectReads):
     @classmethod
     def open(cls, path: str | Path | None = None, *, patience: float = FOREVER) -> Memory:
         """The memory of a project's folder; without a path, that of the workspace the current folder belongs to."""
-        return cls(find_workspace(str(path) if path is not None else None), patience=patience)
+        workspace = find_workspace() if path is None else workspace_at(str(path))
+        return cls(workspace, patience=patience)
 
     # Writing
 

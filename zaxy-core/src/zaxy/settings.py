@@ -83,7 +83,7 @@ SETTINGS = (
         "ZAXY_DOMAIN",
         "string",
         None,
-        "Keeps the default sessions of projects apart. Default: made from the name of the workspace's folder.",
+        "Keeps the default sessions of projects apart. Default: made from the folder's name when its memory began.",
         in_workspace=True,
     ),
     Setting(

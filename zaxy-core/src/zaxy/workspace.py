@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from zaxy.errors import Forbidden, InvalidRequest, Unavailable, ZaxyError
+from zaxy.errors import Forbidden, InvalidRequest, NotFound, Unavailable, ZaxyError
+from zaxy.projects import AROUND, FIELD, domain_in, folder_of, place_of, places_in, project_in, slug
 from zaxy.security.paths import is_of_this_user
 from zaxy.security.small_files import read_small_json
 from zaxy.settings import Settings, Stored, may_be_in_workspace
@@ -24,6 +25,9 @@ LOCK_FILE = ".workspace.lock"
 """No session has such a name, which would have a lock of its own."""
 USER_SETTINGS = "settings.json"
 """In the user's own folder: what a workspace's file may not set, for each workspace and for all."""
+OF_A_PROJECT = ("EVENTLOOM_THREAD", "ZAXY_DOMAIN")
+"""Settings that a project has for itself, also where several share a log."""
+IGNORED = "# Memory stays on this machine: none of it is committed.\n*\n"
 
 
 class Workspace(NamedTuple):
@@ -58,17 +62,75 @@ class Workspace(NamedTuple):
         return str(kept["id"])
 
     def claim(self) -> None:
-        """Mark a workspace that is about to get its first log as this user's own; any other stays what it is."""
+        """Mark a workspace that is about to get its first log as this user's own; any other stays what it is. From now
+        on the project has the domain that it has now, whatever its folder is called later."""
+        if self.has_begun:
+            return
         if not os.path.lexists(self.identity_file) and not holds_a_log(self.eventloom):
             self.identity()
+        if self.is_own:
+            self.identity()
+            self._change_project(lambda kept, project: {**project, "domain": self._first_domain(kept)})
+            self.note_place()
+
+    # Its project
+
+    @property
+    def _place(self) -> str:
+        return place_of(self.root, self.eventloom)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the memory of this project has begun: its domain stays as it is."""
+        return "domain" in project_in(self._own_file() or {}, self._place)
+
+    @property
+    def domain(self) -> str:
+        """What the project's memory is named after; empty where its folder's name has no letter and it has no id."""
+        return domain_in(self._own_file(), self.root, self.eventloom)
+
+    def _first_domain(self, kept: Mapping[str, Any]) -> str:
+        return domain_in(kept, self.root, self.eventloom) or f"ws-{self.identity()[:8]}"
+
+    def projects(self) -> dict[str, str]:
+        """The projects whose memory has begun in this log, by folder, with their domains."""
+        with suppress(ZaxyError):  # what is wrong with the file is said where more depends on it
+            kept = self._own_file() or {}
+            begun = {place: project_in(kept, place).get("domain") for place in places_in(kept)}
+            return {folder_of(place, self.eventloom): str(domain) for place, domain in begun.items() if domain}
+        return {}
+
+    def places(self) -> list[str]:
+        """Where the log was, the last place at the end: configurations of clients may still name one of them."""
+        places = project_in(self._own_file() or {}, AROUND).get("places")
+        return [place for place in places if isinstance(place, str)] if isinstance(places, list) else []
+
+    def note_place(self) -> None:
+        """Keep where the log is now, before it is named in configurations."""
+        if self._place == AROUND and self.has_begun and self.eventloom not in (places := self.places()):
+            self._change_project(lambda _, project: {**project, "places": [*places, self.eventloom]})
+
+    def was_at(self, eventloom: str) -> bool:
+        """Whether the log was once where a path leads to."""
+        with suppress(ZaxyError):
+            return eventloom in self.places()
+        return False
+
+    def keep_out_of_git(self) -> None:
+        """Write the list of ignored files, if there is none: memory is not committed."""
+        from zaxy.atomic_write import atomic_write
+
+        path = os.path.join(self.eventloom, ".gitignore")
+        if not os.path.lexists(path):
+            with suppress(OSError):  # a folder that cannot be written to is reported where that matters
+                atomic_write(path, IGNORED.encode())
 
     def take_in(self) -> None:
         """Trust a workspace that came from elsewhere: its file and its log count as this user's own from now on."""
         from zaxy.file_lock import locked
-        from zaxy.security.paths import own_folder
 
         kept = self._read()
-        own_folder(self.eventloom, create=True)
+        self._make_folder()
         with locked(os.path.join(self.eventloom, LOCK_FILE)):
             named = kept if is_id(kept.get("id")) else {**kept, "id": os.urandom(16).hex()}
             self._write(marked(named), os.replace)
@@ -81,6 +143,9 @@ class Workspace(NamedTuple):
         settings = (kept or {}).get("settings", {})
         if not isinstance(settings, dict):
             raise self._damaged("its 'settings' is not an object")
+        if (place := self._place) != AROUND:
+            shared = {env: value for env, value in settings.items() if env not in OF_A_PROJECT}
+            settings = {**shared, **_object(project_in(kept or {}, place), "settings")}
         identity = id_of_place(self.eventloom) if kept is None else kept.get("id")
         user = read_state(USER_SETTINGS)
         return Stored(settings, _object(_object(user, "workspaces"), identity), _object(user, "everywhere"))
@@ -98,17 +163,24 @@ class Workspace(NamedTuple):
         return [env for env in settings if not may_be_in_workspace(env)] if isinstance(settings, dict) else []
 
     def _change_settings(self, env: str, value: object) -> None:
-        from zaxy.file_lock import locked
-        from zaxy.security.paths import own_folder
-
         if value is None and env not in self.stored_settings().workspace:
             return
-        own_folder(self.eventloom, create=True)
+        if env in OF_A_PROJECT and self._place != AROUND:
+            self._change_project(lambda _, project: {**project, "settings": _with(project, env, value)})
+        else:
+            self._change(lambda kept: {**kept, "settings": _with(kept, env, value)})
+
+    def _change_project(self, change: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]) -> None:
+        """Change what the file says of this project; the change is given the whole file and that part of it."""
+        place = self._place
+        self._change(lambda kept: {**kept, FIELD: {**places_in(kept), place: change(kept, project_in(kept, place))}})
+
+    def _change(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        from zaxy.file_lock import locked
+
+        self._make_folder()
         with locked(os.path.join(self.eventloom, LOCK_FILE)):  # of two processes, one would undo what the other did
-            kept = self._read()
-            settings = {**_object(kept, "settings"), env: value}
-            kept["settings"] = {env: value for env, value in settings.items() if value is not None}
-            self._write(kept, os.replace)
+            self._write(change(self._read()), os.replace)
 
     # The file
 
@@ -145,9 +217,8 @@ class Workspace(NamedTuple):
         import json
 
         from zaxy.atomic_write import atomic_write
-        from zaxy.security.paths import own_folder
 
-        own_folder(self.eventloom, create=True)
+        self._make_folder()
         try:
             atomic_write(self.identity_file, (json.dumps(kept, indent=2, sort_keys=True) + "\n").encode(), put=put)
         except FileExistsError:
@@ -157,6 +228,16 @@ class Workspace(NamedTuple):
                 f"{self.identity_file} cannot be written: {error.strerror}",
                 "Make the folder writable, or choose another with --workspace or EVENTLOOM_PATH.",
             ) from None
+
+    def _make_folder(self) -> None:
+        """Make the folder if there is none, with the list of ignored files; one that a person has made for the log
+        and for other things too stays without, unless it has our name."""
+        from zaxy.security.paths import own_folder
+
+        is_ours = os.path.basename(self.eventloom) == FOLDER or not os.path.lexists(self.eventloom)
+        own_folder(self.eventloom, create=True)
+        if is_ours and not os.path.lexists(self.identity_file):
+            self.keep_out_of_git()
 
     def _damaged(self, reason: str) -> ZaxyError:
         return Unavailable(
@@ -181,6 +262,12 @@ def _set(state: dict[str, Any], name: str, env: str, value: object) -> None:
     state[name] = {env: value for env, value in kept.items() if value is not None}
 
 
+def _with(kept: Mapping[str, Any], env: str, value: object) -> dict[str, Any]:
+    """The settings in a part of a file with one of them changed, or without it."""
+    settings = {**_object(kept, "settings"), env: value}
+    return {env: value for env, value in settings.items() if value is not None}
+
+
 def _object(kept: Mapping[str, Any], name: object) -> Mapping[str, Any]:
     found = kept.get(str(name))
     return found if isinstance(found, dict) else {}
@@ -192,22 +279,27 @@ def find_workspace(
     environ: Mapping[str, str] | None = None,
     cwd: str | None = None,
 ) -> Workspace:
-    """The first of: what was passed, EVENTLOOM_PATH, an ancestor's log, the client's project, a git root, here."""
+    """The first of: what was passed, EVENTLOOM_PATH, an ancestor's log, the client's project, a git root, here.
+
+    A path to the log says where that is, and not which project uses it: that is found from here.
+    """
     environ = os.environ if environ is None else environ
+    here = os.path.abspath(cwd or os.getcwd())
     if workspace:
-        root = os.path.abspath(os.path.expanduser(workspace))
-        eventloom = (
-            os.path.abspath(os.path.expanduser(eventloom_path)) if eventloom_path else os.path.join(root, FOLDER)
-        )
+        root = _absolute(workspace)
+        eventloom = _absolute(eventloom_path) if eventloom_path else os.path.join(root, FOLDER)
+        if not os.path.isdir(root):
+            return _moved(eventloom, here, environ, missing=root, named_by="--workspace")
         return Workspace(root, eventloom, "--workspace")
     for path, chosen_by in (
         (eventloom_path, "--eventloom-path"),
         (environ.get("EVENTLOOM_PATH"), "EVENTLOOM_PATH"),
     ):
         if path:
-            eventloom = os.path.abspath(os.path.expanduser(path))
-            return Workspace(os.path.dirname(eventloom), eventloom, chosen_by)
-    here = os.path.abspath(cwd or os.getcwd())
+            eventloom = _absolute(path)
+            if not os.path.isdir(missing := os.path.dirname(eventloom)):
+                return _moved(eventloom, here, environ, missing=missing, named_by=chosen_by)
+            return Workspace(_project_of(eventloom, here, environ), eventloom, chosen_by)
     nearest, passed_over = _nearest_log(here)
     candidates: tuple[tuple[str | None, str], ...] = (
         (nearest, f"the nearest {FOLDER}"),
@@ -227,6 +319,49 @@ def find_workspace(
         f"{here} is not taken as a workspace: memory would span everything below it",
         "Change into a project's folder, or name one with --workspace or EVENTLOOM_PATH.",
     )
+
+
+def workspace_at(root: str) -> Workspace:
+    """The workspace of a folder that a program names."""
+    folder = _absolute(root)
+    return Workspace(folder, os.path.join(folder, FOLDER), "its path")
+
+
+def _absolute(path: str) -> str:
+    return os.path.abspath(os.path.expanduser(path))
+
+
+def _moved(eventloom: str, here: str, environ: Mapping[str, str], *, missing: str, named_by: str) -> Workspace:
+    """The workspace here, if its log was once where a path leads to that is gone: a configuration that was written
+    before the project was renamed or moved still means it. Nothing is made for a path that was mistyped."""
+    for start in (environ.get("CLAUDE_PROJECT_DIR"), here):
+        folder = _nearest_log(_absolute(start))[0] if start else None
+        if folder and (found := Workspace(folder, os.path.join(folder, FOLDER), "its place before")).was_at(eventloom):
+            return found
+    raise NotFound(
+        f"there is no folder {missing}, which {named_by} leads to",
+        "Check the path, or make the folder first. If the project was moved, run 'zaxy init' where it is now.",
+    )
+
+
+def _project_of(eventloom: str, here: str, environ: Mapping[str, str]) -> str:
+    """The folder of the project for which a named log is used: two that share one have sessions of their own.
+
+    It is the nearest that is known as a project: to this log, by a log of its own, or as a repository. Where a client
+    names its project, that is where one looks. A folder that is too wide stands for the one around the log.
+    """
+    around, start = os.path.dirname(eventloom), _absolute(environ.get("CLAUDE_PROJECT_DIR") or here)
+    if start == around:
+        return around
+    known, folder = Workspace(around, eventloom, "").projects(), start
+    while not _too_wide(folder):
+        log = os.path.join(folder, FOLDER)
+        is_repository = os.path.isdir(os.path.join(folder, ".git"))  # a file is a part of one, such as a submodule
+        if is_repository or os.path.realpath(folder) in known or (log != eventloom and os.path.isdir(log)):
+            return folder
+        folder = os.path.dirname(folder)
+    nearest = _nearest_with(start, ".git") or start
+    return around if _too_wide(nearest) else nearest
 
 
 def _nearest_log(start: str) -> tuple[str | None, str]:
@@ -273,14 +408,9 @@ def domain_of(workspace: Workspace, environ: Mapping[str, str] | None = None) ->
 
 
 def named_domain(workspace: Workspace, environ: Mapping[str, str] | None = None) -> str:
-    """The domain as set or made from the folder's name; empty where that has no letter to make one of."""
-    return _slug(Settings(environ, workspace.stored_settings()).domain or os.path.basename(workspace.root))
-
-
-def _slug(name: str) -> str:
-    """Lower-case ASCII letters and digits, with single hyphens for all else; empty if nothing is left."""
-    plain = "".join(letter if letter.isascii() and letter.isalnum() else " " for letter in name.lower())
-    return "-".join(plain.split())[:100].rstrip("-")
+    """The domain as set, or that of the project; empty where its folder's name has no letter to make one of."""
+    named = Settings(environ, workspace.stored_settings()).domain
+    return slug(named) if named else workspace.domain
 
 
 def stored_settings_here() -> Stored:

@@ -22,6 +22,7 @@ from zaxy.api import (
     WorkspaceFolder,
     atomic_file,
     current_call,
+    make_folder_for,
     open_named_file,
     print_page,
     signer_of,
@@ -228,7 +229,7 @@ def packet(
     if not out:
         current_call().say(json.dumps(made, ensure_ascii=False, indent=2))
         return
-    _write_json(out, made)
+    _write_json(make_folder_for(out), made)
     current_call().say(f"{len(made['findings'])} findings to decide on, in {out}")
 
 

@@ -19,6 +19,7 @@ from zaxy.api import (
     TyperCommand,
     WorkspaceFolder,
     current_call,
+    make_folder_for,
 )
 from zaxy_export.building import export_memory
 from zaxy_export.bundle import Signer, Written
@@ -29,6 +30,9 @@ from zaxy_export.option_groups import with_groups
 from zaxy_export.selector import DEFAULT_QUERY_LIMIT, LISTS, MAX_QUERY_LIMIT, Selector
 from zaxy_export.signing import DEFAULT_ALGORITHM, UNAUDITED, KeyFiles, opened, read_token, signer_of
 from zaxy_export.verification import BUNDLE, ENVELOPE, SUBSET, Verified, parts_of_file, verify
+
+TO_FILE = "file"
+"""The sink whose destination is a path."""
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
@@ -122,7 +126,7 @@ def export(
     with (
         call.open_memory(workspace, eventloom_path, session_id=session_id, recorded=True) as memory,
         keys.signer() as signer,
-        new_file(out) as file,
+        new_file(make_folder_for(out)) as file,
     ):
         session = memory.session
         written = export_memory(memory, file, selector, signer=signer, progress=call.progress("exporting"))
@@ -158,6 +162,8 @@ def export_push(
         def build(file: BinaryIO) -> Written:
             return export_memory(memory, file, selector, signer=signer, progress=call.progress("exporting"))
 
+        if sink == TO_FILE:
+            make_folder_for(dest)
         written, receipt = push(memory.export_sink(sink), destination=dest, token=token, build=build)
         _print_doubts(memory)
     destination, detail = receipt.destination, receipt.detail
@@ -180,7 +186,7 @@ def export_disclose(
     as_json: AsJson = False,
 ) -> None:
     selector = Selection(grains, kinds, since, max_seq, since_time, until_time).selector()
-    with opened(bundle) as file, new_file(out) as subset:
+    with opened(bundle) as file, new_file(make_folder_for(out)) as subset:
         written = disclose(parts_of_file(file), selector, subset)
     summary = {"out": out, "disclosed": written.entries, "size": written.size, "sha256": written.sha256}
     say(json.dumps(summary) if as_json else f"{_entries(written.entries)} disclosed in {out}")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from zaxy import __version__
-from zaxy.api import API_CURRENT, POINTS, Conflict, InvalidRequest, Unavailable
+from zaxy.api import API_CURRENT, POINTS, Conflict, InvalidRequest, NotFound, Unavailable
 from zaxy.api.catalog import version_text
 from zaxy.atomic_write import atomic_write
 from zaxy.contracts.pin import CONTRACT_FILE
@@ -59,6 +59,8 @@ def write_files(folder: Path, files: dict[str, str]) -> None:
     """Write a package's files into a new or empty folder."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise Conflict(f"{folder} already exists", "Choose another folder with --output.")
+    if not folder.absolute().parent.is_dir():
+        raise NotFound(f"there is no folder {folder.parent}", "Check the path, or make that folder first.")
     try:
         for path, text in files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)

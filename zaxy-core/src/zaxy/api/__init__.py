@@ -231,7 +231,7 @@ if TYPE_CHECKING:
         cursor_text as cursor_text,
         position_of as position_of,
     )
-    from zaxy.security.paths import own_folder_within as own_folder_within
+    from zaxy.security.paths import make_folder_for as make_folder_for, own_folder_within as own_folder_within
     from zaxy.security.private_text import without_private as without_private
     from zaxy.security.small_files import (
         open_named_file as open_named_file,
@@ -307,7 +307,7 @@ _HOMES = {
     "zaxy.retrieve.cited_replies": "appended cited_for event_reply with_short_citations",
     "zaxy.retrieve.profiles": "PROFILES",
     "zaxy.retrieve.results": "Answer Position Result cursor_text position_of",
-    "zaxy.security.paths": "own_folder_within",
+    "zaxy.security.paths": "make_folder_for own_folder_within",
     "zaxy.security.private_text": "without_private",
     "zaxy.security.small_files": "open_named_file read_named_file read_small_json",
     "zaxy.terminal.checkout_page": "checkout_page judgement_page",

@@ -52,17 +52,19 @@ class HookCommand:
     """What every hook of a workspace runs, but for the trigger."""
 
     program: tuple[str, ...]
-    """How Zaxy is started: an absolute path, perhaps with words behind it."""
+    """How Zaxy is started: an absolute path, perhaps with words behind it, or its name alone."""
     source: str
     """The client's name, which the events are recorded with."""
     eventloom: str
+    """Empty: that of the project in which the hook runs."""
     session: str = ""
     """Empty: the workspace's own, whichever that is when the hook runs."""
 
     def words(self, event: HookEvent) -> list[str]:
         """The command of one event's hook, word by word."""
         named = ["--session-id", self.session] if self.session else []
-        place = ["--source", self.source, "--eventloom-path", self.eventloom, *named]
+        log = ["--eventloom-path", self.eventloom] if self.eventloom else []
+        place = ["--source", self.source, *log, *named]
         command = [CONTEXT] if event.trigger == CONTEXT else ["hook-event", event.trigger]
         return [*self.program, *command, *place, *event.options, "--stdin-json"]
 

@@ -67,6 +67,8 @@ class FileClient:
     editor: ClassVar[TextEditor] = json_text
     servers: ClassVar[str] = "mcpServers"
     """The name under which the file has the servers."""
+    project_variable: ClassVar[str] = ""
+    """How the file names the project's folder, for a client that starts servers in another one."""
     hooks: ClassVar[ClientHooks | None] = None
     capture: ClassVar[ClientCapture | None] = None
     next_step: ClassVar[str] = ""

@@ -10,6 +10,7 @@ class CursorClient(FileClient):
     title = "Cursor"
     signs = ClientSigns((".cursor", ".cursorrules"), (".cursor",), ("cursor", "cursor-agent"))
     project_file = ".cursor/mcp.json"
+    project_variable = "${workspaceFolder}"
     hooks = JsonHooks(
         files=(".cursor/hooks.json",),
         events=(

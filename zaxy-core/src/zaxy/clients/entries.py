@@ -15,6 +15,8 @@ from zaxy.security.session_ids import check_session_id
 from zaxy.workspace import Workspace, default_session, domain_of
 
 NAME = "zaxy"
+BY_NAME = "zaxy"
+"""The program in a file that others use too: on each machine, what is found there under this name."""
 SESSION_HEADER = "x-zaxy-session-id"
 
 
@@ -29,6 +31,13 @@ def serves_many_projects(scopes: Sequence[str]) -> bool:
 def shared_entry(url: str = "") -> ServerEntry:
     """The entry of a configuration that serves many projects."""
     return ServerEntry(NAME, url=checked_url(url)) if url else _local({})
+
+
+def entry_by_name(project_variable: str = "") -> ServerEntry:
+    """The entry of a file that works on every machine: no path of this one is in it. The server finds the project from
+    the folder that it is started in, or by the variable that a client replaces with it."""
+    place = ("--workspace", project_variable) if project_variable else ()
+    return ServerEntry(NAME, command=BY_NAME, args=("serve", *place))
 
 
 def project_entry(workspace: Workspace, domain: str = "", url: str = "") -> ServerEntry:

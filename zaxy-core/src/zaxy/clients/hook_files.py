@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from zaxy.api.client_hooks import MOMENTS, HookCommand
 from zaxy.api.points import ClientHooks
 from zaxy.clients.editing import EditedFile, install_text, read_within, remove_text
-from zaxy.clients.entries import command_line
+from zaxy.clients.entries import BY_NAME, command_line
 from zaxy.clients.files import read_file, write_file
 from zaxy.clients.installed import Clients, InstalledClient, no_such_client, open_clients
 from zaxy.clients.recorders import hooks_are_gone, keep_recorder, recorder_of
 from zaxy.errors import Conflict, InvalidRequest
 from zaxy.observe.recording import CAPTURE, HOOKS, choose_recorder
+from zaxy.security.paths import make_folder_for
 from zaxy.security.session_ids import check_session_id
 from zaxy.workspace import Workspace
 
@@ -49,6 +51,8 @@ class HookOptions(NamedTuple):
     domain: str = ""
     recorder: str = ""
     """Who is to record what the client does; empty: the one that was chosen before, or serves it best."""
+    shared: bool = False
+    """Whether the file is for others too: without a path of this machine."""
 
 
 def hooks_of(name: str, workspace: Workspace, options: HookOptions) -> Hooked:
@@ -64,10 +68,12 @@ def hooks_of(name: str, workspace: Workspace, options: HookOptions) -> Hooked:
         recorder = recorder_of(clients, client, workspace=workspace, asked=options.recorder)
         moments = recorder == CAPTURE
         note = _says(name, recorder)
-        command = hook_command(workspace, name, options.domain)
+        command = hook_command(workspace, name, options.domain, shared=options.shared)
         if options.output is None:
             return Hooked(name, hooks.install("", command, False, moments), (), (note,) if moments else ())
         path = options.output.absolute()
+        workspace.note_place()
+        make_folder_for(str(path))
         file = install_text(
             path, lambda text: hooks.install(text, command, options.force, moments), Path(workspace.root)
         )
@@ -103,9 +109,14 @@ def _says(client: str, recorder: str) -> str:
     return f"These hooks record what {client} does, and what is said, prompts included; capture leaves that out."
 
 
-def hook_command(workspace: Workspace, source: str, domain: str = "") -> HookCommand:
-    """What the hooks of a workspace run. A domain names the session; without one each hook finds it by itself."""
+def hook_command(workspace: Workspace, source: str, domain: str = "", *, shared: bool = False) -> HookCommand:
+    """What the hooks of a workspace run. A domain names the session; without one each hook finds it by itself.
+
+    `shared`: the file is for others too, and has no path of this machine.
+    """
     session = check_session_id(f"{domain}-default") if domain else ""
+    if shared:
+        return HookCommand((BY_NAME,), source, "", session)
     return HookCommand(command_line(), source, workspace.eventloom, session)
 
 
@@ -116,7 +127,9 @@ def renew_hooks(client: InstalledClient, path: Path, workspace: Workspace) -> Ed
     ours = hooks.find(read_within(path, None).text)
     session = next((named for handler in ours if (named := handler.option("--session-id"))), "")
     moments = all(handler.trigger in MOMENTS for handler in ours)
-    command = HookCommand(command_line(), client.name, workspace.eventloom, session)
+    shared = any(handler.words[0] == BY_NAME for handler in ours)
+    command = replace(hook_command(workspace, client.name, shared=shared), session=session)
+    workspace.note_place()
     return install_text(path, lambda text: hooks.install(text, command, True, moments))
 
 
@@ -126,6 +139,8 @@ def renew_hooks(client: InstalledClient, path: Path, workspace: Workspace) -> Ed
 def _script(workspace: Workspace, options: HookOptions) -> Hooked:
     if options.remove:
         raise InvalidRequest("the script is a file of its own", "Delete it.")
+    if options.shared:
+        raise InvalidRequest("the script is for this machine", "Leave --shared out.")
     script = shell_script(hook_command(workspace, GENERIC, options.domain))
     files = () if options.output is None else (_write_script(options.output.absolute(), script, options.force),)
     if files:
@@ -138,6 +153,7 @@ def _write_script(path: Path, text: str, force: bool) -> EditedFile:
     read = read_file(path)
     if read.exists and read.content != text.encode("utf-8") and not force:
         raise Conflict(f"{path} is there already", "Name another file, or pass --force to replace it.")
+    make_folder_for(str(path))
     return EditedFile(path, read.content, text.encode("utf-8"), write_file(read, text))
 
 

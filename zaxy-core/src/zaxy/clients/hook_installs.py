@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from zaxy.api.client_hooks import MOMENTS, HookHandler
 from zaxy.api.points import ClientHooks
+from zaxy.clients.entries import BY_NAME
 from zaxy.clients.files import read_file
 from zaxy.clients.installed import Clients, InstalledClient
 from zaxy.errors import ZaxyError
@@ -92,7 +93,8 @@ def _judged(
     workspace: Workspace,
     environ: Mapping[str, str],
 ) -> Install:
-    again = f"zaxy hooks {client.name} --output {file} --force"
+    shared = " --shared" if any(handler.words[0] == BY_NAME for handler in ours) else ""
+    again = f"zaxy hooks {client.name} --output {file} --force{shared}"
     broken = next((reason for handler in ours if (reason := _broken(handler, workspace))), "")
     if broken:
         return Install(client.name, BROKEN, file, broken, again)
@@ -124,6 +126,8 @@ def _broken(handler: HookHandler, workspace: Workspace) -> str:
     if shutil.which(program) is None:
         return f"{program} is not there any more"
     log = handler.option("--eventloom-path")
+    if log and not os.path.exists(log) and workspace.was_at(log):
+        return ""
     if log and os.path.realpath(os.path.join(workspace.root, log)) != os.path.realpath(workspace.eventloom):
         return f"they record into another log, {log}"
     return ""

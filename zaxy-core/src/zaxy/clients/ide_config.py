@@ -10,7 +10,7 @@ from pathlib import Path
 from zaxy.api.clients import PROJECT
 from zaxy.api.models import ServerEntry
 from zaxy.clients.editing import EditedFile, install_text, remove_text
-from zaxy.clients.entries import home_folder, project_entry, serves_many_projects, shared_entry
+from zaxy.clients.entries import entry_by_name, home_folder, project_entry, serves_many_projects, shared_entry
 from zaxy.clients.installed import Clients, InstalledClient, target_of
 from zaxy.errors import Forbidden, InvalidRequest, ZaxyError
 from zaxy.workspace import Workspace
@@ -23,6 +23,8 @@ class EntryOptions:
     client: str
     domain: str = ""
     url: str = ""
+    shared: bool = False
+    """Whether the file is for others too: without a path of this machine."""
     own: Mapping[str, str] = field(default_factory=dict)
     """The options that clients bring, by flag; those that were not given are absent."""
 
@@ -70,7 +72,13 @@ def plan_entry(
     name, installed = options.client, clients.get(options.client)
     client, scopes = installed.client, tuple(installed.client.scopes)
     notices: tuple[str, ...] = ()
-    if serves_many_projects(scopes):
+    if options.shared and options.url:
+        raise InvalidRequest("--shared is about a server on each machine, and --url names one", "Pass one of them.")
+    if options.shared:
+        server = entry_by_name(installed.project_variable)
+        named = "--domain is not written: each machine names its sessions by itself"
+        notices = (named,) if options.domain else ()
+    elif serves_many_projects(scopes):
         server = shared_entry(options.url)
         named = f"--domain is not written: the configuration of {name} serves every project"
         notices = (named,) if options.domain else ()

@@ -23,6 +23,8 @@ class InstalledClient(NamedTuple):
     name: str
     client: Client
     hooks: ClientHooks | None
+    project_variable: str = ""
+    """How its files name the project's folder, where it starts servers somewhere else."""
 
 
 class Clients:
@@ -49,7 +51,10 @@ class Clients:
     def get(self, name: str) -> InstalledClient:
         bound = self._host.get(CLIENTS_POINT, name)
         client = _guarded(bound, self._host)
-        return InstalledClient(name, client, client.hooks)
+        variable = self._host.run(
+            bound.row, "call", f"{name}.project_variable", lambda: getattr(bound.instance, "project_variable", "")
+        )
+        return InstalledClient(name, client, client.hooks, str(variable))
 
     def all(self) -> list[InstalledClient]:
         """Those that work; a broken one has a row of its own at the doctor's."""

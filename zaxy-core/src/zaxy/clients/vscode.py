@@ -12,6 +12,7 @@ class VsCode(FileClient):
     signs = ClientSigns(in_project=(".vscode",), programs=("code",))
     project_file = ".vscode/mcp.json"
     servers = "servers"
+    project_variable = "${workspaceFolder}"
     next_step = "VS Code: open .vscode/mcp.json and start the server zaxy."
 
     def entry(self, server: ServerEntry) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from zaxy.plugins.manifest import Manifest
 from zaxy.plugins.roster import InstalledPlugin, Roster, load_roster
 from zaxy.plugins.sources import python_sources
 from zaxy.printing import say
+from zaxy.security.paths import make_folder_for
 from zaxy.settings import Settings
 from zaxy.workspace import stored_settings_here
 
@@ -113,6 +114,7 @@ def pin(
     items |= tool_items(live, tools) | event_items(live, types)
     if python:
         items |= python_items(live, [Path(path) for path in given])
+    make_folder_for(str(output))
     write_contract(output, pinned(name, package, items))
     if as_json:
         say(json.dumps({"written": [str(output)], "items": len(items)}, indent=2))

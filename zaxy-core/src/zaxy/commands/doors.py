@@ -93,9 +93,9 @@ def _append(
     from zaxy.printing import say
 
     found = find_workspace(workspace, eventloom_path)
-    session = session_of(session_id, found)
+    session_of(session_id, found)
     said: dict[str, Any] = {"event_type": event_type, "actor": actor, "payload": payload, **details}
-    reply = quick_append(found, session, package=package, **said)
+    reply = quick_append(found, partial(session_of, session_id), package=package, **said)
     if since := read_recording(found.eventloom).paused_since:
         pause = f"recording is paused since {to_the_second(since)}"
         say(f"{pause}; what you append yourself is recorded all the same", err=True)

@@ -30,11 +30,14 @@ def hooks(
     recorder: Annotated[
         str, typer.Option("--recorder", help="Who records what the client does: hooks or capture.")
     ] = "",
+    shared: Annotated[
+        bool, typer.Option("--shared", help="For every machine: the command by name, no path of this one.")
+    ] = False,
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    options = HookOptions(output, remove, force, domain, recorder)
+    options = HookOptions(output, remove, force, domain, recorder, shared)
     done = hooks_of(client, find_workspace(workspace, eventloom_path), options)
     if as_json:
         say(json.dumps(done.as_dict(), indent=2, ensure_ascii=False))

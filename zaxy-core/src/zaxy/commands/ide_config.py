@@ -82,6 +82,9 @@ def ide_config(
     workspace: WorkspaceFolder = None,
     eventloom_path: EventloomPath = None,
     domain: Annotated[str, typer.Option("--domain", help="Names the default session: DOMAIN-default.")] = "",
+    shared: Annotated[
+        bool, typer.Option("--shared", help="For every machine: the command by name, no path of this one.")
+    ] = False,
     url: Annotated[str, typer.Option("--url", help="The address of a remote server, instead of a command.")] = "",
     as_json: AsJson = False,
     **of_clients: object,
@@ -90,7 +93,7 @@ def ide_config(
         raise InvalidRequest("--install and --remove exclude each other", "Pass one of them.")
     own = {f"--{name.replace('_', '-')}": str(value) for name, value in of_clients.items() if value}
     with open_clients(stored_settings_here()) as clients:
-        options = EntryOptions(client, domain, url, own)
+        options = EntryOptions(client, domain, url, shared, own)
         planned = plan_entry(clients, options, lambda: find_workspace(workspace, eventloom_path))
         for notice in planned.notices:
             say(f"notice: {notice}", err=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -48,6 +50,10 @@ def init(
     recorder: Annotated[
         str, typer.Option("--recorder", help="Who records what the clients do: hooks or capture.")
     ] = "",
+    shared: Annotated[
+        bool | None,
+        typer.Option("--shared/--no-shared", help="Write project files that work on every machine, or only here."),
+    ] = None,
     workspace: WorkspaceFolder = None,
     yes: Annotated[bool, typer.Option("--yes", help="Write without asking.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be written.")] = False,
@@ -59,7 +65,10 @@ def init(
         _undo(found, yes, dry_run, as_json)
         return
     terminal = terminal_of(sys.stdout)
-    plan = make_plan(found, InitOptions(preset, tuple(client or ()), backend, domain, vectors, recorder))
+    options = InitOptions(preset, tuple(client or ()), backend, domain, vectors, recorder, shared)
+    plan = make_plan(found, options)
+    if plan.undecided and not (yes or dry_run or as_json) and sys.stdin.isatty():
+        plan = make_plan(found, replace(options, shared=_are_shared(plan.undecided)))
     if not as_json:
         show_page("\n".join(plan_lines(plan, terminal)))
     if dry_run:
@@ -88,6 +97,12 @@ def _undo(workspace: Workspace, yes: bool, dry_run: bool, as_json: bool) -> None
     else:
         show_page("\n".join(undo_lines(outcomes, workspace, terminal, dry_run)))
     raise typer.Exit(0 if all(one.ok for one in outcomes) else 1)
+
+
+def _are_shared(files: Sequence[str]) -> bool:
+    """Whether files of a project are meant for others too: then they have no path of this machine."""
+    say(f"{' and '.join(', '.join(files).rsplit(', ', 1))}: for you on this machine, or committed for others too?")
+    return typer.confirm("Write them for others too, without paths of this machine?", default=False)
 
 
 def _ask(as_json: bool, question: str) -> None:

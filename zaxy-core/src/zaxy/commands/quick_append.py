@@ -13,6 +13,7 @@ from zaxy.plugins.secret_rows import redact_rows_of_plugins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from zaxy.eventloom.record import Entry
@@ -20,14 +21,22 @@ if TYPE_CHECKING:
 
 
 def quick_append(
-    workspace: Workspace, session: str, *, package: str, event_type: str, actor: str, payload: object, **details: Any
+    workspace: Workspace,
+    session: Callable[[Workspace], str],
+    *,
+    package: str,
+    event_type: str,
+    actor: str,
+    payload: object,
+    **details: Any,
 ) -> dict[str, Any]:
     """What an append answers. `package`: on whose behalf it is; empty for nobody's."""
     redact_rows_of_plugins(workspace.stored_settings)
     admitted = partial(admit, event_type, actor, payload, **details)
     entry = _admitted_for(package, workspace, admitted) if _may_be_owned(event_type, workspace) else admitted()
     there = _append_to_files if is_in_files(workspace) else _append_elsewhere
-    return there(workspace, session, entry)
+    workspace.claim()  # the default session is named after what the project has from now on
+    return there(workspace, session(workspace), entry)
 
 
 def _may_be_owned(event_type: str, workspace: Workspace) -> bool:

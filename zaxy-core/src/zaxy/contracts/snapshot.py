@@ -68,7 +68,7 @@ ANSWERS = (
 OF_LINES = "erase_payload plan_append prove_line verify_lines"
 OF_REPLIES = "appended cited_for count_tokens cursor_text position_of short_citation with_short_citations"
 OF_HTTP = "json_response sse_chunk"
-OF_FILES = "own_folder_within read_named_file read_small_json"
+OF_FILES = "make_folder_for own_folder_within read_named_file read_small_json"
 OF_COMMANDS = (
     "bootstrap_page capabilities_page checkout_page event_meant event_page event_reply given_text history_page "
     "hot_command judgement_page kind_of moment near_type one_line payload_of_kind print_page purpose_of rows_page say "

@@ -111,6 +111,7 @@ class Capture:
         """
         self.workspace = workspace
         self._since = since
+        self._named = session
         self.session = session or default_session(workspace)
         self._names = adapters
         self._host = PluginHost.of(workspace)
@@ -128,6 +129,7 @@ class Capture:
     def run(self, stopped: Callable[[], bool] = lambda: False, progress: Progress = lambda *_: None) -> Captured:
         """Read what is new. An adapter that fails is reported and left out; the log's own errors are raised."""
         tally = _Tally()
+        self.session = self._named or default_session(self.workspace)  # memory may have begun since the last pass
         self._recording = read_recording(self.workspace.eventloom)
         self._ignored = read_ignored(self.workspace.root)
         for adapter in self.adapters():

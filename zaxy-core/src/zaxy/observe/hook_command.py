@@ -80,6 +80,7 @@ class HookCall(NamedTuple):
             return None
         redact_rows_of_plugins(workspace.stored_settings)
         entries = [_entry(one) for one in wanted]
+        workspace.claim()  # the default session is named after what the project has from now on
         session = self._session(workspace, fields)
         loom = quick_files(workspace)
         try:

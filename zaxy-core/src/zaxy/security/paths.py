@@ -32,6 +32,30 @@ def own_folder(path: str, create: bool) -> str:
     return path
 
 
+def make_folder_for(file: str) -> str:
+    """Make the folder that a file is to be written into, if only that one is missing, and say so; the file's path. A
+    path of which more is missing is taken for mistyped."""
+    folder = os.path.dirname(os.path.abspath(file))
+    if not os.path.isdir(folder):
+        _make_last(folder)
+        from zaxy.printing import say
+
+        say(f"notice: made the folder {folder}", err=True)
+    return file
+
+
+def _make_last(folder: str) -> None:
+    """Make a folder in one that is there."""
+    try:
+        os.mkdir(folder)
+    except FileNotFoundError:
+        around = os.path.dirname(folder)
+        raise NotFound(f"there is no folder {around}", "Check the path, or make that folder first.") from None
+    except OSError as error:
+        message = f"the folder {folder} cannot be made: {error.strerror}"
+        raise Unavailable(message, "Check the path, or name another one.") from None
+
+
 def is_of_this_user(path: str) -> bool:
     """Whether a file or folder belongs to this user, or to the one for whom root works; Windows does not say."""
     if not hasattr(os, "geteuid"):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from zaxy.api.health import ERROR, OK, WARNING, Finding
 from zaxy.api.models import ServerEntry
 from zaxy.clients.editing import naming
-from zaxy.clients.entries import NAME, command_line
+from zaxy.clients.entries import BY_NAME, NAME, command_line
 from zaxy.clients.files import read_file, write_file
 from zaxy.clients.hook_files import renew_hooks
 from zaxy.clients.hook_installs import BROKEN, INSTALLED, INVALID, NOT_INSTALLED, hook_installs
@@ -23,7 +23,7 @@ from zaxy.errors import ZaxyError
 from zaxy.observe.readiness import Coverage
 from zaxy.security.small_files import read_small_file
 from zaxy.setup.doctor import FIX, DoctorCheck, DoctorContext
-from zaxy.setup.init_clients import Target, server_of
+from zaxy.setup.init_clients import Target, server_in
 from zaxy.setup.init_record import read_record
 from zaxy.setup.running_servers import doubled, running_servers
 from zaxy.setup.server_trial import try_server
@@ -66,11 +66,19 @@ class Configured(NamedTuple):
     def problem(self, context: DoctorContext) -> str:
         """Why the client gets no server, or that of another log; empty where it gets the right one."""
         command, log = self.server.command, self.server.env.get("EVENTLOOM_PATH", "")
+        if command == BY_NAME and shutil.which(command) is None:
+            return f"starts {command} by its name, and it is not on the PATH"
         if command and shutil.which(command) is None:
             return f"starts {command}, which is not there"
+        if self.names_former_place(context):
+            return f"names {log}, where the log was before: it is found, as long as nothing else comes to lie there"
         if log and os.path.realpath(log) != os.path.realpath(context.eventloom):
             return f"names another log, {log}"
         return ""
+
+    def names_former_place(self, context: DoctorContext) -> bool:
+        log = self.server.env.get("EVENTLOOM_PATH", "")
+        return log != context.eventloom and not os.path.exists(log) and context.workspace.was_at(log)
 
 
 def check_clients(context: DoctorContext) -> list[Finding]:
@@ -78,7 +86,7 @@ def check_clients(context: DoctorContext) -> list[Finding]:
         rows, found = list[Finding](), list[str]()
         for configured in _configured(context, clients, rows):
             found.append(configured.client.name)
-            rows.append(_client_row(configured, configured.problem(context)))
+            rows.append(_client_row(configured, context))
         for name in sorted({name for name in found if found.count(name) > 1}):
             message = f"{name} has the server twice, for the user and for this project, and starts it twice"
             flag = clients.option(name, "scope")
@@ -98,23 +106,28 @@ def _without_package(context: DoctorContext, clients: Clients) -> Iterator[Findi
             yield Finding(f"client_config:{name}", WARNING, message, advice)
 
 
-def _client_row(configured: Configured, problem: str) -> Finding:
-    name = f"client_config:{configured.client.name}"
+def _client_row(configured: Configured, context: DoctorContext) -> Finding:
+    name, problem = f"client_config:{configured.client.name}", configured.problem(context)
     if problem:
-        return Finding(name, ERROR, f"{configured.path} {problem}", FIX)
+        status = WARNING if configured.names_former_place(context) else ERROR
+        by_name = f"Put {os.path.dirname(command_line()[0])} on the PATH, or run 'zaxy init --no-shared'."
+        action = by_name if configured.server.command == BY_NAME else FIX
+        return Finding(name, status, f"{configured.path} {problem}", action)
     return Finding(name, OK, f"{configured.path} starts {configured.server.command or 'a server elsewhere'}")
 
 
 def fix_clients(context: DoctorContext) -> None:
     """Name the program that is there now, where the one that is named is not."""
     workspace = context.workspace
+    workspace.note_place()
     with open_clients(workspace.stored_settings()) as clients:
         target = Target(workspace, default_session(workspace), domain_of(workspace), context.environ, clients)
         for configured in _configured(context, clients, []):
             if configured.problem(context):
                 client = configured.client.client
                 read = read_file(configured.path)
-                write_file(read, client.install(read.text, server_of(target, client), True))
+                server = server_in(configured.path, configured.client, target)
+                write_file(read, client.install(read.text, server, True))
 
 
 def _configured(context: DoctorContext, clients: Clients, rows: list[Finding]) -> Iterator[Configured]:

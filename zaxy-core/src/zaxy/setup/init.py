@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from zaxy.api.models import Event, ServerEntry
 from zaxy.clients.editing import naming
+from zaxy.clients.entries import NAME
 from zaxy.clients.files import ConfigFile, read_file, write_file
 from zaxy.clients.installed import open_clients
 from zaxy.clients.recorders import hooks_are_gone, keep_recorder
@@ -30,7 +31,6 @@ from zaxy.setup.init_clients import (
     Target,
     chosen_clients,
     nobodys_target,
-    own_edits,
     plan_client,
     server_of,
     take_out,
@@ -94,6 +94,8 @@ class InitOptions:
     domain: str = ""
     vectors: str = ""
     recorder: str = ""
+    shared: bool | None = None
+    """Whether the project's files are for others too; None where nobody has said."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,8 @@ class Plan:
     next_steps: tuple[str, ...]
     recorders: dict[str, str]
     """Who records what a client does from now on, where that is new."""
+    undecided: tuple[str, ...]
+    """The project's files, by their names in it, of which nobody has said whether they are for others too."""
 
     @property
     def changes(self) -> bool:
@@ -145,10 +149,9 @@ def make_plan(workspace: Workspace, options: InitOptions, environ: Mapping[str, 
     session = check_session_id(Settings(stored=stored).eventloom_thread or f"{domain}-default")
     with open_clients(stored) as known:
         clients = chosen_clients(known, options.preset, named=options.clients, workspace=workspace, environ=environ)
-        target = Target(workspace, session, domain, environ, known, options.recorder)
+        target = Target(workspace, session, domain, environ, known, options.recorder, options.shared)
         plans = [(found.name, plan_client(found.name, target)) for found in clients]
-        edits = [("", edit) for edit in own_edits(workspace)]
-        files = _planned_files([*edits, *((client, edit) for client, plan in plans for edit in plan.edits)])
+        files = _planned_files([(client, edit) for client, plan in plans for edit in plan.edits])
         server = server_of(target)
     refused = [LeftAlone(client, *refusal) for client, plan in plans for refusal in plan.refused]
     with closing(open_event_log(workspace)) as log:
@@ -168,7 +171,15 @@ def make_plan(workspace: Workspace, options: InitOptions, environ: Mapping[str, 
         server=server,
         next_steps=_next_steps(workspace, plans),
         recorders=_new_recorders(workspace, plans, {left.client for left in files.left_alone}),
+        undecided=() if options.shared is not None else _new_in_project(workspace.root, files.changed),
     )
+
+
+def _new_in_project(root: str, files: Sequence[PlannedFile]) -> tuple[str, ...]:
+    """The files of a project that name Zaxy's program from now on, and did not so far."""
+    new = [file for file in files if NAME not in file.read.text and Path(root) in file.path.parents]
+    naming_it = (file.path for file in new if any(part.kind in ("mcp", "hooks") for part in file.parts))
+    return tuple(path.relative_to(root).as_posix() for path in naming_it)
 
 
 def _new_recorders(
@@ -294,6 +305,8 @@ def carry_out(plan: Plan) -> Done:
     """Write what was planned: the log first, since without it nothing else is of use. Each change is recorded first."""
     workspace = plan.workspace
     events = _recorded(plan)
+    workspace.keep_out_of_git()
+    workspace.note_place()
     kept = read_record(workspace)
     for change in plan.settings:
         kept = kept._replace(settings=(*kept.settings, change))

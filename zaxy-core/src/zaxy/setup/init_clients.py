@@ -11,10 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from zaxy.api.client_hooks import HookCommand
 from zaxy.api.clients import ClientCapture
 from zaxy.api.models import ServerEntry
 from zaxy.api.points import Client, ClientHooks
-from zaxy.clients.entries import NAME, project_entry, serves_many_projects, shared_entry
+from zaxy.clients.entries import BY_NAME, NAME, entry_by_name, project_entry, serves_many_projects, shared_entry
+from zaxy.clients.files import read_file
 from zaxy.clients.hook_files import hook_command
 from zaxy.clients.installed import Clients, InstalledClient, no_such_client, target_of
 from zaxy.clients.recorders import recorder_of
@@ -23,9 +25,8 @@ from zaxy.observe.capture_config import capture_config_text
 from zaxy.observe.recording import CAPTURE
 from zaxy.observe.watcher import resume_command
 from zaxy.setup.init_record import Part
-from zaxy.workspace import FOLDER, Workspace
+from zaxy.workspace import Workspace
 
-IGNORED = "# Memory stays on this machine: none of it is committed.\n*\n"
 NOBODY = "undo"
 """Stands for the domain where only the places of files are asked for."""
 MINIMAL = "minimal"
@@ -83,6 +84,13 @@ class Target(NamedTuple):
     clients: Clients
     recorder: str = ""
     """Who is to record what they do; empty: the one that was chosen before, or serves each of them best."""
+    shared: bool | None = None
+    """Whether the project's files are for others too, without a path of this machine; None: as they are there, or for
+    this machine."""
+
+    def by_name(self, program: str) -> bool:
+        """Whether a file in which a program starts Zaxy is to be for others too; empty for a new file."""
+        return self.shared if self.shared is not None else program == BY_NAME
 
     @property
     def root(self) -> Path:
@@ -124,9 +132,10 @@ def chosen_clients(
 
 def _detected(clients: Clients, workspace: Workspace, environ: Mapping[str, str]) -> Iterator[DetectedClient]:
     home = home_of(environ)
-    for name, client, _ in clients.all():
+    for installed in clients.all():
+        name = installed.name
         try:
-            signs = client.signs
+            signs = installed.client.signs
         except ZaxyError:
             continue  # its package is broken, as the doctor says
         in_project = [sign for sign in signs.in_project if os.path.exists(os.path.join(workspace.root, sign))]
@@ -141,15 +150,6 @@ def _detected(clients: Clients, workspace: Workspace, environ: Mapping[str, str]
 
 
 # What is written
-
-
-def own_edits(workspace: Workspace) -> list[FileEdit]:
-    """What belongs to the workspace whatever the clients: in a git repository, that memory is not committed."""
-    if not _in_git(workspace.root) or not _is_within(workspace.eventloom, workspace.root):
-        return []
-    path = Path(workspace.eventloom, ".gitignore")
-    part = Part("ignore")
-    return [FileEdit(path, part, "the list of ignored files", _kept_or(IGNORED), Path(workspace.root), 0o600)]
 
 
 def plan_client(name: str, target: Target) -> ClientPlan:
@@ -186,8 +186,18 @@ def server_of(target: Target, client: Client | None = None) -> ServerEntry:
     """The server as a client is to start it; without a client, as one in the project is."""
     if client is not None and serves_many_projects(client.scopes):
         return shared_entry()
+    if client is None and target.shared:
+        return entry_by_name()
     entry = project_entry(target.workspace, target.domain)
     return replace(entry, env={**entry.env, "EVENTLOOM_THREAD": target.session})
+
+
+def server_in(path: Path, installed: InstalledClient, target: Target) -> ServerEntry:
+    """The server as a file is to name it: by its name in a project's file that is for others too."""
+    there = installed.client.find(read_file(path).text, NAME)
+    if target.root in path.parents and target.by_name(there.command if there else ""):
+        return entry_by_name(installed.project_variable)
+    return server_of(target, installed.client)
 
 
 def _server_edit(installed: InstalledClient, target: Target) -> FileEdit:
@@ -197,26 +207,47 @@ def _server_edit(installed: InstalledClient, target: Target) -> FileEdit:
             f"the configuration of {name} is printed, never written", f"Paste what it prints: zaxy ide-config {name}"
         )
     path = target_of(client, next(iter(client.scopes)), workspace=target.root, home=target.home, environ=target.environ)
-    entry = server_of(target, client)
+    # What is ours is also the other form, and what was written where the project was before.
+    entries = [server_in(path, installed, target), entry_by_name(installed.project_variable)]
+    entries += [server_of(before, client) for before in (target, *_where_it_was(target))]
+    variants: list[Variant] = [partial(_with_server, client, entry) for entry in entries]
     fix = f"zaxy ide-config {name} --install --force"
     other = Conflict(f"{path} has another server named {NAME}", f"To replace just that one: {fix}")
-    install = partial(_unless_other, [lambda text, force: client.install(text, entry, force)], other)
+    install = partial(_unless_other, variants, other)
     inside = target.root if target.root in path.parents else None
     return FileEdit(path, Part("mcp", name), f"the MCP server in {path}", install, inside)
 
 
+def _with_server(client: Client, entry: ServerEntry, text: str, force: bool) -> str:
+    return client.install(text, entry, force)
+
+
+def _where_it_was(target: Target) -> list[Target]:
+    """The same where the project was before it was moved: files still name those places."""
+    workspace = target.workspace
+    before = (workspace._replace(eventloom=place) for place in workspace.places() if place != workspace.eventloom)
+    return [target._replace(workspace=one) for one in before]
+
+
 def _hooks_edit(installed: InstalledClient, hooks: ClientHooks, target: Target, *, moments: bool) -> FileEdit:
     """The hooks of a client; only those for `moments` where capture records the rest: it would be there twice."""
-    command = hook_command(target.workspace, installed.name)
     path = target.root / hooks.files[0]
+    there = hooks.find(read_file(path).text)
+    shared = target.by_name(there[0].words[0] if there else "")
+    workspaces = [one.workspace for one in (target, *_where_it_was(target))]
+    commands = [hook_command(target.workspace, installed.name, shared=form) for form in (shared, not shared)]
+    commands += [hook_command(workspace, installed.name) for workspace in workspaces]
     fix = f"zaxy hooks {installed.name} --output {hooks.files[0]} --force"
     other = Conflict(f"{path} has other hooks of Zaxy", f"To replace just those: {fix}")
     variants: list[Variant] = [
-        lambda text, force: hooks.install(text, command, force, moments),
-        lambda text, force: hooks.install(text, command, force, not moments),
+        partial(_with_hooks, hooks, command, which) for command in commands for which in (moments, not moments)
     ]
     install = partial(_unless_other, variants, other)
     return FileEdit(path, Part("hooks", installed.name), f"the hooks in {path}", install, target.root)
+
+
+def _with_hooks(hooks: ClientHooks, command: HookCommand, moments: bool, text: str, force: bool) -> str:
+    return hooks.install(text, command, force, moments)
 
 
 def _unless_other(variants: Sequence[Variant], other: ZaxyError, text: str) -> str:
@@ -271,7 +302,7 @@ def written_files(target: Target) -> set[Path]:
     plans = [plan_client(name, target).edits for name in target.clients.names]
     captures = [client.client.capture for client in target.clients.all()]
     return {
-        *(edit.path for edits in (own_edits(target.workspace), *plans) for edit in edits),
+        *(edit.path for edits in plans for edit in edits),
         *(target.root / capture.file for capture in captures if capture is not None and capture.file),
     }
 
@@ -279,16 +310,3 @@ def written_files(target: Target) -> set[Path]:
 def nobodys_target(workspace: Workspace, clients: Clients, environ: Mapping[str, str]) -> Target:
     """Where only the places of files are asked for, which depend on no session."""
     return Target(workspace, f"{NOBODY}-default", NOBODY, environ, clients)
-
-
-def _in_git(root: str) -> bool:
-    folder = root
-    while not os.path.exists(os.path.join(folder, ".git")):
-        folder, below = os.path.dirname(folder), folder
-        if folder == below:
-            return False
-    return True
-
-
-def _is_within(path: str, folder: str) -> bool:
-    return os.path.commonpath([path, folder]) == folder and os.path.basename(path) == FOLDER
