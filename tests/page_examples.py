@@ -29,6 +29,7 @@ VARYING = (
     (r'"\d{4}\\-W\d\d"', r'"\\d{4}-W\\d\\d"'),
     (r"\\ in\\ \d+\\\.\d\ds", r" in [\\d.]+s( \\([\\d:]+\\))?"),  # how long tests took
 )
+PYTHON = re.compile(r"^```python\n(.*?)^```\n(?:\n```\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 
 
 def steps(block: str) -> list[tuple[str, str]]:
@@ -51,3 +52,8 @@ def matches(shown: str, printed: str) -> bool:
     for varying, stands_for in VARYING:
         pattern = re.sub(varying, stands_for, pattern)
     return re.fullmatch(pattern, printed) is not None
+
+
+def python_examples(page: str) -> list[tuple[str, str]]:
+    """The program of a page, part by part, each with what it prints."""
+    return PYTHON.findall(page)

@@ -37,7 +37,7 @@ def test_every_public_read_and_write_of_memory_is_there_but_what_belongs_to_a_pr
     public = {name for name in dir(Memory) if not name.startswith("_") and callable(getattr(Memory, name))}
     of_a_process = {
         *("open", "close", "follow", "follow_in_background", "record_tool_call", "end_session"),
-        *("export", "import_bundle"),
+        *("export", "import_bundle", "events", "tail", "tools"),
     }
     assert public - of_a_process == METHODS
 

@@ -18,7 +18,7 @@ SOURCE = Path(zaxy.__file__).read_text(encoding="utf-8")
 METHODS = [name for name in vars(Memory) if not name.startswith("_") and name not in ("session",)]
 OF_BUNDLES = {"Selector", "Signer", "Written", "Imported", "Progress", "BinaryIO", "ExportSink"}
 """Named by their own packages: zaxy_export, and zaxy.api for who writes sinks."""
-PLAIN = {"Any", "Iterable", "Iterator", "JsonObject", "Mapping", "None", "Path", "Sequence", "Unpack"}
+PLAIN = {"Any", "Iterable", "Iterator", "JsonObject", "Literal", "Mapping", "None", "Path", "Sequence", "Unpack"}
 DETAILS = {"FeedbackDetails", "SkillDetails"}
 """Given as keywords, so nobody has to name them."""
 

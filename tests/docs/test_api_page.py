@@ -11,12 +11,15 @@ from pathlib import Path
 import pytest
 
 import zaxy
+from page_examples import python_examples
 from zaxy import Memory
 
 PAGE = (Path(__file__).parents[2] / "docs" / "api.md").read_text(encoding="utf-8")
 PUBLIC = [name for name in dir(Memory) if not name.startswith("_") and not inspect.isclass(getattr(Memory, name))]
 METHODS = [name for name in PUBLIC if name not in ("session", "is_foreign")]
-EXAMPLE = re.compile(r"^```python\n(.*?)^```\n(?:\n```\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
+DESCRIBED_APART = {
+    *("Memory", "AsyncMemory", "ModelTools", "AsyncModelTools", "Draft", "Result", "__version__"),
+}
 
 
 def signature(name: str) -> str:
@@ -26,8 +29,8 @@ def signature(name: str) -> str:
         if one.kind is one.KEYWORD_ONLY and "*" not in parts:
             parts.append("*")
         stars = "**" if one.kind is one.VAR_KEYWORD else ""
-        default = "" if one.default is one.empty else f" = {one.default!r}".replace("'", '"')
-        parts.append(f"{stars}{one.name}: {one.annotation}{default}")
+        default = "" if one.default is one.empty else f" = {one.default!r}"
+        parts.append(f"{stars}{one.name}: {one.annotation}{default}".replace("'", '"'))
     own = ", ".join(part for part in parts if not part.startswith("self:"))
     return f"Memory.{name}({own}) -> {method.return_annotation}"
 
@@ -49,18 +52,18 @@ def test_the_fields_of_what_comes_back_are_named() -> None:
     shown = dict(re.findall(r"^\| `(\w+)` \| .* \| (.*) \|$", after, re.MULTILINE))
     for name, has in shown.items():
         kind = getattr(zaxy, name)
-        fields = getattr(kind, "_fields", None) or kind.__dataclass_fields__
+        fields = getattr(kind, "_fields", None) or getattr(kind, "__dataclass_fields__", ())
         properties = [member for member, value in vars(kind).items() if isinstance(value, property)]
         methods = ["as_dict()"] if hasattr(kind, "as_dict") else []
         assert re.findall(r"`([^`]+)`", has) == [*fields, *properties, *methods]
     errors = {
         name for name in dir(zaxy) if inspect.isclass(kind := getattr(zaxy, name)) and issubclass(kind, Exception)
     }
-    assert set(shown) | errors | {"Memory", "Draft", "Result", "__version__"} == set(dir(zaxy))
+    assert set(shown) | errors | DESCRIBED_APART == set(dir(zaxy))
 
 
 def test_the_program_of_the_page_prints_what_the_page_shows(tmp_path: Path) -> None:
-    examples = EXAMPLE.findall(PAGE)
+    examples = python_examples(PAGE)
     program = "".join(code for code, _ in examples)
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert (done.stdout, done.stderr) == ("".join(shown for _, shown in examples), "")

@@ -93,6 +93,18 @@ def test_every_method_has_its_row_or_is_python_alone() -> None:
     assert listed | alone == methods and not listed & alone
 
 
+def test_every_command_that_takes_a_session_has_its_row_or_is_the_shells_alone() -> None:
+    listed = {named(ability.shell)[0] for ability in ABILITIES if ability.shell != "-"}
+    said = PAGE.split("\nOf the commands that take a session, the shell alone has ", 1)[1].split("\n\n", 1)[0]
+    alone = set(re.findall(r"`([a-z -]+)`", said)) - listed
+    taking = {
+        name.removeprefix("command ")
+        for name, of in COMMANDS.items()
+        if any(one["name"] == "--session-id" for one in of.get("parameters", ()))
+    }
+    assert taking - listed == alone
+
+
 @pytest.mark.parametrize(
     "ability",
     [one for one in ABILITIES if one.python != "-" and named(one.python)[0] not in OF_BUNDLES],

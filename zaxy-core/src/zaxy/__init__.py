@@ -27,6 +27,8 @@ if TYPE_CHECKING:
         SubagentCleanup as SubagentCleanup,
         SynthesisRecord as SynthesisRecord,
     )
+    from zaxy.async_memory import AsyncMemory as AsyncMemory, AsyncModelTools as AsyncModelTools
+    from zaxy.direct_reads import Replay as Replay
     from zaxy.errors import (
         CannotImport as CannotImport,
         Conflict as Conflict,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     )
     from zaxy.follow.loop import FollowerFindings as FollowerFindings, FollowerState as FollowerState
     from zaxy.memory import Memory as Memory
+    from zaxy.model_tools import ModelTools as ModelTools
     from zaxy.retrieve.results import Answer as Answer, Result as Result
 
 
@@ -49,10 +52,13 @@ _HOMES = {
     "zaxy.assemble.checkout": "Checkout",
     "zaxy.assemble.quality": "Quality",
     "zaxy.assemble.replies": "Bootstrap Capabilities Context Erasure RecordedTurn SubagentCleanup SynthesisRecord",
+    "zaxy.async_memory": "AsyncMemory AsyncModelTools",
+    "zaxy.direct_reads": "Replay",
     "zaxy.errors": "CannotImport Conflict Forbidden InternalError InvalidRequest NotFound TooLarge Unavailable "
     "UnknownTool ZaxyError",
     "zaxy.follow.loop": "FollowerFindings FollowerState",
     "zaxy.memory": "Memory",
+    "zaxy.model_tools": "ModelTools",
     "zaxy.retrieve.results": "Answer Result",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from threading import Event as Signal, Lock
+from typing import TYPE_CHECKING, NoReturn
 
-from zaxy.api.models import AsOf, EntityRef
+from zaxy.api.models import AsOf, EntityRef, Event
 from zaxy.assemble.use_marks import UseMarks
 from zaxy.errors import InvalidRequest, NotFound, Unavailable, ZaxyError
 from zaxy.eventloom.citation import parse_citation
@@ -18,7 +19,7 @@ from zaxy.extract.times import utc_text
 from zaxy.workspace import default_session
 
 if TYPE_CHECKING:
-    from zaxy.api.models import EdgeRow, EntityRow, Event, Report
+    from zaxy.api.models import EdgeRow, EntityRow, Report
     from zaxy.graph.dated import DatedGraph
     from zaxy.retrieve.recall import Recall
     from zaxy.retrieve.snapshot import Snapshot
@@ -29,6 +30,34 @@ MAX_ROWS = 1000
 MAX_DEPTH = 5
 LATEST_SEARCHED = 10_000
 """How many events `latest` looks through for those of the types that are asked for."""
+LOOK_AGAIN = 0.2
+"""Seconds between two looks at a log that is followed."""
+
+
+class Replay(list[Event]):
+    """A page of a session's events, in order."""
+
+    def __init__(self, events: Iterable[Event], *, truncated: bool, next_seq: int) -> None:
+        super().__init__(events)
+        self._truncated = truncated
+        self._next_seq = next_seq
+
+    @property
+    def truncated(self) -> bool:
+        """Whether there are more."""
+        return self._truncated
+
+    @property
+    def next_seq(self) -> int:
+        """The `from_seq` of the next page."""
+        return self._next_seq
+
+
+class ClosedRecall:
+    """Stands where the log and its followers were, once the memory is closed."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise Unavailable("this memory is closed", "Open it again, with Memory.open().")
 
 
 class DirectReads:
@@ -38,6 +67,9 @@ class DirectReads:
     recall: Recall
     _marks: UseMarks
     _session = ""
+    _closed: Signal
+    _looking: Lock
+    """Held while a log that is followed is looked at: memory is not closed meanwhile."""
 
     @property
     def session(self) -> str:
@@ -82,9 +114,8 @@ class DirectReads:
 
         One that was erased has no payload. What breaks the grammar of events is left out: nothing of it is passed on.
         """
-        for record, line in self._log.records(session or self.session, first, last):
-            if type(record) is not Malformed:
-                yield event_of_record(record), line
+        records = self._log.records(session or self.session, first, last)
+        return ((event_of_record(record), line) for record, line in records if type(record) is not Malformed)
 
     def fitting(self, query: str, session: str = "", *, limit: int = 50) -> list[int]:
         """The seqs of the events that `verbatim` finds by their words, best first.
@@ -108,20 +139,50 @@ class DirectReads:
         *,
         limit: int = REPLAYED_AT_ONCE,
         include_housekeeping: bool = False,
-    ) -> list[Event]:
-        """Events in order, straight from the log. Behind damage nothing is read: an error says so once nothing is left
-        before it."""
+    ) -> Replay:
+        """A page of events in order, straight from the log; `truncated` says whether there are more.
+
+        Behind damage nothing is read: an error says so once nothing is left before it.
+        """
+        if limit < 1:
+            raise InvalidRequest(f"limit is {limit}", "Give a number from 1 on.")
         found: list[Event] = []
+        next_seq, truncated = from_seq, False
         try:
             for event in self._log.events(session or self.session, from_seq):
-                if include_housekeeping or not is_housekeeping(event, self.recall.families.housekeeping):
-                    found.append(event)
-                if len(found) >= limit:
+                shown = include_housekeeping or not self._is_housekeeping(event)
+                if shown and len(found) == limit:
+                    truncated = True
                     break
+                next_seq = event.seq + 1
+                found += [event] * shown
         except ZaxyError:
             if not found:
                 raise
-        return found
+            truncated = True
+        return Replay(found, truncated=truncated, next_seq=next_seq)
+
+    def events(self, session: str = "", from_seq: int = 1, *, include_housekeeping: bool = False) -> Iterator[Event]:
+        """All events in order, straight from the log as it is now, however many there are. Damage is an error."""
+        events = self._log.events(session or self.session, from_seq)
+        return (event for event in events if not self._is_housekeeping(event) or include_housekeeping)
+
+    def tail(self, session: str = "", limit: int = 10, *, include_housekeeping: bool = False) -> Iterator[Event]:
+        """The last events, oldest first, and then each that comes. It ends when the memory is closed."""
+        session = session or self.session
+        start = start_of_tail(self, session, limit, include_housekeeping=include_housekeeping)
+        return self._followed(session, start, include_housekeeping=include_housekeeping)
+
+    def _followed(self, session: str, next_seq: int, *, include_housekeeping: bool) -> Iterator[Event]:
+        while True:
+            with self._looking:
+                if self._closed.is_set():
+                    return
+                page = self.replay(session, next_seq, include_housekeeping=include_housekeeping)
+            yield from page
+            next_seq = page.next_seq
+            if not page:
+                self._closed.wait(LOOK_AGAIN)
 
     def latest(self, session: str = "", limit: int = 10, *, types: Sequence[str] = ()) -> list[Event]:
         """The last events that are not bookkeeping, newest first; of some types alone, if they are named.
@@ -134,7 +195,7 @@ class DirectReads:
         def wanted(event: Event) -> bool:
             if types:
                 return event.type in types or (bool(families) and event.type.startswith(families))
-            return not is_housekeeping(event, self.recall.families.housekeeping)
+            return not self._is_housekeeping(event)
 
         found: list[Event] = []
         end = last = self._log.end(session)
@@ -143,6 +204,9 @@ class DirectReads:
             found += [event for event in reversed(list(self._log.events(session, first, last))) if wanted(event)]
             last = first - 1
         return found[:limit]
+
+    def _is_housekeeping(self, event: Event) -> bool:
+        return is_housekeeping(event, self.recall.families.housekeeping)
 
     def verify(self, session: str = "") -> Report:
         """Prove a session's log: every byte, digest, hash and link."""
@@ -225,6 +289,15 @@ class DirectReads:
             return [replace(row, entity=entity) for row, entity in snapshot.worded(found)]
 
         return self.recall.reply(session or self.session, read)
+
+
+def start_of_tail(memory: DirectReads, session: str, limit: int, *, include_housekeeping: bool) -> int:
+    """The number from which on the last events are read, and then those that come."""
+    end = memory.head(session)
+    if include_housekeeping:
+        return max(end - limit, 0) + 1
+    shown = memory.latest(session, limit)
+    return shown[-1].seq if shown else end + 1
 
 
 def moment_of(given: str) -> str:

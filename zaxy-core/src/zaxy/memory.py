@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, BinaryIO, Unpack
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from threading import Event as Signal, Lock
+from typing import TYPE_CHECKING, BinaryIO, Literal, Unpack, cast
 
 from zaxy.api.models import AsOf
 from zaxy.assemble.use_marks import UseMarks
-from zaxy.direct_reads import DirectReads, moment_of
+from zaxy.direct_reads import ClosedRecall, DirectReads, moment_of
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
 from zaxy.eventloom.admission import OWN_ACTOR
 from zaxy.eventloom.drafts import admit_draft, own_draft
@@ -26,7 +30,6 @@ from zaxy.security.session_ids import check_session_id
 from zaxy.workspace import find_workspace, workspace_at
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from types import TracebackType
 
     from zaxy.api.models import Draft, Event, ForeignEvent, ImportReceipt, JsonObject
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
     from zaxy.assemble.synthesis.recording import GivenCheckout, Recomputed
     from zaxy.follow.background import Background
     from zaxy.follow.loop import FollowerFindings, FollowerState, Progress
+    from zaxy.model_tools import ModelTools, ServedTools
     from zaxy.plugins.bundles import Imported, Selector, Signer, Written
     from zaxy.retrieve.results import Answer
     from zaxy.workspace import Workspace
@@ -55,6 +59,9 @@ MAX_TURN_QUERY_CHARS = 1000
 """Characters of a turn that are looked for in memory, where no query is given."""
 LOOKBACK = 200
 """Events in which a session's start looks for what is captured, and for a reminder."""
+
+SERVED_BY = "zaxy.serve.in_process"
+"""A skin on memory, so it is not imported here: found when tools are asked for."""
 
 
 class Memory(DirectReads):
@@ -75,6 +82,7 @@ class Memory(DirectReads):
         self.workspace = workspace
         redact_rows_of_plugins(workspace.stored_settings)
         self.recall = Recall(workspace, patience, progress=progress, withheld=withheld)
+        self._closed, self._looking = Signal(), Lock()
         self._marks = UseMarks(self._write_own)
         self._background: list[Background] = []
 
@@ -82,6 +90,8 @@ class Memory(DirectReads):
     def open(cls, path: str | Path | None = None, *, patience: float = FOREVER) -> Memory:
         """The memory of a project's folder; without a path, that of the workspace the current folder belongs to."""
         workspace = find_workspace() if path is None else workspace_at(str(path))
+        if not Path(workspace.root).is_dir():
+            raise NotFound(f"{workspace.root} is not a folder", "Name the folder of a project, or make it first.")
         return cls(workspace, patience=patience)
 
     # Writing
@@ -542,6 +552,23 @@ class Memory(DirectReads):
             found.extend(self._log.events(session, max(end - LOOKBACK, 1), end))
         return found
 
+    # For a model
+
+    def tools(self, api: Literal["openai", "anthropic"], *, profile: str = "", session: str = "") -> ModelTools:
+        """Memory's tools for a program that runs a model's tool loop itself: their schemas, and answers to its calls.
+
+        A call does what it does over MCP. `session` is meant where the model names none.
+        """
+        from zaxy.model_tools import ModelTools
+
+        session = check_session_id(session) if session else ""
+        return ModelTools(api, self._served, profile=profile, session=session)
+
+    @cached_property
+    def _served(self) -> ServedTools:
+        served: ServedTools = import_module(SERVED_BY).InProcess(self)
+        return served
+
     # Leaving and coming back
 
     def export(
@@ -648,11 +675,18 @@ class Memory(DirectReads):
         return self.recall.all_loops.digests(session or self.session)
 
     def close(self) -> None:
+        if self._closed.is_set():
+            return
         for following in self._background:
             following.stop()
         self._background = []
+        if served := self.__dict__.pop("_served", None):
+            served.close()
         self._marks.flush()
-        self.recall.close()
+        with self._looking:
+            self._closed.set()
+            ended, self.recall = self.recall, cast(Recall, ClosedRecall())
+        ended.close()
 
     def __enter__(self) -> Memory:
         return self

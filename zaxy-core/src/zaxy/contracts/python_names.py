@@ -10,12 +10,12 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Any
+from typing import Any, get_args, get_origin
 
 MADE_BY_PROGRAMS = ("Draft", "Event")
 """The classes that a program makes objects of."""
-CONTEXT = ("__enter__", "__exit__")
-"""What a `with` statement calls."""
+CONTEXT = ("__enter__", "__exit__", "__aenter__", "__aexit__")
+"""What a `with` statement calls, and `async with`."""
 KEYWORDS = "zaxy.assemble.records"
 """Where the keywords are typed that a method takes as `**details`."""
 
@@ -37,7 +37,13 @@ def described_names() -> Iterator[tuple[str, Described]]:
 
 def _class(found: type, public: list[str]) -> Described:
     bases = [one.__name__ for one in found.__mro__[1:] if one is Exception or one.__name__ in public]
+    bases += [_of_items(one) for one in getattr(found, "__orig_bases__", ()) if get_origin(one) is list]
     return {"bases": bases, **(_signature(found) if found.__name__ in MADE_BY_PROGRAMS else {})}
+
+
+def _of_items(base: Any) -> str:
+    """A list as the base of a class, with what it is a list of."""
+    return f"list[{', '.join(one.__name__ for one in get_args(base))}]"
 
 
 def _fields(of: type) -> Iterator[tuple[str, Described]]:
@@ -61,9 +67,12 @@ def _data(of: type) -> Iterator[tuple[str, str]]:
 
 def _methods(of: type) -> Iterator[tuple[str, Described]]:
     for name, member in _own_members(of):
-        if inspect.isfunction(member) or isinstance(member, classmethod):
-            function = getattr(of, name)
+        wrapped = None if isinstance(member, classmethod) else getattr(member, "__wrapped__", None)
+        if inspect.isfunction(member) or isinstance(member, classmethod) or wrapped:
+            function = wrapped or getattr(of, name)
             returns = _text(inspect.signature(function).return_annotation)
+            if wrapped:  # a method of `Memory`, in its async face
+                returns = re.sub("^Iterator", "AsyncIterator", returns)
             skip = 0 if isinstance(member, classmethod) else 1
             yield f"method {of.__name__}.{name}", {**_signature(function, skip), "returns": returns}
 

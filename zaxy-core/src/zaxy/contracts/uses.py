@@ -113,7 +113,7 @@ def _members_used(live: Items, names: set[str], attributes: set[str]) -> Items:
         if name in reached or f"{PYTHON}class {name}" not in live:
             continue
         reached.add(name)
-        pending += live[f"{PYTHON}class {name}"]["bases"]
+        pending += re.findall(r"\w+", " ".join(live[f"{PYTHON}class {name}"]["bases"]))
         own = re.compile(rf"{PYTHON}(?:field|method) {name}\.(\w+)")
         used = {item: live[item] for item in live if (match := own.fullmatch(item)) and match[1] in attributes}
         found |= used

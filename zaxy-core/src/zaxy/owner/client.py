@@ -172,6 +172,7 @@ class MemoryOfOwner(Memory):
 
     def _call(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """What a tool of the owner answers."""
+        progress = self.recall.progress
         record = owner_record(self.workspace)
         if record is not None and record.version != __version__:
             raise _of_another_version(record.version)
@@ -182,8 +183,8 @@ class MemoryOfOwner(Memory):
             message = json.loads(line)
             if message.get("id") == REQUEST:
                 return _content(message)
-            if message.get("method") == "notifications/progress" and self.recall.progress:
-                self.recall.progress(int(message["params"]["progress"]), int(message["params"]["total"]))
+            if message.get("method") == "notifications/progress" and progress:
+                progress(int(message["params"]["progress"]), int(message["params"]["total"]))
         raise _gone()
 
 

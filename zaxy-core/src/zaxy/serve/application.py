@@ -62,11 +62,13 @@ class Request(NamedTuple):
     """Who asks, where requests are authenticated: it may do no more than its role and its sessions allow."""
     is_method: bool = False
     """Whether it is a method of the protocol besides tools/call, such as resources/read."""
+    default_session: str = ""
+    """The session of the program that asks, where it is this process's own."""
 
     @property
     def session(self) -> str:
         """The session that is meant where the arguments name none; empty for the workspace's own."""
-        return self.caller.session if self.caller else ""
+        return self.caller.session if self.caller else self.default_session
 
     @property
     def from_command(self) -> bool:
@@ -93,8 +95,18 @@ class Reply(NamedTuple):
 class Application:
     """Answers tool calls over one memory, for any number of connections and threads."""
 
-    def __init__(self, workspace: Workspace, profile: str = "", *, withheld: ZaxyError | None = None) -> None:
-        """`withheld`: why the graph is not opened, where another process holds it and cannot be asked."""
+    def __init__(
+        self,
+        workspace: Workspace,
+        profile: str = "",
+        *,
+        withheld: ZaxyError | None = None,
+        memory: Memory | None = None,
+    ) -> None:
+        """`withheld`: why the graph is not opened, where another process holds it and cannot be asked.
+
+        `memory`: that of the program itself, which closes it too. Without one it is opened when first needed.
+        """
         settings = Settings(stored=workspace.stored_settings())
         self.workspace = workspace
         self._withheld = withheld
@@ -109,7 +121,7 @@ class Application:
         self._offers: PackOffers | None = None
         self._listing = Lock()
         self._opening = Lock()
-        self._memory: Memory | None = None
+        self._memory = memory
         self._begun = False
 
     # Calls
@@ -319,12 +331,16 @@ class Application:
         closing.start()
         closing.join(within)
 
+    def record_the_rest(self, within: float) -> None:
+        """Write the record of calls that is waiting, and nothing after it."""
+        if self._lifecycle is not None:
+            self._lifecycle.flush(within)
+
     def _close(self, deadline: float, reason: str) -> None:
         if not self._begun and self._memory is None:
             return  # nobody has said anything
         try:
-            if self._lifecycle is not None:
-                self._lifecycle.flush(max(deadline - monotonic(), 0) / 2)
+            self.record_the_rest(max(deadline - monotonic(), 0) / 2)
             if self._lifecycle is not None and reason:
                 self.memory.end_session(reason=reason)
             self.memory.close()

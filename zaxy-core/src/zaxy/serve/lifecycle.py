@@ -48,9 +48,12 @@ class Lifecycle:
         self._starting = Lock()
         self._thread: Thread | None = None
         self._warned = False
+        self._ended = False
 
     def note(self, call: Noted) -> None:
         with self._starting:
+            if self._ended:
+                return
             if self._thread is None:
                 self._thread = Thread(target=self._work, name="zaxy-lifecycle", daemon=True)
                 self._thread.start()
@@ -61,6 +64,8 @@ class Lifecycle:
 
     def flush(self, within: float) -> None:
         """Write what is waiting, and nothing after it; when `within` seconds have passed the rest is given up."""
+        with self._starting:
+            self._ended = True
         if self._thread is not None:
             self._waiting.put(None)
             self._thread.join(within)
