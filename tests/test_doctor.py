@@ -166,6 +166,23 @@ def test_files_that_others_can_read_are_named_and_mended(project: Project) -> No
     assert stat.S_IMODE((project.root / ".eventloom").stat().st_mode) == 0o700
 
 
+def test_files_of_engines_in_a_folder_that_only_its_user_enters_are_nothing_to_complain_of(project: Project) -> None:
+    made_by_an_engine = project.eventloom / "followers" / "projection_backends-kuzu" / "shop-default.kuzu"
+    made_by_an_engine.parent.mkdir(mode=0o700)
+    made_by_an_engine.touch(mode=0o644)
+    project.eventloom.chmod(0o755)
+    checked = [check for check in CHECKS if check.name == "file_modes"]
+    context = DoctorContext(find_workspace(str(project.root)))
+    (row,) = examine(context, checked, fix=False)
+    assert row.message == ".eventloom can be read or written by other users"
+    for folder in (made_by_an_engine.parent, made_by_an_engine.parent.parent):
+        folder.chmod(0o755)
+    (row,) = examine(context, checked, fix=False)
+    assert row.message == ".eventloom and 3 more can be read or written by other users"
+    (row,) = examine(context, checked, fix=True)
+    assert (row.status, row.fixed, stat.S_IMODE(made_by_an_engine.stat().st_mode)) == ("ok", True, 0o600)
+
+
 def test_an_interrupted_write_is_named_and_cut(project: Project) -> None:
     whole = log_of(project).read_bytes()
     log_of(project).write_bytes(whole + b'{"v":1,"seq":')
@@ -407,10 +424,6 @@ def test_this_python_and_its_sqlite_are_good_enough(project: Project) -> None:
 # What fails for ever
 
 
-FAILING_LANE = """
-def search(self, query):
-    raise RuntimeError("the model is gone")
-"""
 FAILING_FOLLOWER = """
 def cursor(self, session):
     return None
@@ -430,15 +443,11 @@ def close(self):
 
 
 @pytest.mark.parametrize(
-    ("name", "body", "abilities"),
-    [
-        ("acme-lost", FAILING_LANE, ()),
-        ("acme-stuck", FAILING_FOLLOWER, ("follower",)),
-        ("acme-stuck-slow", FAILING_FOLLOWER, ("follower", "background")),
-    ],
+    ("name", "abilities"),
+    [("acme-lost", ()), ("acme-stuck", ("follower",)), ("acme-stuck-slow", ("follower", "background"))],
 )
-def test_a_lane_that_fails_for_ever_is_an_error_with_its_cause(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, body: str, abilities: tuple[str, ...]
+def test_a_lane_or_follower_that_fails_for_ever_is_an_error_with_its_cause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, abilities: tuple[str, ...]
 ) -> None:
     site, root = tmp_path / "site", tmp_path / "shop"
     monkeypatch.syspath_prepend(str(site))
@@ -447,7 +456,10 @@ def test_a_lane_that_fails_for_ever_is_an_error_with_its_cause(
     context = DoctorContext(find_workspace(str(root)))
     checked = [check for check in CHECKS if check.name == "followers"]
     assert [row.status for row in examine(context, checked, fix=False)] == ["ok"]
-    outside_lane.install_judging(site, name, body, *abilities, scale="cosine")
+    if abilities:
+        outside_lane.install_judging(site, name, FAILING_FOLLOWER, *abilities, scale="cosine")
+    else:
+        outside_lane.install_simple(site, name, 'raise RuntimeError("the model is gone")')
     invalidate_caches()
     (row,) = examine(context, checked, fix=False)
     assert (row.status, name in row.message, "the model is gone" in row.message) == ("error", True, True)
@@ -464,8 +476,10 @@ def advice(project: Project, *words: str, code: int) -> str:
 
 
 def log_row(project: Project) -> tuple[str, str, str]:
+    """The worst that the doctor says of the log and of what follows it."""
     context = DoctorContext(find_workspace(str(project.root)))
-    (row,) = examine(context, [check for check in CHECKS if check.name == "log_chain"], fix=False)
+    rows = list(examine(context, [check for check in CHECKS if check.name in ("log_chain", "followers")], fix=False))
+    row = next((row for row in rows if row.status != "ok"), rows[0])
     return row.status, row.message, row.action
 
 
@@ -500,6 +514,8 @@ def test_an_older_copy_is_named_by_verify_and_doctor_until_it_is_accepted(projec
     log_of(project).write_bytes(whole)
     accepts = "zaxy followers rebuild --session-id shop-default"
     assert accepts in advice(project, "verify", code=0)
+    assert "zaxy followers rebuild text" in log_row(project)[2], "what had followed the other one says it too"
+    shutil.rmtree(project.eventloom / "followers")
     status, message, action = log_row(project)
     assert (status, "not the log that was last read here" in message, accepts in action) == ("warning", True, True)
     advice(project, *accepts.split()[1:], code=0)

@@ -10,7 +10,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
-from itertools import islice
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -19,10 +18,8 @@ from zaxy.api.health import ERROR, OK, WARNING, Finding
 from zaxy.api.models import Report
 from zaxy.errors import InternalError
 from zaxy.eventloom.drafts import own_draft
-from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.opening import files_log, open_event_log
 from zaxy.eventloom.reader import after_damage
-from zaxy.eventloom.seen_heads import SeenHeads
 from zaxy.observe import hook_events
 from zaxy.observe.recording import read_recording
 from zaxy.owner.client import MemoryOfOwner, memory_of, owner_answers
@@ -126,18 +123,23 @@ def check_modes(context: DoctorContext) -> list[Finding]:
 
 
 def fix_modes(context: DoctorContext) -> None:
-    for path in _open_to_others(context.eventloom):
+    for path in list(_open_to_others(context.eventloom)):
         os.chmod(path, stat.S_IMODE(os.lstat(path).st_mode) & ~OTHERS)
 
 
 def _open_to_others(folder: str) -> Iterator[str]:
-    """The folder and the log's own files, if they have a mode for others; if the folder has one, all that is in it.
+    """The folder and the log's own files, if they have a mode for others; if the folder has one, what lies in folders
+    below it that have one too.
 
     What followers and plugins keep in a folder that only its user can enter need not have such modes itself.
     """
-    places = os.walk(folder) if _has_mode_for_others(folder) else islice(os.walk(folder), 1)
-    paths = [folder, *(os.path.join(place, name) for place, _, files in places for name in files)]
-    yield from filter(_has_mode_for_others, paths)
+    if _has_mode_for_others(folder):
+        yield folder
+    for place, folders, files in os.walk(folder):
+        yield from filter(_has_mode_for_others, [os.path.join(place, name) for name in files])
+        is_open = _has_mode_for_others(place)
+        folders[:] = [name for name in folders if is_open and _has_mode_for_others(os.path.join(place, name))]
+        yield from (os.path.join(place, name) for name in folders)
 
 
 def _has_mode_for_others(path: str) -> bool:
@@ -166,7 +168,6 @@ def check_log(context: DoctorContext) -> list[Finding]:
     with closing(open_event_log(context.workspace)) as log:
         states = [(log.state(session), log.verify(session)) for session in log.sessions()]
         wrong = [row for state, report in states if (row := _wrong_log(context, state, report))]
-        wrong += [] if wrong else list(_other_logs(context, log))
     if wrong:
         return wrong
     if not states:
@@ -174,19 +175,6 @@ def check_log(context: DoctorContext) -> list[Finding]:
     events = sum(report.events for _, report in states)
     sessions = f"{len(states)} sessions" if len(states) > 1 else "1 session"
     return [Finding("log_chain", OK, f"{events:,} events in {sessions}: every byte, hash and link checked")]
-
-
-def _other_logs(context: DoctorContext, log: EventLog) -> Iterator[Finding]:
-    """Logs that are whole, and not those that were read here last, such as an older copy."""
-    if not context.workspace.is_own:
-        return  # the row about trust says it
-    seen = SeenHeads(context.workspace)
-    for session in log.sessions():
-        with log.view(session) as view:
-            if difference := seen.doubt(view):
-                message = f"{session} is whole, but not the log that was last read here: {difference}"
-                action = context.command(f"followers rebuild --session-id {session}")
-                yield Finding("log_chain", WARNING, message, f"If that is meant: {action}")
 
 
 def _wrong_log(context: DoctorContext, state: str, report: Report) -> Finding | None:
@@ -254,7 +242,8 @@ def check_followers(context: DoctorContext) -> list[Finding]:
         whole = [session for session in memory.sessions() if not memory.doubts(session)]  # of others, the log's row
         states = [state for session in whole for state in _tried(memory, session)]
         failing = memory.recall.failing_lanes(memory.session)
-    rows = []
+        frozen = {state.session for state in states if state.frozen}  # they say themselves that the log is another one
+        rows = [row for session in whole if session not in frozen for row in _other_log(context, memory, session)]
     for state in states:
         if state.problem:
             rebuild = context.command(f"followers rebuild {state.follower} --session-id {state.session}")
@@ -269,6 +258,19 @@ def check_followers(context: DoctorContext) -> list[Finding]:
     behind = max((state.behind for state in states), default=0)
     late = f"at most {behind} events behind; the next read takes them" if behind else "up to the log"
     return [Finding("followers", OK, late)]
+
+
+def _other_log(context: DoctorContext, memory: Memory, session: str) -> list[Finding]:
+    """Whether a log is whole and all the same not the one that was read here last, such as an older copy."""
+    if not memory.recall.is_own:
+        return []  # the row about trust says it
+    with memory.recall.store.view(session) as log:
+        difference = memory.recall.seen.doubt(log)
+    if not difference:
+        return []
+    message = f"{session} is whole, but not the log that was last read here: {difference}"
+    action = context.command(f"followers rebuild --session-id {session}")
+    return [Finding("log_chain", WARNING, message, f"If that is meant: {action}")]
 
 
 def _tried(memory: Memory, session: str) -> list[FollowerState]:
