@@ -326,7 +326,7 @@ def test_the_rhythm_of_calls_is_told_in_order(memory: Memory) -> None:
 def test_an_empty_session_has_capabilities_too(empty: Memory) -> None:
     manifest = empty.capabilities("fresh").as_dict()
     assert manifest["eventloom"] == {"status": "empty", "events": 0}
-    assert manifest["capture"]["status"] == "not set up: no client has hooks, and no watcher runs"
+    assert manifest["capture"]["status"] == "nothing captured lately"
     assert manifest["next"]["arguments"]["query"] == DEFAULT_TASK
     assert empty.sessions() == []
 

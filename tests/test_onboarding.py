@@ -91,10 +91,11 @@ def capture(memory: Memory) -> dict[str, Any]:
 
 
 def test_capture_by_hooks_is_healthy_before_anything_has_arrived(memory: Memory) -> None:
-    assert capture(memory)["status"].startswith("not set up")
+    found = capture(memory)
+    assert (found["status"], found["paths"], found["action"]) == ("nothing captured lately", [], "zaxy init")
     choose_recorder(memory.workspace.eventloom, "claude-code", HOOKS)
     found = capture(memory)
-    assert found["status"] == "set up, and nothing captured lately"
+    assert (found["status"], "action" in found) == ("nothing captured lately", False)
     assert found["paths"] == [{"client": "claude-code", "recorder": "hooks", "healthy": True, "last_seen": None}]
     said = turn(memory, "Hello.", SESSION, source="claude-code")
     found = capture(memory)
@@ -108,7 +109,7 @@ def test_capture_whose_watcher_does_not_run_is_not_healthy_whatever_has_arrived(
     choose_recorder(memory.workspace.eventloom, "codex", CAPTURE)
     turn(memory, "Hello.", SESSION, source="codex")
     found = capture(memory)
-    assert found["status"].startswith("the watcher is stopped: zaxy capture start")
+    assert (found["status"], found["action"][:18]) == ("the watcher is stopped", "zaxy capture start")
     assert (found["paths"][0]["recorder"], found["paths"][0]["healthy"]) == ("watcher", False)
     lock = Path(files_of(memory.workspace).lock)
     lock.parent.mkdir(parents=True)
@@ -121,7 +122,7 @@ def test_capture_that_is_paused_says_so(memory: Memory) -> None:
     choose_recorder(memory.workspace.eventloom, "claude-code", HOOKS)
     pause(memory.workspace.eventloom)
     found = capture(memory)
-    assert found["status"].startswith("paused since ")
+    assert (found["status"].startswith("paused since "), found["action"]) == (True, "zaxy resume")
     assert found["paths"][0]["healthy"] is False
 
 

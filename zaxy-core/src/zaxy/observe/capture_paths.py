@@ -10,38 +10,42 @@ from zaxy.errors import ZaxyError
 from zaxy.extract.observations import OBSERVATIONS
 from zaxy.observe.hook_events import ACTOR
 from zaxy.observe.readiness import Watching
-from zaxy.observe.recording import CAPTURE, NOTHING, Recording, read_recording, to_the_second
+from zaxy.observe.recording import CAPTURE, NOTHING as NOTHING_CHOSEN, Recording, read_recording, to_the_second
 from zaxy.observe.watcher import watching
 from zaxy.workspace import Workspace
 
-NOT_SET_UP = "not set up: no client has hooks, and no watcher runs"
+CAPTURING, NOTHING = "capturing", "nothing captured lately"
 
 
 def capture_status(workspace: Workspace, latest: Sequence[Event]) -> dict[str, Any]:
-    """`paths` has who records each client, hooks or the watcher. `latest`: the session's last events."""
+    """`paths` has who records each client, hooks or the watcher, and `action` what is to be done, if anything is.
+
+    `latest`: the session's last events.
+    """
     try:
         recording = read_recording(workspace.eventloom)
     except ZaxyError:  # doctor says what is wrong with it
-        recording = NOTHING
+        recording = NOTHING_CHOSEN
     watched = watching(workspace)
     last = {event.type: event.time for event in latest if event.type in OBSERVATIONS}
-    paths = [_path(client, recording, watched, latest) for client in recording.choices]
+    status, action = _status(recording, watched, arrived=bool(last))
     return {
-        "status": _status(recording, watched, arrived=bool(last), is_set_up=bool(paths)),
-        "paths": paths,
+        "status": status,
+        "paths": [_path(client, recording, watched, latest) for client in recording.choices],
         "last_seen": {kind: last.get(kind) for kind in OBSERVATIONS},
+        **({"action": action} if action else {}),
     }
 
 
-def _status(recording: Recording, watched: Watching, *, arrived: bool, is_set_up: bool) -> str:
+def _status(recording: Recording, watched: Watching, *, arrived: bool) -> tuple[str, str]:
+    """In a word, and what is to be done."""
     needs_watcher = any(recording.recorder_now(client) == CAPTURE for client in recording.choices)
     if recording.paused_since:
-        return f"paused since {to_the_second(recording.paused_since)}"
+        return f"paused since {to_the_second(recording.paused_since)}", "zaxy resume"
     if (needs_watcher or watched.configured) and not watched.running:
-        return f"the watcher is stopped: {watched.resume}"
-    if arrived:
-        return "capturing"
-    return "set up, and nothing captured lately" if is_set_up or watched.running else NOT_SET_UP
+        return "the watcher is stopped", watched.resume
+    is_set_up = bool(recording.choices) or watched.running
+    return CAPTURING if arrived else NOTHING, "" if arrived or is_set_up else "zaxy init"
 
 
 def _path(client: str, recording: Recording, watched: Watching, latest: Sequence[Event]) -> dict[str, Any]:
