@@ -318,7 +318,7 @@ def test_a_question_to_a_session_that_is_not_there_does_not_begin_it(
     zaxy: Zaxy, append: Append, tmp_path: Path
 ) -> None:
     append("note.taken", text="lamp")
-    assert replied(zaxy, "memory", "bootstrap", "--session-id", "fresh")["capabilities"]["eventloom"]["events"] == 0
+    assert replied(zaxy, "memory", "capabilities", "--session-id", "fresh")["eventloom"]["events"] == 0
     with Memory.open(tmp_path / "here") as memory:
         memory.checkout("lamp", "fresh")
         assert "fresh" not in memory.sessions()

@@ -11,7 +11,7 @@ import pytest
 from remembered import SESSION, citations_in, decision, fact, log_of, project, turn
 from zaxy import __version__
 from zaxy.api.models import Event
-from zaxy.assemble.bootstrap import DEFAULT_TASK, TOOLS, capabilities
+from zaxy.assemble.bootstrap import DEFAULT_TASK, TOOLS, ToolUse, tools_listed
 from zaxy.assemble.token_budget import TokenBudget, fitted, tokens_of
 from zaxy.errors import ZaxyError
 from zaxy.memory import Memory
@@ -287,7 +287,7 @@ def test_capabilities_tell_what_memory_is_what_to_call_and_what_is_captured(
     before = memory.head(SESSION)
     manifest = memory.capabilities(SESSION, current_task="mend the lamp").as_dict()
     assert (manifest["name"], manifest["version"], manifest["session_id"]) == ("zaxy", __version__, SESSION)
-    assert manifest["tools"].items() >= TOOLS.items()
+    assert manifest["tools"] == {name: one.use for name, one in TOOLS.items() if "core" in one.profiles}
     assert manifest["next"] == {
         "tool": "memory_checkout",
         "arguments": {"query": "mend the lamp", "session_id": SESSION},
@@ -303,19 +303,18 @@ def test_capabilities_tell_what_memory_is_what_to_call_and_what_is_captured(
 
 
 def test_capabilities_name_the_tools_of_installed_packages_and_no_others(empty: Memory) -> None:
-    found = empty.capabilities(SESSION).as_dict()["tools"]
+    found = empty.capabilities(SESSION, profile="full").as_dict()["tools"]
     assert found["coordination_checkout"] == "The mission's accepted state, cited"
     assert found["coordination_merge_brief"] == "What waits for the coordinator"
     empty.recall.host = PluginHost.of(empty.workspace, announcements=())
-    assert empty.capabilities(SESSION).as_dict()["tools"] == TOOLS
-    assert empty.bootstrap(SESSION).as_dict()["capabilities"]["tools"] == TOOLS
+    own = {name: one.use for name, one in TOOLS.items()}
+    assert empty.capabilities(SESSION, profile="full").as_dict()["tools"] == own
+    assert empty.bootstrap(SESSION, profile="full").as_dict()["capabilities"]["tools"] == own
 
 
 def test_no_package_speaks_for_a_tool_of_the_core() -> None:
-    told = capabilities(
-        "s", "", eventloom={}, recent=(), warnings=(), of_packages={"memory_query": "mine", "acme_find": "theirs"}
-    )
-    assert told["tools"] == {**TOOLS, "acme_find": "theirs"}
+    theirs = {"memory_query": ToolUse("mine", ("full",)), "acme_find": ToolUse("theirs", ("full",))}
+    assert tools_listed("full", theirs) == {**{name: one.use for name, one in TOOLS.items()}, "acme_find": "theirs"}
 
 
 def test_the_rhythm_of_calls_is_told_in_order(memory: Memory) -> None:

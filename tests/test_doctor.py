@@ -9,15 +9,18 @@ import stat
 import subprocess
 import sys
 import time
+from importlib import invalidate_caches
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import outside_lane
 from broken_plugins import Package, write
 from project import Project
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
+from zaxy.memory import Memory
 from zaxy.observe.capture_config import FILE_NAME, capture_config_text
 from zaxy.setup.doctor import DoctorContext, examine
 from zaxy.setup.doctor_checks import check_disk, check_key, check_python, check_sqlite
@@ -65,24 +68,32 @@ def rows_of(project: Project, *words: str, code: int = 0, **env: str | None) -> 
 
 
 def wrong(rows: dict[str, Finding], *but: str) -> list[str]:
-    """The rows that are not ok. That nothing was observed yet is true of every project here."""
-    return [name for name, row in rows.items() if row["status"] != "ok" and name not in ("capture_health", *but)]
+    """The rows that are not ok."""
+    return [name for name, row in rows.items() if row["status"] != "ok" and name not in but]
 
 
 def log_of(project: Project) -> Path:
     return project.root / ".eventloom" / "shop-default.jsonl"
 
 
-def test_a_project_that_was_set_up_is_in_order_and_every_part_was_tried(project: Project) -> None:
+def test_right_after_init_all_is_well_every_part_was_tried_and_nothing_was_changed(project: Project) -> None:
+    def kept() -> dict[str, bytes]:
+        """All but the followers, which a read brings up to the log as well."""
+        memory = {path: path.read_bytes() for path in project.eventloom.rglob("*") if path.is_file()}
+        own = {str(path): data for path, data in memory.items() if "followers" not in path.parts}
+        return {**project.files(), **own}
+
+    before = kept()
     rows = rows_of(project)
+    assert kept() == before
     assert wrong(rows) == []
     for name in ("python", "sqlite", "workspace", "disk_space", "file_modes", "log_chain", "write_path", "followers"):
         assert rows[name]["status"] == "ok"
     assert rows["user_key"]["status"] == "ok" and "the key in" in rows["user_key"]["message"]
     assert "started and answered" in rows["server"]["message"]
     assert rows["client_config:cursor"]["status"] == rows["hooks:cursor"]["status"] == "ok"
-    assert project.events()[-1]["type"] == "hook.heartbeat"
-    assert f"event {project.events()[-1]['seq']}" in rows["write_path"]["message"]
+    assert "can be written" in rows["write_path"]["message"]
+    assert "arrives with their next session" in rows["capture_health"]["message"]
 
 
 def test_the_page_has_a_line_for_each_row_and_a_verdict(project: Project) -> None:
@@ -153,6 +164,23 @@ def test_files_that_others_can_read_are_named_and_mended(project: Project) -> No
     assert rows_of(project, "--fix")["file_modes"]["mended"]
     assert stat.S_IMODE(log_of(project).stat().st_mode) == 0o600
     assert stat.S_IMODE((project.root / ".eventloom").stat().st_mode) == 0o700
+
+
+def test_files_of_engines_in_a_folder_that_only_its_user_enters_are_nothing_to_complain_of(project: Project) -> None:
+    made_by_an_engine = project.eventloom / "followers" / "projection_backends-kuzu" / "shop-default.kuzu"
+    made_by_an_engine.parent.mkdir(mode=0o700)
+    made_by_an_engine.touch(mode=0o644)
+    project.eventloom.chmod(0o755)
+    checked = [check for check in CHECKS if check.name == "file_modes"]
+    context = DoctorContext(find_workspace(str(project.root)))
+    (row,) = examine(context, checked, fix=False)
+    assert row.message == ".eventloom can be read or written by other users"
+    for folder in (made_by_an_engine.parent, made_by_an_engine.parent.parent):
+        folder.chmod(0o755)
+    (row,) = examine(context, checked, fix=False)
+    assert row.message == ".eventloom and 3 more can be read or written by other users"
+    (row,) = examine(context, checked, fix=True)
+    assert (row.status, row.fixed, stat.S_IMODE(made_by_an_engine.stat().st_mode)) == ("ok", True, 0o600)
 
 
 def test_an_interrupted_write_is_named_and_cut(project: Project) -> None:
@@ -314,6 +342,7 @@ def test_what_hooks_could_not_record_is_told(project: Project) -> None:
 
 
 def test_capture_health_says_what_hook_status_says(project: Project) -> None:
+    assert project.run("hook-event", "session-start", "--strict").returncode == 0
     status = json.loads(project.run("hook-status", "--json").stdout)
     row = rows_of(project)["capture_health"]
     assert row["status"] == "warning"
@@ -390,3 +419,105 @@ def test_a_disk_with_little_room_is_told_of(project: Project, monkeypatch: pytes
 def test_this_python_and_its_sqlite_are_good_enough(project: Project) -> None:
     context = DoctorContext(find_workspace(str(project.root)))
     assert [row.status for row in (*check_python(context), *check_sqlite(context))] == ["ok", "ok"]
+
+
+# What fails for ever
+
+
+FAILING_FOLLOWER = """
+def cursor(self, session):
+    return None
+
+def apply(self, batch, cursor):
+    raise RuntimeError("the model is gone")
+
+def digest(self, session):
+    return ""
+
+def wipe(self, session):
+    pass
+
+def close(self):
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "abilities"),
+    [("acme-lost", ()), ("acme-stuck", ("follower",)), ("acme-stuck-slow", ("follower", "background"))],
+)
+def test_a_lane_or_follower_that_fails_for_ever_is_an_error_with_its_cause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, abilities: tuple[str, ...]
+) -> None:
+    site, root = tmp_path / "site", tmp_path / "shop"
+    monkeypatch.syspath_prepend(str(site))
+    with Memory.open(root) as memory:
+        memory.append("note.taken", {"text": "tea"})
+    context = DoctorContext(find_workspace(str(root)))
+    checked = [check for check in CHECKS if check.name == "followers"]
+    assert [row.status for row in examine(context, checked, fix=False)] == ["ok"]
+    if abilities:
+        outside_lane.install_judging(site, name, FAILING_FOLLOWER, *abilities, scale="cosine")
+    else:
+        outside_lane.install_simple(site, name, 'raise RuntimeError("the model is gone")')
+    invalidate_caches()
+    (row,) = examine(context, checked, fix=False)
+    assert (row.status, name in row.message, "the model is gone" in row.message) == ("error", True, True)
+    assert row.action
+
+
+# Damage, a copy that is put back, and what to do
+
+
+def advice(project: Project, *words: str, code: int) -> str:
+    done = project.run(*words)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def log_row(project: Project) -> tuple[str, str, str]:
+    """The worst that the doctor says of the log and of what follows it."""
+    context = DoctorContext(find_workspace(str(project.root)))
+    rows = list(examine(context, [check for check in CHECKS if check.name in ("log_chain", "followers")], fix=False))
+    row = next((row for row in rows if row.status != "ok"), rows[0])
+    return row.status, row.message, row.action
+
+
+def test_damage_and_a_copy_that_is_put_back_are_one_story_in_verify_append_and_doctor(project: Project) -> None:
+    whole = log_of(project).read_bytes()
+    log_of(project).write_bytes(whole.replace(b'"workspace":"shop"', b'"workspace":"shoq"', 1))
+    restore = "Restore shop-default.jsonl from a copy, then 'zaxy repair shop-default' lets it be written again"
+    note = ("append", "note.taken", "--payload", '{"text": "tea"}')
+    assert restore in advice(project, "verify", code=1)
+    assert restore in advice(project, *note, code=1)
+    assert log_row(project)[2].startswith(restore)
+    assert restore in advice(project, "repair", code=1)
+
+    log_of(project).write_bytes(whole)
+    marked = "shop-default is whole, but marked as damaged and so not written to"
+    said = advice(project, "verify", code=0)
+    assert marked in said and "zaxy repair shop-default" in said
+    assert "zaxy repair shop-default" in advice(project, *note, code=1)
+    status, message, action = log_row(project)
+    assert (status, message, action.startswith("zaxy repair shop-default")) == ("error", marked, True)
+
+    advice(project, "repair", "shop-default", code=0)
+    advice(project, *note, code=0)
+    assert log_row(project)[0] == "ok"
+
+
+def test_an_older_copy_is_named_by_verify_and_doctor_until_it_is_accepted(project: Project) -> None:
+    whole = log_of(project).read_bytes()
+    with Memory.open(project.root) as memory:
+        memory.append("note.taken", {"text": "tea"})
+        memory.query("tea")
+    log_of(project).write_bytes(whole)
+    accepts = "zaxy followers rebuild --session-id shop-default"
+    assert accepts in advice(project, "verify", code=0)
+    assert "zaxy followers rebuild text" in log_row(project)[2], "what had followed the other one says it too"
+    shutil.rmtree(project.eventloom / "followers")
+    status, message, action = log_row(project)
+    assert (status, "not the log that was last read here" in message, accepts in action) == ("warning", True, True)
+    advice(project, *accepts.split()[1:], code=0)
+    assert log_row(project)[0] == "ok"
+    assert "last read here" not in advice(project, "verify", code=0)

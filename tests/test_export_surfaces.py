@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -376,8 +377,15 @@ def test_a_bundle_that_is_too_large_for_a_reply_is_refused_with_advice_and_part_
     with Server(tmp_path / "here", **SILENT) as running:
         error = running.call("memory_export", session_id=SESSION, grains=["event"])["error"]
         assert error["code"] == "too_large"
-        assert "since_seq" in error["remediation"]
         assert "zaxy export --out" in error["remediation"]
+        ranges = re.findall(r"since_seq (\d+) and max_seq (\d+)", error["remediation"])
+        pages = [
+            running.call("memory_export", session_id=SESSION, grains=["event"], since_seq=int(since), max_seq=int(last))
+            for since, last in ranges
+        ]
+        events = MAX_REPLY // 50_000 + 10
+        seqs = [entry["seq"] for page in pages for entry in page["entries"]]
+        assert seqs == list(range(1, events + 1)), "the parts that it names are the whole, in order"
         page = running.call("memory_export", session_id=SESSION, grains=["event"], since_seq=10, max_seq=20)
         assert [entry["seq"] for entry in page["entries"]] == list(range(11, 21))
 

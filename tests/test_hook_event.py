@@ -272,10 +272,6 @@ def test_an_unknown_trigger_is_refused_before_anything_is_written(client: Client
     [
         ((), "no trigger was given"),
         (("no such trigger",), "that is not a trigger"),
-        (("stop", "--sauce", "x"), "it does not take --sauce"),
-        (("stop", "--strict=yes"), "it does not take --strict"),
-        (("stop", "again"), "it takes one trigger"),
-        (("stop", "--turn-count", "many"), "--turn-count is not a whole number"),
         (("stop", "--session-id", "../../etc/passwd"), "is not a session id"),
         (("command", "--command", ""), "command needs --command"),
         (("transcript-turn", "--role", "user"), "transcript-turn needs --content"),
@@ -294,6 +290,32 @@ def test_a_mistake_is_silent_but_for_the_error_log_and_told_with_strict(
     assert (code, err) == (1, "")
     assert reason in json.loads(out)["error"]["message"]
     assert not list(client.project.rglob("*.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("odd", "reason"),
+    [
+        (("--sauce", "x"), "it does not take --sauce"),
+        (("--sauce=x",), "it does not take --sauce"),
+        (("--strict=yes",), "it does not take --strict"),
+        (("again",), "it takes one trigger"),
+        (("--turn-count", "many"), "--turn-count is not a whole number"),
+        (("--exit-code", "0x1"), "--exit-code is not a whole number"),
+    ],
+)
+@pytest.mark.parametrize("is_first", [False, True])
+def test_an_odd_flag_costs_nothing_but_itself_and_stands_in_the_error_log(
+    client: Client, odd: tuple[str, ...], reason: str, is_first: bool
+) -> None:
+    rest = ("command", "--command", "make", "--duration-ms", "5")
+    client.silently(*((*odd, *rest) if is_first else (*rest, *odd)))
+    said = {"trigger": "command", "source": "unknown", "command": "make", "duration_ms": 5}
+    assert client.last_payload() == said
+    (line,) = client.errors()
+    assert line.endswith(f"{reason}; the rest was recorded")
+    code, out, err = client.hook(*rest, *odd, "--strict")
+    assert (code, out) == (1, "") and reason in err, "a person is told, and nothing is recorded"
+    assert len(list(client.eventloom.glob("*.jsonl"))) == 1
 
 
 def test_an_option_without_a_value_counts_as_not_given(client: Client) -> None:

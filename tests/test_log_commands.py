@@ -65,6 +65,7 @@ def test_a_payload_comes_from_standard_input_too(tmp_path: Path) -> None:
     ("arguments", "code", "said"),
     [
         (("note.taken", "--payload", "{"), 2, "is not JSON"),
+        (("note.taken", "--payload", '{"a":' * 5_000 + "1" + "}" * 5_000), 2, "nested more than 64 deep"),
         (("note.taken", "--payload", "[]"), 2, "Send a JSON object"),
         (("note.taken", "--payload", '{"n": NaN}'), 2, "not a finite number"),
         (("note", "--payload", "{}"), 2, "dotted lower-case words"),

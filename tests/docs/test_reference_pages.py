@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -100,9 +101,31 @@ def test_the_settings_that_only_the_environment_gives_are_named() -> None:
     assert f"Environment only: {', '.join(only)}." in page("configuration.md")
 
 
+def test_the_settings_of_our_packages_are_those_of_their_manifests() -> None:
+    manifests = [json.loads(path.read_bytes()) for path in sorted(TREE.glob("plugins/*/src/*/zaxy-plugin.json"))]
+    assert table(page("configuration.md"), "setting") == [
+        (
+            f"`{one['env']}`",
+            f"zaxy-{manifest['name']}",
+            one.get("type", "string"),
+            written(one.get("default")) or "-",
+            one["meaning"],
+        )
+        for manifest in manifests
+        for one in manifest.get("settings", [])
+    ]
+
+
+def test_every_variable_that_the_code_reads_is_on_the_page_about_configuration() -> None:
+    sources = [path.read_text() for path in (*TREE.glob("zaxy-core/src/**/*.py"), *TREE.glob("plugins/*/src/**/*.py"))]
+    read = {name for text in sources for name in re.findall(r"""environ(?:\.get\(|\[)"([A-Z_]+)\"""", text)}
+    assert len(read) > 15
+    assert sorted(name for name in read if f"`{name}`" not in page("configuration.md")) == []
+
+
 def written(default: object) -> str:
     """A default as `zaxy config list` would print it."""
-    if default in (None, ()):
+    if default in (None, (), []):
         return "-"
     return str(default).lower() if isinstance(default, bool) else str(default)
 

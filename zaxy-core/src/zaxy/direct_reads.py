@@ -11,7 +11,7 @@ from zaxy.api.models import AsOf, EntityRef, Event
 from zaxy.assemble.use_marks import UseMarks
 from zaxy.errors import InvalidRequest, NotFound, Unavailable, ZaxyError
 from zaxy.eventloom.citation import parse_citation
-from zaxy.eventloom.event_log import EventLog, ref_target
+from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.grammar import Malformed
 from zaxy.eventloom.store import event_of_record
 from zaxy.extract.housekeeping import is_housekeeping
@@ -216,7 +216,7 @@ class DirectReads:
 
     def refs(self, session: str = "") -> dict[str, str]:
         """All refs of a session, each with the citation that it names."""
-        return {name: str(ref_target(event)) for name, event in sorted(self._log.refs(session or self.session).items())}
+        return {name: str(target) for name, target in self._log.ref_targets(session or self.session).items()}
 
     def set_ref(self, name: str, citation: str = "", *, session: str = "") -> Event:
         """Let a ref name an event: the cited one, or the last of a session. Returns the event that records it."""

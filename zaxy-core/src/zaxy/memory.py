@@ -11,7 +11,7 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from threading import Event as Signal, Lock
-from typing import TYPE_CHECKING, BinaryIO, Literal, Unpack, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Unpack, cast
 
 from zaxy.api.models import AsOf
 from zaxy.assemble.use_marks import UseMarks
@@ -20,19 +20,19 @@ from zaxy.errors import InvalidRequest, NotFound, ZaxyError
 from zaxy.eventloom.admission import OWN_ACTOR
 from zaxy.eventloom.drafts import admit_draft, own_draft
 from zaxy.eventloom.request_keys import coming_key, next_key
-from zaxy.extract.housekeeping import without_housekeeping
 from zaxy.follow.loop import FOREVER
 from zaxy.plugins.secret_rows import redact_rows_of_plugins
 from zaxy.retrieve.recall import Recall
 from zaxy.retrieve.retriever import Question
 from zaxy.security.private_text import is_all_private, without_private
 from zaxy.security.session_ids import check_session_id
+from zaxy.settings import Settings
 from zaxy.workspace import find_workspace, workspace_at
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from zaxy.api.models import Draft, Event, ForeignEvent, ImportReceipt, JsonObject
+    from zaxy.api.models import Draft, Event, ForeignEvent, ImportReceipt, JsonObject, Report
     from zaxy.api.points import ExportSink
     from zaxy.assemble.checkout import Checkout
     from zaxy.assemble.purpose import Purpose
@@ -309,7 +309,11 @@ class Memory(DirectReads):
         report = self._log.verify(subagent_session)
         payload = {"parent_session_id": parent_session, "subagent_session_id": subagent_session, "summary": summary}
         payload |= {"outcome": outcome} if outcome else {}
-        cleaned = self.append("subagent.cleaned", payload, actor=actor, session=subagent_session)
+        integrity, cleaned = _integrity(report, self._log.state(subagent_session)), None
+        if integrity["status"] == "ok":
+            cleaned = self.append("subagent.cleaned", payload, actor=actor, session=subagent_session).citation
+        else:  # nothing can be written there, and the parent must hear of it all the same
+            payload["integrity"] = integrity["status"]
         completed = self.append("subagent.completed", payload, actor=actor, session=parent_session)
         return SubagentCleanup(
             parent_session=parent_session,
@@ -317,8 +321,8 @@ class Memory(DirectReads):
             summary=summary,
             outcome=outcome or None,
             events=report.events,
-            integrity={"status": "ok" if report.ok else "damaged", "head": report.head, "erased": report.erased},
-            cleaned=cleaned.citation,
+            integrity=integrity,
+            cleaned=cleaned,
             completed=completed.citation,
         )
 
@@ -504,44 +508,47 @@ class Memory(DirectReads):
         )
         return Context.of(reply)
 
-    def capabilities(self, session: str = "", *, current_task: str = "") -> Capabilities:
-        """What a model should know of this memory, which tool to call when, and what is captured."""
+    def capabilities(self, session: str = "", *, current_task: str = "", profile: str = "") -> Capabilities:
+        """What a model should know of this memory, which tool to call when, and what is captured.
+
+        `profile`: whose tools are listed; where none is named, that of the workspace's servers.
+        """
         from zaxy.assemble import bootstrap as starting
         from zaxy.assemble.replies import Capabilities
         from zaxy.assemble.token_budget import tokens_of
+        from zaxy.observe.capture_paths import capture_status
 
         session = session or self.session
         state, end = self._log.state(session), self._log.end(session)
         latest = self._latest(session)
         eventloom = {"status": state if end else "empty", "events": end}
         eventloom |= {"head": latest[-1].citation} if latest else {}
-        recent = without_housekeeping(latest, self.recall.families.housekeeping)
+        profile = profile or Settings(stored=self.workspace.stored_settings()).tool_profile
         with self._log.view(session) as log:
             doubts = [*self.recall.foreign(log), *self.recall.doubts(session, [])]
         found = starting.capabilities(
             session,
             current_task,
             eventloom=eventloom,
-            recent=recent,
+            tools=starting.tools_listed(profile, starting.tools_of_packages(self.recall.host)),
+            capture=capture_status(self.workspace, latest),
             warnings=doubts,
-            of_packages=starting.tools_of_packages(self.recall.host),
         )
         return Capabilities.of({**found, "tokens_used": tokens_of(found), "truncated": False})
 
-    def bootstrap(self, session: str = "", *, current_task: str = "") -> Bootstrap:
-        """The packet for a session's start: capabilities, the first call, what to trust."""
+    def bootstrap(self, session: str = "", *, current_task: str = "", profile: str = "") -> Bootstrap:
+        """The packet for a session's start: capabilities, the first call, what to trust. It begins the session."""
         from zaxy.assemble import bootstrap as starting
         from zaxy.assemble.guidance import pending_reminder
         from zaxy.assemble.replies import Bootstrap
         from zaxy.assemble.token_budget import tokens_of
 
         session = session or self.session
-        manifest = self.capabilities(session, current_task=current_task)
+        manifest = self.capabilities(session, current_task=current_task, profile=profile)
         with self._log.view(session) as log:
             found = starting.bootstrap(manifest.as_dict(), pending_reminder(log, LOOKBACK))
         counted = {"tokens_used": tokens_of(found), "truncated": False}
-        if manifest.eventloom["events"]:
-            self._marks.add("memory.bootstrap.shown", {"tokens": counted["tokens_used"]}, session)
+        self._marks.add("memory.bootstrap.shown", {"tokens": counted["tokens_used"]}, session)
         return Bootstrap.of({**found, "capabilities": manifest, **counted})
 
     def _latest(self, session: str) -> list[Event]:
@@ -695,3 +702,9 @@ class Memory(DirectReads):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _integrity(report: Report, state: str) -> dict[str, Any]:
+    """Whether a log is whole and can be written: `ok`, or else `damaged` or `poisoned`, and where."""
+    found = {"status": state if report.ok else "damaged", "head": report.head, "erased": report.erased}
+    return {**found, "damage": {"seq": report.damage.seq, "reason": report.damage.reason}} if report.damage else found

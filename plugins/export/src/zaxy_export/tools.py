@@ -50,15 +50,28 @@ MEMORY_EXPORT = Tool(
 
 
 class BoundedReply(BytesIO):
-    """Holds a bundle as long as it is small enough for a reply."""
+    """Holds a bundle as long as it is small enough for a reply. `parts`: which parts of it to ask for instead."""
+
+    def __init__(self, parts: str) -> None:
+        super().__init__()
+        self._parts = parts
 
     def write(self, data: Any) -> int:
         if self.tell() + len(data) > MAX_REPLY:
             raise TooLarge(
                 f"the bundle has more than {MAX_REPLY:,} bytes",
-                "Narrow the selector, page with since_seq and limit, or write a file: zaxy export --out FILE.",
+                f"Narrow the selector, {self._parts}or write a file: zaxy export --out FILE.",
             )
         return super().write(data)
+
+
+def _parts(selector: Selector, head: int) -> str:
+    """Two calls that together give what one was to give; `limit` would keep the most recent events alone."""
+    first, last = selector.since_seq or 0, min(selector.max_seq or head, head)
+    middle = (first + last) // 2
+    if not first < middle < last:
+        return ""
+    return f"ask for it in parts (since_seq {first} and max_seq {middle}, then since_seq {middle} and max_seq {last}), "
 
 
 class ExportTools:
@@ -79,7 +92,8 @@ class ExportTools:
         selector = Selector.of({name: arguments[name] for name in (*OF_ENTRIES, *OF_EVENTS) if name in arguments})
         given: Any = arguments.get("disclose")
         disclosed = Selector.of(given) if given is not None else None
-        reply, session = BoundedReply(), str(arguments.get("session_id") or "")
+        session = str(arguments.get("session_id") or "")
+        reply = BoundedReply(_parts(selector, memory.head(session)))
 
         def report(done: int, total: int) -> None:
             progress(done / total if total else 1.0, "exporting")

@@ -189,6 +189,7 @@ if TYPE_CHECKING:
         verify_lines as verify_lines,
     )
     from zaxy.eventloom.log import utc_now as utc_now
+    from zaxy.eventloom.reader import after_damage as after_damage
     from zaxy.extract.kinds import (
         KINDS as KINDS,
         kind_of as kind_of,
@@ -290,6 +291,7 @@ _HOMES = {
     "zaxy.eventloom.bulk": "canonical_json canonical_object",
     "zaxy.eventloom.canonical": "MAX_DEPTH MAX_INTEGER NotCanonical",
     "zaxy.eventloom.citation": "Citation parse_citation short_citation",
+    "zaxy.eventloom.reader": "after_damage",
     "zaxy.eventloom.lines": "erase_payload plan_append prove_line verify_lines",
     "zaxy.eventloom.log": "utc_now",
     "zaxy.extract.kinds": "KINDS kind_of payload_of_kind",

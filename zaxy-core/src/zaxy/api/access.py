@@ -234,12 +234,12 @@ class MemoryAccess(Protocol):
         """Where the work stands, what happened last, and what memory has on a question, ready for a prompt."""
         ...
 
-    def capabilities(self, session: str = "", *, current_task: str = "") -> Capabilities:
-        """What a model should know of this memory."""
+    def capabilities(self, session: str = "", *, current_task: str = "", profile: str = "") -> Capabilities:
+        """What a model should know of this memory. `profile`: whose tools are listed, if not the workspace's own."""
         ...
 
-    def bootstrap(self, session: str = "", *, current_task: str = "") -> Bootstrap:
-        """The packet for a session's start."""
+    def bootstrap(self, session: str = "", *, current_task: str = "", profile: str = "") -> Bootstrap:
+        """The packet for a session's start, which begins with it."""
         ...
 
     # Reading without a question

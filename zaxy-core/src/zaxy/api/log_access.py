@@ -83,6 +83,10 @@ class LogAccess(Protocol):
         """Prove a session's log: every byte, digest, hash and link; and that it holds the event cited by `since`."""
         ...
 
+    def difference(self, session: str = "") -> str:
+        """Why it is not the log that was last read here, such as an older copy of it; empty where it is."""
+        ...
+
     def repair(self, session: str = "") -> tuple[Report, int]:
         """Verify, and let an intact session be written again; with how many bytes of an interrupted write were cut."""
         ...

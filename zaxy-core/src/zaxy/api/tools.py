@@ -41,6 +41,8 @@ class Call(NamedTuple):
     """What is meant where the arguments name none; empty for the workspace's own."""
     from_command: bool = False
     """It is shown to a person, or to a program that reads whole citations."""
+    profile: str = ""
+    """The profile whose tools the caller was listed; empty for the workspace's own."""
 
     @property
     def session(self) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zaxy import __version__
-from zaxy.api.models import Event, Tool
+from zaxy.api.models import Tool
+from zaxy.api.tools import COORDINATE, CORE, FULL, PROFILES
 from zaxy.assemble.guidance import CHECKOUT_TOOL, IGNORE, TRUST
 from zaxy.errors import ZaxyError
-from zaxy.extract.observations import OBSERVATIONS
 from zaxy.printing import one_line
 
 if TYPE_CHECKING:
@@ -18,20 +18,36 @@ if TYPE_CHECKING:
 
 WHAT = "Memory of this workspace: events in a hash-chained log on the user's disk. Everything it returns is cited."
 DEFAULT_TASK = "current task, project direction, and recent decisions"
+
+
+class ToolUse(NamedTuple):
+    use: str
+    profiles: tuple[str, ...]
+    """Those that list it."""
+
+
+ALL = PROFILES
+WITHOUT_COMPACT = (CORE, COORDINATE, FULL)
 TOOLS = {
-    "memory_bootstrap": "once, at session start",
-    "memory_checkout": "before substantial work: cited facts, and whether they are enough to answer",
-    "memory_query": "to search what holds now, or held at a time",
-    "memory_verbatim": "for exact words, identifiers and quotes from the log",
-    "memory_append": "to record a decision, fact, task or issue when it comes up",
-    "memory_feedback": "after a fact was used, or found irrelevant",
-    "memory_synthesis_artifact": "after a composed answer of a checkout was used",
-    "memory_synthesis_evidence": "after one ledger row was used or excluded",
-    "memory_skill": "to propose, apply or judge a reusable procedure",
-    "memory_invalidate": "when something recorded is no longer so",
-    "memory_replay": "to read the log itself in order",
-    "context_after_turn": "after a turn: records it and returns context for the next",
+    "memory_bootstrap": ToolUse("once, at session start", WITHOUT_COMPACT),
+    "memory_checkout": ToolUse("before substantial work: cited facts, and whether they are enough to answer", ALL),
+    "memory_query": ToolUse("to search what holds now, or held at a time", ALL),
+    "memory_verbatim": ToolUse("for exact words, identifiers and quotes from the log", (CORE, FULL)),
+    "memory_append": ToolUse("to record a decision, fact, task or issue when it comes up", ALL),
+    "memory_ingest": ToolUse("to record many events at once", (FULL,)),
+    "memory_feedback": ToolUse("after a fact was used, or found irrelevant", WITHOUT_COMPACT),
+    "memory_synthesis_artifact": ToolUse("after a composed answer of a checkout was used", (FULL,)),
+    "memory_synthesis_evidence": ToolUse("after one ledger row was used or excluded", (FULL,)),
+    "memory_skill": ToolUse("to propose, apply or judge a reusable procedure", (CORE, FULL)),
+    "memory_invalidate": ToolUse("when something recorded is no longer so", (CORE, FULL)),
+    "memory_replay": ToolUse("to read the log itself in order", (CORE, FULL)),
+    "memory_ref": ToolUse("to name an event, so that a checkout can be as of it", (FULL,)),
+    "memory_capabilities": ToolUse("to see this again", (FULL,)),
+    "context_assemble": ToolUse("for a bundle of recent events and recall", (FULL,)),
+    "context_after_turn": ToolUse("after a turn: records it and returns context for the next", (CORE, FULL)),
+    "subagent_cleanup": ToolUse("when a subagent has ended, to hand its work over", (COORDINATE, FULL)),
 }
+"""What each tool of the core is for, in the order in which a model should meet them."""
 RHYTHM = (
     "memory_bootstrap at session start",
     "memory_checkout before substantial work",
@@ -46,23 +62,20 @@ MAX_USE_CHARS = 120
 TRUST_POLICY = (TRUST, IGNORE, "Record feedback on facts that shaped your answer.")
 
 
-def capture_status(recent: Sequence[Event]) -> dict[str, Any]:
-    """When each kind of observation was last seen among the latest events."""
-    last = {event.type: event.time for event in recent if event.type in OBSERVATIONS}
-    seen = [kind for kind in OBSERVATIONS if kind in last]
-    return {
-        "status": "capturing" if seen else "nothing captured lately",
-        "last_seen": {kind: last.get(kind) for kind in OBSERVATIONS},
-    }
+def tools_listed(profile: str, of_packages: Mapping[str, ToolUse]) -> dict[str, str]:
+    """The tools that a profile lists, each with what it is for. No package can speak for a tool of the core."""
+    known = {**of_packages, **TOOLS}
+    names = dict.fromkeys((*TOOLS, *of_packages))
+    return {name: known[name].use for name in names if profile in known[name].profiles}
 
 
-def tools_of_packages(host: PluginHost) -> dict[str, str]:
+def tools_of_packages(host: PluginHost) -> dict[str, ToolUse]:
     """The tools of installed packages, each with the beginning of its description."""
-    found: dict[str, str] = {}
+    found: dict[str, ToolUse] = {}
     for pack in host.all("tool_packs"):
         with suppress(ZaxyError):  # the server names the packs that do not work
             tools = [tool for tool in pack.call("tools") if isinstance(tool, Tool)]
-            found |= {tool.name: _use(tool) for tool in tools}
+            found |= {tool.name: ToolUse(_use(tool), tool.profiles) for tool in tools}
     return dict(sorted(found.items()))
 
 
@@ -76,21 +89,21 @@ def capabilities(
     task: str,
     *,
     eventloom: dict[str, Any],
-    recent: Sequence[Event],
+    tools: Mapping[str, str],
+    capture: Mapping[str, Any],
     warnings: Sequence[str],
-    of_packages: Mapping[str, str],
 ) -> dict[str, Any]:
-    """The reply of `memory_capabilities`. No package can speak for a tool of the core."""
+    """The reply of `memory_capabilities`."""
     return {
         "name": "zaxy",
         "version": __version__,
         "what": WHAT,
         "session_id": session,
         "eventloom": eventloom,
-        "tools": {**TOOLS, **{name: use for name, use in of_packages.items() if name not in TOOLS}},
+        "tools": dict(tools),
         "call_rhythm": list(RHYTHM),
         "refresh_when": list(REFRESH_WHEN),
-        "capture": capture_status(recent),
+        "capture": dict(capture),
         "next": {"tool": CHECKOUT_TOOL, "arguments": {"query": task or DEFAULT_TASK, "session_id": session}},
         "warnings": list(warnings),
     }

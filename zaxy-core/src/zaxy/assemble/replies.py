@@ -135,10 +135,10 @@ class SubagentCleanup(TypedReply):
     events: int
     """How many the subagent had written."""
     integrity: JsonValues
-    """Whether its log is intact: `status`, `head` and `erased`."""
-    cleaned: str
+    """Whether its log is intact: `status`, `head` and `erased`, and where it is `damaged` also `damage`."""
+    cleaned: str | None = None
     completed: str
-    """The citations of the two events that record it."""
+    """The citations of the two events that record it. In a log that is damaged nothing is recorded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,12 @@ class HookStatus(NamedTuple):
     """Empty where recording is not paused."""
 
     @property
+    def is_new(self) -> bool:
+        """Whether it is set up as it should be, and no agent has worked here yet: then nothing is missing."""
+        nobody = not self.coverage.observed and self.coverage.latest_hook is None and not self.coverage.own_calls
+        return nobody and not self.warnings
+
+    @property
     def warnings(self) -> list[dict[str, str]]:
         """What keeps observations from arriving, each with what to do about it."""
         found = [

@@ -7,6 +7,7 @@ import sys
 
 from zaxy.api import (
     JSON,
+    MAX_DEPTH,
     PLACE,
     SESSION_ID,
     Argument,
@@ -86,7 +87,11 @@ def _doubt(event_type: str) -> str:
 def _json_object(text: str) -> Any:
     try:
         return json.loads(given_text(text))
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise InvalidRequest(
+            f"the payload is nested more than {MAX_DEPTH} deep", "Nest it less, or send it as a text."
+        ) from None
+    except ValueError as error:
         raise InvalidRequest(
             f"the payload is not JSON: {error}", 'Pass an object, such as \'{"text": "..."}\'.'
         ) from None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from zaxy.commands.options import CommandLine, Option, help_rows, parameters, say_help
 from zaxy.errors import InvalidRequest, ZaxyError
 from zaxy.observe.hook_command import HookCall
-from zaxy.observe.hook_events import TRIGGERS
+from zaxy.observe.hook_events import TRIGGERS, is_trigger
 from zaxy.printing import say
 
 TYPE_CHECKING = False
@@ -69,11 +69,17 @@ def run(arguments: Sequence[str]) -> int:
         say_help(HELP)
         return 0
     strict, as_json = "--strict" in line.values, "--json" in line.values
-    triggers = [word for word in line.others if not word.startswith("-")]
-    call = HookCall("".join(triggers[:1]), _fields(line.values), "--stdin-json" in line.values, strict)
+    words = [word for word in line.others if not word.startswith("-")]
+    # The value of an option that is not known stands among the words, and may come first.
+    trigger = next((word for word in words if is_trigger(word)), "".join(words[:1]))
+    mistakes = _mistakes(line, words)
+    call = HookCall(trigger, _fields(line.values), "--stdin-json" in line.values, strict)
     try:
-        _refuse_mistakes(line, triggers)
+        if mistakes and strict:
+            raise mistakes[0]
         recorded = call.record()
+        for mistake in mistakes:
+            call.failed(InvalidRequest(f"{mistake.message}; the rest was recorded", mistake.remediation))
     except BaseException as error:  # an interrupt too: a client must never see one of ours
         problem = call.failed(error)
         if strict:
@@ -97,28 +103,31 @@ def _fields(values: dict[str, str]) -> dict[str, object]:
     return {
         FIELDS.get(option.name, option.name[2:].replace("-", "_")): _number(value) if option.value == "N" else value
         for option, value in given
-        if value
+        if value and not (option.value == "N" and _number(value) is None)
     }
 
 
-def _number(value: str) -> int | str:
+def _number(value: str) -> int | None:
     try:
         return int(value)
     except ValueError:
-        return value
+        return None
 
 
-def _refuse_mistakes(line: CommandLine, triggers: Sequence[str]) -> None:
+def _mistakes(line: CommandLine, words: Sequence[str]) -> list[ZaxyError]:
+    """What was typed and means nothing. A client's hook is no reason to lose what it reports beside it."""
+    found: list[ZaxyError] = []
     for word in line.others:
         if word.startswith("-"):
             name = word.partition("=")[0]
-            raise InvalidRequest(f"it does not take {name:.40}", "'zaxy hook-event --help' lists the options.")
-    if len(triggers) > 1:
-        raise InvalidRequest("it takes one trigger", "Put quotes around values that have spaces.")
+            found.append(InvalidRequest(f"it does not take {name:.40}", "'zaxy hook-event --help' lists the options."))
+    if len(words) > 1 and not found:  # else they are the values of what is not known
+        found.append(InvalidRequest("it takes one trigger", "Put quotes around values that have spaces."))
     for option in OPTIONS:
         value = line.values.get(option.name)
-        if option.value == "N" and value and isinstance(_number(value), str):
-            raise InvalidRequest(f"{option.name} is not a whole number", "Give digits only.")
+        if option.value == "N" and value and _number(value) is None:
+            found.append(InvalidRequest(f"{option.name} is not a whole number", "Give digits only."))
+    return found
 
 
 def _print_problem(problem: ZaxyError, as_json: bool) -> None:

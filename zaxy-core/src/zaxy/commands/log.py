@@ -22,6 +22,7 @@ from zaxy.api import (
     TyperCommand,
     WorkspaceFolder,
     ZaxyError,
+    after_damage,
     current_call,
     parse_citation,
     say,
@@ -120,10 +121,13 @@ def verify(
     progress = current_call().progress
     reports = [log.verify(name, since=since or "", progress=progress(name)) for name in names]
     if as_json:
-        say(json.dumps({"ok": all(r.ok for r in reports), "sessions": [_report(r) for r in reports]}, indent=2))
+        proven = [{**_report(report), "state": log.state(report.session)} for report in reports]
+        say(json.dumps({"ok": all(report.ok for report in reports), "sessions": proven}, indent=2))
     else:
         for report in reports:
             say(_verdict(report))
+            for advice in _advice(report, log):
+                say(advice, err=True)
     raise typer.Exit(0 if all(report.ok for report in reports) else 1)
 
 
@@ -145,7 +149,10 @@ def repair(
         say(f"{log.session} can be written again{kept}")
     else:
         say(_verdict(report))
-        say("Damage in the middle is never cut. Restore the file from a copy, or go on in another session.", err=True)
+        say(f"Damage in the middle is never cut. {after_damage(log.session)}", err=True)
+    if report.ok and not as_json:
+        for advice in _advice(report, log):
+            say(advice, err=True)
     raise typer.Exit(0 if report.ok else 1)
 
 
@@ -249,6 +256,20 @@ def _report(report: Report) -> dict[str, Any]:
         "damage": damage._asdict() if damage else None,
         "malformed": [event._asdict() for event in report.malformed],
     }
+
+
+def _advice(report: Report, log: LogAccess) -> list[str]:
+    """What is to be done: about damage, about what it has left behind, and where another log was seen here last."""
+    session = report.session
+    if report.damage is not None:
+        return [after_damage(session)]
+    if (state := log.state(session)) != "ok":
+        marked = f"{session} is whole, but marked as {state} and so not written to"
+        return [f"{marked}: 'zaxy repair {session}' lets it be written again."]
+    if difference := log.difference(session):
+        accepts = f"'zaxy followers rebuild --session-id {session}' accepts it as it is."
+        return [f"{session} is not the log that was last read here: {difference}. {accepts}"]
+    return []
 
 
 def _verdict(report: Report) -> str:

@@ -12,7 +12,7 @@ from zaxy.api.models import Event, Report
 from zaxy.commands.event_names import cited_event
 from zaxy.errors import NotFound
 from zaxy.eventloom.citation import Citation
-from zaxy.eventloom.event_log import EventLog, ref_target
+from zaxy.eventloom.event_log import EventLog
 from zaxy.eventloom.grammar import Malformed
 from zaxy.eventloom.opening import files_log
 from zaxy.eventloom.store import event_of_record
@@ -21,6 +21,7 @@ from zaxy.extract.housekeeping import is_housekeeping
 if TYPE_CHECKING:
     from zaxy.plugins.families import Families
     from zaxy.settings import Stored
+    from zaxy.workspace import Workspace
 
 LOOKED_THROUGH = 10_000
 """How many events `newest` looks through for those that are wanted."""
@@ -36,10 +37,19 @@ def log_in_file(path: str, settings: Callable[[], Stored]) -> LogOfCommand:
 
 
 class LogOfCommand:
-    """`settings`: which packages count, whose words rows are in. `meant`: the session where none is named."""
+    """`settings`: which packages count, whose words rows are in. `meant`: the session where none is named.
+    `workspace`: whose log it is; None for a file."""
 
-    def __init__(self, log: EventLog, settings: Callable[[], Stored], meant: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        log: EventLog,
+        settings: Callable[[], Stored],
+        meant: Callable[[], str],
+        *,
+        workspace: Workspace | None = None,
+    ) -> None:
         self._log = log
+        self._workspace = workspace
         self._settings = settings
         self._meant = meant
 
@@ -128,11 +138,19 @@ class LogOfCommand:
     ) -> Report:
         return self._log.verify(session or self.session, progress, self._cited(since, session) if since else None)
 
+    def difference(self, session: str = "") -> str:
+        if self._workspace is None or not self._workspace.is_own:
+            return ""
+        from zaxy.eventloom.seen_heads import SeenHeads
+
+        with self._log.view(session or self.session) as view:
+            return SeenHeads(self._workspace).doubt(view)
+
     def repair(self, session: str = "") -> tuple[Report, int]:
         return self._log.repair(session or self.session)
 
     def refs(self, session: str = "") -> dict[str, str]:
-        return {name: str(ref_target(event)) for name, event in sorted(self._log.refs(session or self.session).items())}
+        return {name: str(target) for name, target in self._log.ref_targets(session or self.session).items()}
 
     def set_ref(self, name: str, event: str | None = None, *, session: str = "") -> Event:
         if event is None:

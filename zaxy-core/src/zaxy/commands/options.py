@@ -55,7 +55,9 @@ def purpose_of(text: str) -> Any:
 
     try:
         return json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise InvalidRequest("the purpose is nested too deep", "Nest it less: a purpose has plain fields.") from None
+    except ValueError as error:
         raise InvalidRequest(
             f"the purpose is not JSON: {error}", 'Pass a preset, or an object: \'{"task": "..."}\'.'
         ) from None

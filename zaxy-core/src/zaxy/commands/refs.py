@@ -24,15 +24,9 @@ from zaxy.api import (
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 Name = Annotated[str, typer.Argument(help="HEAD, or a name such as main, for refs/heads/main.")]
 
-HEAD = "HEAD"
-
 
 class RefsCommands(TyperCommand):
     app = app
-
-
-def _whole(name: str) -> str:
-    return name if name == HEAD or name.startswith("refs/") else f"refs/heads/{name}"
 
 
 @app.command("list")
@@ -61,13 +55,11 @@ def update(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
-    name = _whole(name)
     record = current_call().open_log(workspace, eventloom_path, session_id=session_id).set_ref(name, event)
     said: Any = record.payload
     cited = Citation(record.session, said["target_seq"], said["target_hash"])
-    say(
-        json.dumps({"name": name, "target": str(cited), **event_reply(record)}) if as_json else f"{name}  {cited.short}"
-    )
+    reply = {"name": said["name"], "target": str(cited), **event_reply(record)}
+    say(json.dumps(reply) if as_json else f"{said['name']}  {cited.short}")
 
 
 @app.command("resolve")
@@ -80,5 +72,5 @@ def resolve(
     as_json: AsJson = False,
 ) -> None:
     log = current_call().open_log(workspace, eventloom_path, session_id=session_id)
-    record = log.record(log.resolve_ref(_whole(name)).citation)
+    record = log.record(log.resolve_ref(name).citation)
     say(json.dumps(record, ensure_ascii=False) if as_json else log.row(record))

@@ -69,6 +69,7 @@ TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("context_assemble", {"query": "importer files", "max_tokens": WHOLE}),
     ("memory_feedback", {"entity_name": "importer-format", "entity_type": "decision", "feedback": "used"}),
     ("memory_capabilities", {"current_task": "the importer"}),
+    ("memory_ref", {"name": "refs/heads/main"}),
     ("memory_replay", {"limit": 2}),
     ("memory_replay", {"max_tokens": 1}),
     ("memory_replay", {"from_seq": 1_000}),

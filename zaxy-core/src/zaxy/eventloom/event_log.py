@@ -14,7 +14,7 @@ from zaxy.eventloom.erase import ERASED, erasure_payload, refuse_erasing
 from zaxy.eventloom.places import chained_record, refused_if_malformed
 from zaxy.eventloom.reader import damage_explained
 from zaxy.eventloom.record import Line, same_content
-from zaxy.eventloom.refs import HEAD, UPDATED, check_ref_name, ref_payload
+from zaxy.eventloom.refs import MAIN, OF_THE_END, UPDATED, check_ref_name, ref_payload, whole_ref_name
 from zaxy.eventloom.store import event_of_record
 from zaxy.eventloom.verify import verify_lines
 from zaxy.eventloom.view import LogView
@@ -177,8 +177,15 @@ class EventLog:
 
     # Refs
 
+    def ref_targets(self, session: str) -> dict[str, Citation]:
+        """All refs, each with the event that it names. refs/heads/main is there from the first event on."""
+        named = {name: ref_target(setting) for name, setting in self.refs(session).items()}
+        head = self.head(session)
+        ends = {MAIN: Citation(session, head.seq, head.hash)} if head else {}
+        return dict(sorted({**ends, **named}.items()))
+
     def refs(self, session: str) -> dict[str, Event]:
-        """All refs, each with the event that set it last."""
+        """The refs that were set, each with the event that set it last."""
         check_access(session)
         with damage_explained(session):
             records = [chained_record(line) for line in self.store.refs(self._existing(session))]
@@ -188,14 +195,15 @@ class EventLog:
 
     def set_ref(self, name: str, target: Event) -> Event:
         """Set a ref to an event of its session. Returns the event that records it."""
-        payload = ref_payload(check_ref_name(name), target.session, target.seq, target.hash)
+        whole = check_ref_name(whole_ref_name(name))
+        payload = ref_payload(whole, target.session, target.seq, target.hash)
         return self.append(target.session, [own_draft(UPDATED, OWN_ACTOR, payload)])[0]
 
     def resolve_ref(self, session: str, name: str) -> Event:
-        """The event that a ref names. HEAD is the last event, unless it was set."""
-        check_ref_name(name)
+        """The event that a ref names. HEAD and refs/heads/main are the last event, unless they were set."""
+        name = check_ref_name(whole_ref_name(name))
         setting = self.refs(session).get(name)
-        if setting is None and name == HEAD:
+        if setting is None and name in OF_THE_END:
             return self.last_event(session)
         if setting is None or setting.payload is None:
             raise NotFound(
@@ -226,6 +234,10 @@ class EventLog:
     def _verified(self, session: str, progress: Callable[[int, int], None] | None, since: Citation | None) -> Report:
         with self.view(session) as view:
             return verify_lines(session, view.lines(), progress=progress, since=since, size=view.end)
+
+    def check_writable(self, session: str) -> None:
+        """Refuse as an append would, and write nothing, as far as the store lets that be known."""
+        check_access(session, WRITER)
 
     @property
     def has_index(self) -> bool:

@@ -9,6 +9,7 @@ from zaxy.api.models import Event, Report
 from zaxy.eventloom.citation import Citation
 from zaxy.eventloom.drafts import AdmittedDraft
 from zaxy.eventloom.event_log import Appended, EventLog
+from zaxy.eventloom.refs import whole_ref_name
 from zaxy.eventloom.store import JsonlStore, event_of
 from zaxy.eventloom.view import LogView
 from zaxy.rights import WRITER, check_access
@@ -48,7 +49,11 @@ class FilesLog(EventLog):
 
     def resolve_ref(self, session: str, name: str) -> Event:
         check_access(session)
-        return event_of(self._loom.resolve_ref(session, name))
+        return event_of(self._loom.resolve_ref(session, whole_ref_name(name)))
+
+    def check_writable(self, session: str) -> None:
+        super().check_writable(session)
+        self._loom.check_writable(session)
 
     def state(self, session: str) -> str:
         return self._loom.state(session)

@@ -17,7 +17,7 @@ from zaxy.errors import ZaxyError
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
 from zaxy.eventloom.plan import Append, WritePlan, key_conflict, repeated_keys
-from zaxy.eventloom.reader import LOCK_TIMEOUT, Reader, checked_tail, explained, refuse_foreign, unusable
+from zaxy.eventloom.reader import LOCK_TIMEOUT, Reader, after_damage, checked_tail, explained, refuse_foreign, unusable
 from zaxy.eventloom.record import make_line, same_content
 from zaxy.eventloom.tail import EMPTY
 
@@ -390,14 +390,24 @@ class SessionLog:
     def marked(self, kind: str) -> bool:
         return self._disk.identity_at(f"{self._beside}.{kind}") is not None
 
+    def check_writable(self) -> None:
+        """Refuse as an append would, and write nothing."""
+        self._refuse_marked()
+        try:
+            if self.exists():
+                with self.lock.exclusive(LOCK_TIMEOUT):
+                    self._disk.close(self._disk.open(self.path))
+        except OSError as error:
+            raise explained(error, self.session, self.folder) from None
+
     def _refuse_marked(self) -> None:
         if self.marked("poisoned"):
             raise unusable(self.session, "a failed write could not be undone", f"Run 'zaxy repair {self.session}'.")
         if self.marked("damaged"):
             raise unusable(
                 self.session,
-                "it is damaged and can only be read",
-                f"'zaxy verify {self.session}' names the place. Restore the file, or go on in another session.",
+                "it is marked as damaged and can only be read",
+                f"'zaxy verify {self.session}' names the place. {after_damage(self.session)}",
             )
 
     @property

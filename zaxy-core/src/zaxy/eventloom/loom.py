@@ -13,7 +13,7 @@ from zaxy.errors import Conflict, NotFound, Unavailable, ZaxyError
 from zaxy.eventloom.disk import DISK, rests_when_files_are_scarce
 from zaxy.eventloom.grammar import Malformed, fault_of
 from zaxy.eventloom.log import SessionLog, utc_now
-from zaxy.eventloom.reader import LOCK_TIMEOUT, TO_UPGRADE, damage_explained, explained, unusable
+from zaxy.eventloom.reader import LOCK_TIMEOUT, TO_UPGRADE, after_damage, damage_explained, explained, unusable
 from zaxy.eventloom.record import Line
 from zaxy.security.paths import own_folder, unusable_folder
 from zaxy.security.session_ids import check_new_session, check_session_id
@@ -267,6 +267,10 @@ class Eventloom:
 
     # Proof, repair, erasure
 
+    def check_writable(self, session: str) -> None:
+        """Refuse as an append would, and write nothing."""
+        self._log(session).check_writable()
+
     def verify(
         self, session: str, progress: Callable[[int, int], None] | None = None, since: Citation | None = None
     ) -> Report:
@@ -370,8 +374,8 @@ class Eventloom:
         return self.append(session, [admit_own(UPDATED, OWN_ACTOR, payload)])[0]
 
     def resolve_ref(self, session: str, name: str) -> Line:
-        """The event that a ref names. HEAD is the last event, unless it was set."""
-        from zaxy.eventloom.refs import HEAD, check_ref_name
+        """The event that a ref names. HEAD and refs/heads/main are the last event, unless they were set."""
+        from zaxy.eventloom.refs import OF_THE_END, check_ref_name
 
         check_ref_name(name)
         setting = self.refs(session).get(name)
@@ -381,7 +385,7 @@ class Eventloom:
             if line is not None and line.hash == payload["target_hash"]:
                 return line
             raise NotFound(f"{name} names an event that is not in {session}", "Run 'zaxy verify'.")
-        if name == HEAD:
+        if name in OF_THE_END:
             return self.last_event(session)
         raise NotFound(f"{session} has no ref {name}", f"'zaxy refs list --session-id {session}' shows those it has.")
 
@@ -456,7 +460,7 @@ class Eventloom:
         self.note_damage(session, seq, reason)
         return Unavailable(
             f"event {seq} of {session} is damaged, at byte {offset}: {reason}",
-            f"The events before it are intact. 'zaxy verify {session}' checks the whole log.",
+            f"The events before it are intact. {after_damage(session)}",
         )
 
     def close(self) -> None:

@@ -213,6 +213,14 @@ def refuse_foreign(disk: Disk, fd: int, session: str) -> None:
         )
 
 
+def after_damage(session: str) -> str:
+    """What is to be done about a damaged log, in the same words wherever it is met."""
+    return (
+        f"Restore {session}.jsonl from a copy, then 'zaxy repair {session}' lets it be written again; "
+        "or go on in another session."
+    )
+
+
 def unusable(session: str, reason: str, fix: str) -> ZaxyError:
     return Unavailable(f"the session {session} cannot be used: {reason}", fix)
 

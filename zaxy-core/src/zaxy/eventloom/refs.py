@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 HEAD = "HEAD"
+MAIN = "refs/heads/main"
+OF_THE_END = (HEAD, MAIN)
+"""Until they are set, they name the last event, and move with it."""
 UPDATED = "memory.ref.updated"
 _NAME = re.compile(r"refs(?:/[A-Za-z0-9][A-Za-z0-9_.-]{0,63}){1,8}")
 _HASH = re.compile("[0-9a-f]{64}")
@@ -21,6 +24,11 @@ def is_ref_name(name: object) -> bool:
     if not isinstance(name, str) or name == HEAD:
         return name == HEAD
     return bool(_NAME.fullmatch(name)) and not any(part.endswith(".") for part in name.split("/"))
+
+
+def whole_ref_name(name: str) -> str:
+    """A short name is that of a head: `main` is refs/heads/main."""
+    return name if name == HEAD or "/" in name or not name else f"refs/heads/{name}"
 
 
 def check_ref_name(name: object) -> str:

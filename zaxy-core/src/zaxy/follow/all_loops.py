@@ -23,6 +23,10 @@ class AllLoops:
     def catch_up(self, session: str, budget: float = FOREVER, progress: Progress | None = None) -> list[FollowerState]:
         return [state for loop in self._loops for state in loop.catch_up(session, budget, progress)]
 
+    def work_on(self, session: str, seconds: float) -> list[FollowerState]:
+        """Each for that long at most."""
+        return [state for loop in self._loops for state in loop.work_on(session, seconds)]
+
     def status(self, session: str) -> list[FollowerState]:
         return [state for loop in self._loops for state in loop.status(session)]
 

@@ -110,8 +110,8 @@ class Loop:
                 states |= {name: state.kept_by(error) for name, state in behind.items()}
         return list(states.values())
 
-    def work_on(self, session: str, seconds: float) -> None:
-        """Follow for that long at most, however much is left: for the thread in the background."""
+    def work_on(self, session: str, seconds: float) -> list[FollowerState]:
+        """Follow for that long at most, however much is left."""
         head = self._store.head(session)
         self._scrub(session, head, seconds)
         states = [self._state(name, session, head) for name in self._followers]
@@ -121,6 +121,7 @@ class Loop:
             states = list(followed.values())
         if all(state.problem or not state.behind for state in states):
             self.pace.done(session)
+        return states
 
     def _only_marks_are_new(self, session: str, log: LogView, states: Iterable[FollowerState]) -> bool:
         """Whether nothing but a little bookkeeping has come since: it adds nothing to any follower.

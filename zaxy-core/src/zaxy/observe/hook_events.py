@@ -78,9 +78,17 @@ def fields_of_type(event_type: str) -> tuple[str, ...]:
     return (*ALWAYS, *COMMON, *fields, "note") if fields else ()
 
 
+def is_trigger(typed: str) -> bool:
+    return _trigger_name(typed) in TRIGGERS
+
+
+def _trigger_name(typed: str) -> str:
+    return typed.strip().lower().replace("_", "-")
+
+
 def known_trigger(typed: str) -> str:
     """The trigger that is meant; `session_start` is `session-start`."""
-    name = typed.strip().lower().replace("_", "-")
+    name = _trigger_name(typed)
     if name in TRIGGERS:
         return name
     if not name:

@@ -16,6 +16,7 @@ from zaxy.observe.subagent_sessions import subagents_among
 
 MAX_SESSIONS = 16
 MAX_EVENTS = 20_000
+OWN_CALL = "tool.call.completed"
 UNREADABLE = "9999"
 """Sorts behind every time."""
 
@@ -46,6 +47,8 @@ class Coverage(NamedTuple):
     """Sessions whose log could not be read to its end."""
     subagents: int = 0
     """How many sessions of subagents there are."""
+    own_calls: int = 0
+    """How many calls of memory's own tools there are, by which its server shows that an agent is at work."""
     expected: tuple[str, ...] = OBSERVATIONS
     """What the clients in use give everybody who works with them."""
 
@@ -108,7 +111,7 @@ def coverage(log: EventLog, sessions: Sequence[str]) -> Coverage:
     """What the last events of some sessions tell. Whole logs are not read: what is far back is not live."""
     observed: dict[str, Seen] = {}
     latest: Seen | None = None
-    looked = 0
+    looked = own_calls = 0
     unreadable: list[str] = []
     for session in sessions:
         for event in _last_events(log, session, MAX_EVENTS // len(sessions), unreadable):
@@ -116,9 +119,10 @@ def coverage(log: EventLog, sessions: Sequence[str]) -> Coverage:
             seen = _seen(event)
             if event.type in OBSERVATIONS and event.actor != OWN_ACTOR:
                 observed[seen.type] = _newer(observed.get(seen.type), seen)
+            own_calls += event.actor == OWN_ACTOR and event.type == OWN_CALL
             if event.actor == ACTOR and (latest is None or seen.time >= latest.time):
                 latest = seen
-    return Coverage(observed, latest, looked, tuple(unreadable))
+    return Coverage(observed, latest, looked, tuple(unreadable), own_calls=own_calls)
 
 
 def age_seconds(time: str, now: datetime) -> float:

@@ -228,6 +228,17 @@ class Recall:
         others = [f"{passed} belongs to another user, and was passed over; --workspace uses it"] if passed else []
         return [*others, *self.extractors.notices, *self.host.notices]
 
+    def failing_lanes(self, session: str) -> dict[str, ZaxyError]:
+        """The lanes of plugins that do not answer a question now, each with its reason."""
+        query = Query("status", session, as_of=AsOf(known_at=self.store.end(session)))
+        found: dict[str, ZaxyError] = {}
+        for lane in self._asked_lanes:
+            try:
+                lane.bound.call("search", query, budget=lane.seconds)
+            except ZaxyError as error:
+                found[lane.bound.name] = error
+        return found
+
     def versions(self, session: str, entity: EntityRef, as_of: AsOf) -> list[EntityRow]:
         """The rows of an entity that hold at a moment."""
         return self.backend.versions(session, entity, as_of)

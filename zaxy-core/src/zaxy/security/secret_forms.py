@@ -93,7 +93,22 @@ _MYSQL = r"\b(?:mysql|mariadb)[\w-]{0,16}"
 _COMMANDS = (
     (("mysql", "mariadb"), _MYSQL, rf"[ \t]-p{_ARGUMENT}"),
     (("sshpass",), r"\bsshpass", rf"[ \t]-p[ \t]{{0,4}}{_ARGUMENT}"),
-    (("login",), r"\b(?:docker|podman|helm|nerdctl|oc|az|skopeo)\b.{1,40}?\blogin", rf"[ \t]-p[ \t]{{1,4}}{_ARGUMENT}"),
+    (
+        ("login",),
+        r"\b(?:docker|podman|helm|nerdctl|oc|az|skopeo|buildah|cf|ibmcloud)\b.{1,40}?\blogin",
+        rf"[ \t]-p[ \t]{{1,4}}{_ARGUMENT}",
+    ),
+    (
+        ("cqlsh", "rabbitmqadmin", "couchbase-cli", "cbq ", "hdbsql", "beeline"),
+        r"\b(?:cqlsh|rabbitmqadmin|couchbase-cli|cbq|hdbsql|beeline)\b",
+        rf"[ \t]-p[ \t]{{1,4}}{_ARGUMENT}",
+    ),
+    (
+        ("mosquitto_", "ipmitool", "tsql "),
+        r"\b(?:mosquitto_(?:pub|sub|rr)|ipmitool|tsql)\b",
+        rf"[ \t]-P[ \t]{{1,4}}{_ARGUMENT}",
+    ),
+    (("plink", "pscp", "psftp"), r"\b(?:plink|pscp|psftp)\b", rf"[ \t]-pw[ \t]{{1,4}}{_ARGUMENT}"),
     (("redis-cli",), r"\bredis-cli", rf"[ \t]-a[ \t]{{0,4}}{_ARGUMENT}"),
     (("sqlcmd", "bcp "), r"\b(?:sqlcmd|bcp)\b", rf"[ \t]-P[ \t]{{0,4}}{_ARGUMENT}"),
     (("ldap",), r"\bldap\w{1,16}", rf"[ \t]-w[ \t]{{1,4}}{_ARGUMENT}"),

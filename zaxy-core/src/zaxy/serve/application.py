@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zaxy.api.models import JsonObject
 from zaxy.api.tools import ADMIN_TOKEN, Call, Progress, ToolFunction, session_named
-from zaxy.errors import Forbidden, InternalError, ZaxyError
+from zaxy.errors import Forbidden, InternalError, NotFound, ZaxyError
 from zaxy.eventloom.request_keys import answering
 from zaxy.observe.recording import why_not_recorded
 from zaxy.owner.handshake import Caller
 from zaxy.printing import say
-from zaxy.rights import ADMIN, READER, WRITER, Permission, acting_with, check_access, permission_of
+from zaxy.rights import ADMIN, READER, WRITER, Permission, acting_with, check_access, permission_of, usable
 from zaxy.serve.catalog import Catalog, command_tools, own_tools
 from zaxy.serve.lifecycle import Ended, Lifecycle, Noted, ToolCall
 from zaxy.serve.limits import CallLimit
@@ -40,6 +40,8 @@ AFTER_THE_FIRST_REPLY = 0.05
 MAX_KEYS = 64
 PRODUCTION = "production"
 TOOL_PACKS = "tool_packs"
+BEGIN_A_SESSION = ("memory_bootstrap", "memory_capabilities")
+"""What an agent calls first, in a session that may be about to begin."""
 READ, GET = "resources/read", "prompts/get"
 """Methods of the protocol that are answered as tools are."""
 _progress: ContextVar[Progress | None] = ContextVar("progress", default=None)
@@ -119,6 +121,8 @@ class Application:
         self._own.listed(self.profile)  # an unknown profile is refused at the start
         self._all: Catalog | None = None
         self._offers: PackOffers | None = None
+        self._known_sessions: set[str] = set()
+        """Some of those that are there: none goes away."""
         self._listing = Lock()
         self._opening = Lock()
         self._memory = memory
@@ -156,12 +160,29 @@ class Application:
         if served.tool.admin and not request.from_command:
             self._admit(served, str(arguments.get(ADMIN_TOKEN, "")) or request.admin_token, request.identity)
         watching, session = request.progress or _unwatched, request.session or permission.session
-        call = Call(self.memory, arguments, watching, session, request.from_command)
+        profile = (request.caller.profile if request.caller else "") or self.profile
+        call = Call(self.memory, arguments, watching, session, request.from_command, profile)
         if request.from_command:
             permission = permission._replace(refusal=None)  # what a person types is recorded during a pause too
         with answering(request.repeatable_as), acting_with(permission):
             _check_sessions(arguments)
+            if served.tool.read_only and served.tool.name not in BEGIN_A_SESSION:
+                self._refuse_missing(arguments, session)
             return dict(served.answer(call))
+
+    def _refuse_missing(self, arguments: Mapping[str, Any], default: str) -> None:
+        """Nothing is read from a session that is not there, as no command does: its name is likely a mistake."""
+        named = session_named(arguments)
+        if not named or named in self._known_sessions or named == (default or default_session(self.workspace)):
+            return
+        known = self.memory.sessions()
+        self._known_sessions.update(known)
+        if named not in known:
+            there = ", ".join(usable(known)[:8]) or "none"
+            raise NotFound(
+                f"there is no session {named} (there are: {there})",
+                "Name one of them, or none; memory_bootstrap and every write begin a new one.",
+            )
 
     def permission_of(self, identity: Identity | None) -> Permission:
         """What an identity may do here; everything where requests are not authenticated, unless recording is paused."""
@@ -266,10 +287,17 @@ class Application:
         permission = self.permission_of(request.identity)
         if not permission.allows(session):
             session = ""
-        call = ToolCall(request.tool[:128], status, keys, summary_of(reply.content), session)
+        call = ToolCall(self._listed_name(request), status, keys, summary_of(reply.content), session)
         caller = request.identity.name if request.identity else ""
         default = request.session or permission.session
         self._lifecycle.note(call._replace(default_session=default, identity=caller))
+
+    def _listed_name(self, request: Request) -> str:
+        """The tool's name as it is listed, in whichever form it was called; of an unknown one, what was called."""
+        try:
+            return self._find(request).tool.name
+        except ZaxyError:
+            return request.tool[:128]
 
     def note_end(self, caller: Caller) -> None:
         """A caller's client has gone."""

@@ -16,6 +16,9 @@ MAX_FRAME = 2 << 20
 HEAD, TAIL = 64 << 10, 4 << 10
 """How much of a frame that is too large is kept: its first bytes and its last ones."""
 CALL = "tools/call"
+MAX_REQUEST_DEPTH = 100
+"""What is nested deeper is refused for that: a payload may have 64 levels, and the parser of messages takes 200."""
+NESTED = InvalidRequest("the request is nested too deep", "Nest it less, or send the inner part as a text.")
 
 _TEXT = rb'"(?:[^"\\]|\\.)*"'
 _MEMBER = re.compile(rb'\s*"(jsonrpc|id|method)"\s*:\s*(' + _TEXT + rb"|-?\d+)\s*,")
@@ -69,8 +72,7 @@ def _explained(data: bytes) -> Unreadable:
     try:
         parsed = json.loads(data)
     except RecursionError:
-        error = InvalidRequest("the request is nested too deep", "Nest it less, or send the inner part as a text.")
-        return _salvaged(error, data[:HEAD], data[-TAIL:])
+        return _salvaged(NESTED, data[:HEAD], data[-TAIL:])
     except ValueError as problem:
         error = InvalidRequest(
             f"the request is not JSON in UTF-8: {_first_words(problem)}", "Send valid JSON in UTF-8."
@@ -78,15 +80,27 @@ def _explained(data: bytes) -> Unreadable:
         return _salvaged(error, data[:HEAD], data[-TAIL:])
     if not isinstance(parsed, dict):
         return Unreadable(InvalidRequest("the request is not a JSON object", "Send one JSON-RPC message a line."))
-    error = InvalidRequest(
-        "the request is no JSON-RPC message, or a text in it has half of a surrogate pair",
-        "Send JSON-RPC 2.0 with valid Unicode.",
-    )
+    if _depth(parsed) > MAX_REQUEST_DEPTH:
+        error = NESTED
+    else:
+        error = InvalidRequest(
+            "the request is no JSON-RPC message, or a text in it has half of a surrogate pair",
+            "Send JSON-RPC 2.0 with valid Unicode.",
+        )
     params = parsed.get("params")
     params = params if isinstance(params, dict) else {}
     return Unreadable(
         error, _as_id(parsed.get("id")), _as_text(parsed.get("method")), _as_text(params.get("name")), _meta(params)
     )
+
+
+def _depth(value: object) -> int:
+    """How deep it is nested, as far as that matters."""
+    level, depth = [value], 0
+    while level and depth <= MAX_REQUEST_DEPTH:
+        below = [item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list)]
+        level, depth = [item for items in below for item in items], depth + 1
+    return depth
 
 
 def _salvaged(error: ZaxyError, head: bytes, tail: bytes) -> Unreadable:

@@ -10,31 +10,40 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
-from itertools import islice
 from pathlib import Path
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from zaxy.api.health import ERROR, OK, WARNING, Finding
 from zaxy.api.models import Report
+from zaxy.errors import InternalError
 from zaxy.eventloom.drafts import own_draft
-from zaxy.eventloom.opening import open_event_log
+from zaxy.eventloom.opening import files_log, open_event_log
+from zaxy.eventloom.reader import after_damage
 from zaxy.observe import hook_events
 from zaxy.observe.recording import read_recording
-from zaxy.owner.client import memory_of, owner_answers
+from zaxy.owner.client import MemoryOfOwner, memory_of, owner_answers
 from zaxy.owner.owner import clear_left_over, has_left_over, is_held, needs_owner, unreachable
 from zaxy.plugins.check import check_plugin
 from zaxy.plugins.host import PluginHost
 from zaxy.plugins.kit import PACKAGE as KIT, part_of_kit
 from zaxy.plugins.roster import chosen_graph, load_roster
+from zaxy.security.paths import unusable_folder
 from zaxy.settings import Settings
 from zaxy.setup.doctor import DoctorCheck, DoctorContext
 from zaxy.setup.doctor_packages import POINT as HEALTH_POINT
 from zaxy.user_state import KEY_FILE, state_folder, why_not_kept
 from zaxy.workspace import default_session
 
+if TYPE_CHECKING:
+    from zaxy.follow.loop import FollowerState
+    from zaxy.memory import Memory
+
 MIN_SPACE, LITTLE_SPACE = 16 << 20, 256 << 20
 MANY_BEHIND = 5000
 """Events that a read may have to follow before it answers: about a second's work."""
+SECONDS_TO_TRY = 5.0
+"""How long all followers of one kind may work on a session to show whether they can."""
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 PYTHON = (3, 11)
 
@@ -114,18 +123,23 @@ def check_modes(context: DoctorContext) -> list[Finding]:
 
 
 def fix_modes(context: DoctorContext) -> None:
-    for path in _open_to_others(context.eventloom):
+    for path in list(_open_to_others(context.eventloom)):
         os.chmod(path, stat.S_IMODE(os.lstat(path).st_mode) & ~OTHERS)
 
 
 def _open_to_others(folder: str) -> Iterator[str]:
-    """The folder and the log's own files, if they have a mode for others; if the folder has one, all that is in it.
+    """The folder and the log's own files, if they have a mode for others; if the folder has one, what lies in folders
+    below it that have one too.
 
     What followers and plugins keep in a folder that only its user can enter need not have such modes itself.
     """
-    places = os.walk(folder) if _has_mode_for_others(folder) else islice(os.walk(folder), 1)
-    paths = [folder, *(os.path.join(place, name) for place, _, files in places for name in files)]
-    yield from filter(_has_mode_for_others, paths)
+    if _has_mode_for_others(folder):
+        yield folder
+    for place, folders, files in os.walk(folder):
+        yield from filter(_has_mode_for_others, [os.path.join(place, name) for name in files])
+        is_open = _has_mode_for_others(place)
+        folders[:] = [name for name in folders if is_open and _has_mode_for_others(os.path.join(place, name))]
+        yield from (os.path.join(place, name) for name in folders)
 
 
 def _has_mode_for_others(path: str) -> bool:
@@ -153,7 +167,7 @@ def check_key(_: DoctorContext) -> list[Finding]:
 def check_log(context: DoctorContext) -> list[Finding]:
     with closing(open_event_log(context.workspace)) as log:
         states = [(log.state(session), log.verify(session)) for session in log.sessions()]
-    wrong = [row for state, report in states if (row := _wrong_log(context, state, report))]
+        wrong = [row for state, report in states if (row := _wrong_log(context, state, report))]
     if wrong:
         return wrong
     if not states:
@@ -167,9 +181,7 @@ def _wrong_log(context: DoctorContext, state: str, report: Report) -> Finding | 
     session = report.session
     if report.damage is not None:
         message = f"{session} is damaged at event {report.damage.seq}: {report.damage.reason}"
-        return Finding(
-            "log_chain", ERROR, message, f"Restore {session}.jsonl from a copy; {context.command('verify')} proves it."
-        )
+        return Finding("log_chain", ERROR, message, after_damage(session))
     if state != "ok":
         message = f"{session} is whole, but marked as {state} and so not written to"
         return Finding("log_chain", ERROR, message, context.command(f"repair {session}"))
@@ -188,21 +200,36 @@ def fix_log(context: DoctorContext) -> None:
 
 
 def check_write_path(context: DoctorContext) -> list[Finding]:
-    """A heartbeat is appended and read back: it proves the write path, and means nothing else."""
+    """An append is tried up to where it would change the log, and for the rest beside it."""
     if not context.has_memory:
         return [Finding("write_path", OK, "not tried: there is no memory yet")]
     if read_recording(context.eventloom).paused_since:
         return [Finding("write_path", OK, "not tried: recording is paused")]
+    session = default_session(context.workspace)
     with closing(open_event_log(context.workspace)) as log:
-        session = default_session(context.workspace)
-        payload = hook_events.payload_of("heartbeat", {"source": "doctor"})
-        draft = own_draft(hook_events.TRIGGERS["heartbeat"].type, hook_events.ACTOR, payload)
-        written = log.append(session, [draft])[0]
-        read = log.get(session, written.seq)
+        if (state := log.state(session)) != "ok":
+            message = f"nothing is appended to {session} while it is marked as {state}"
+            return [Finding("write_path", ERROR, message, "The row log_chain says what to do.")]
+        log.check_writable(session)
+    _write_beside(context, session)
+    return [Finding("write_path", OK, f"{session} can be written; beside it an event was synced and read back")]
+
+
+def _write_beside(context: DoctorContext, session: str) -> None:
+    """The same disk and the same code, in a folder that goes again: the log is as it was."""
+    payload = hook_events.payload_of("heartbeat", {"source": "doctor"})
+    draft = own_draft(hook_events.TRIGGERS["heartbeat"].type, hook_events.ACTOR, payload)
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix=".trial-", dir=context.eventloom) as folder,
+            closing(files_log(folder)) as trial,
+        ):
+            written = trial.append(session, [draft])[0]
+            read = trial.get(session, written.seq)
+    except OSError as error:
+        raise unusable_folder(context.eventloom, error) from None
     if read is None or read.hash != written.hash:
-        message = f"a heartbeat was written to {session} as event {written.seq}, and is not there"
-        return [Finding("write_path", ERROR, message, context.command(f"verify {session}"))]
-    return [Finding("write_path", OK, f"a heartbeat was written to {session} and read back as event {written.seq}")]
+        raise InternalError("an event that was written is not there", "Check the disk that the log is on.")
 
 
 # Followers and plugins
@@ -212,8 +239,11 @@ def check_followers(context: DoctorContext) -> list[Finding]:
     if not context.has_memory:
         return [Finding("followers", OK, "not tried: there is no memory yet")]
     with memory_of(context.workspace) as memory:
-        states = [state for session in memory.sessions() for state in memory.followers_status(session)]
-    rows = []
+        whole = [session for session in memory.sessions() if not memory.doubts(session)]  # of others, the log's row
+        states = [state for session in whole for state in _tried(memory, session)]
+        failing = memory.recall.failing_lanes(memory.session)
+        frozen = {state.session for state in states if state.frozen}  # they say themselves that the log is another one
+        rows = [row for session in whole if session not in frozen for row in _other_log(context, memory, session)]
     for state in states:
         if state.problem:
             rebuild = context.command(f"followers rebuild {state.follower} --session-id {state.session}")
@@ -221,11 +251,36 @@ def check_followers(context: DoctorContext) -> list[Finding]:
         elif state.behind > MANY_BEHIND:
             action = context.command(f"followers digest --session-id {state.session}")
             rows.append(Finding("followers", WARNING, state.warning, action))
+    for lane, error in failing.items():
+        rows.append(Finding("followers", ERROR, f"the lane {lane} fails: {error.message}", error.remediation))
     if rows:
         return rows
     behind = max((state.behind for state in states), default=0)
     late = f"at most {behind} events behind; the next read takes them" if behind else "up to the log"
     return [Finding("followers", OK, late)]
+
+
+def _other_log(context: DoctorContext, memory: Memory, session: str) -> list[Finding]:
+    """Whether a log is whole and all the same not the one that was read here last, such as an older copy."""
+    if not memory.recall.is_own:
+        return []  # the row about trust says it
+    with memory.recall.store.view(session) as log:
+        difference = memory.recall.seen.doubt(log)
+    if not difference:
+        return []
+    message = f"{session} is whole, but not the log that was last read here: {difference}"
+    action = context.command(f"followers rebuild --session-id {session}")
+    return [Finding("log_chain", WARNING, message, f"If that is meant: {action}")]
+
+
+def _tried(memory: Memory, session: str) -> list[FollowerState]:
+    """How far each follower is. What keeps one from going on is known when it has tried."""
+    states = memory.followers_status(session)
+    if not any(state.behind and not state.problem for state in states):
+        return states
+    if isinstance(memory, MemoryOfOwner):
+        return memory.follow(session)
+    return memory.recall.all_loops.work_on(session, SECONDS_TO_TRY)
 
 
 def fix_followers(context: DoctorContext) -> None:

@@ -182,6 +182,9 @@ def check_capture(context: DoctorContext) -> list[Finding]:
         return [Finding(name, WARNING, message, status.watching.resume)]
     readiness = status.coverage.readiness()
     missing = ", ".join(readiness["missing_observation_types"])
+    if status.is_new:
+        said = "it is set up, and what agents do arrives with their next session: nothing has happened yet"
+        return [Finding(name, OK, said)]
     if readiness["status"] == "ready":
         arriving = [words for type_, words in ARRIVING.items() if type_ in readiness["active_observation_types"]]
         message = f"{' and '.join(', '.join(arriving).rsplit(', ', 1))} arrive{_subagents(status.coverage)}"
@@ -211,7 +214,7 @@ def check_hook_errors(context: DoctorContext) -> list[Finding]:
     if not fresh:
         return [Finding("hook_errors", OK, "no hook has failed in the last day")]
     times = "1 time" if len(fresh) == 1 else f"{len(fresh)} times"
-    message = f"hooks failed {times} in the last day, last: {fresh[-1][:200]}"
+    message = f"hooks met what they could not record {times} in the last day, last: {fresh[-1][:200]}"
     return [Finding("hook_errors", WARNING, message, "zaxy hook-event heartbeat --strict")]
 
 

@@ -41,7 +41,7 @@ MAX_TOKENS_PER_CHARACTER = 3
     idempotent=True,
 )
 def capabilities(call: Call) -> Mapping[str, Any]:
-    return call.memory.capabilities(call.session, **call.own).as_dict()
+    return call.memory.capabilities(call.session, **call.own, profile=call.profile).as_dict()
 
 
 @tool(
@@ -52,7 +52,7 @@ def capabilities(call: Call) -> Mapping[str, Any]:
     profiles=(CORE, COORDINATE, FULL),
 )
 def bootstrap(call: Call) -> Mapping[str, Any]:
-    return with_short_citations(call.memory.bootstrap(call.session, **call.own).as_dict())
+    return with_short_citations(call.memory.bootstrap(call.session, **call.own, profile=call.profile).as_dict())
 
 
 @tool(

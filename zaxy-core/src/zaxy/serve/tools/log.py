@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from zaxy.api import (
+    Citation,
     Draft,
     Event,
     Position,
@@ -170,6 +171,18 @@ def _read(call: Call, session: str, start: int, *, first: int, include_housekeep
         return []
 
 
+@tool(
+    "memory_ref",
+    "Let a ref such as refs/heads/main name an event: the cited one, or the last.",
+    takes=schema("name", name=text("HEAD or refs/...", 256), citation=TEXT, session_id=TEXT),
+)
+def set_ref(call: Call) -> Mapping[str, Any]:
+    event = call.memory.set_ref(**call.own, session=call.session)
+    said: Any = event.payload
+    target = Citation(event.session, said["target_seq"], said["target_hash"])
+    return {**appended(event), "name": said["name"], "target": target.short}
+
+
 def event_row(event: Event) -> dict[str, Any]:
     row = {
         "seq": event.seq,
@@ -188,4 +201,4 @@ def _counted(row: dict[str, Any]) -> tuple[dict[str, Any], int]:
     return row, count_tokens(orjson.dumps(row).decode())
 
 
-TOOLS = (append, ingest, invalidate, replay)
+TOOLS = (append, ingest, invalidate, replay, set_ref)
