@@ -43,8 +43,15 @@ def show(name: str, found: Sequence[Outcome]) -> float:
 def _row(name: str, found: Sequence[Outcome]) -> float:
     right = 100 * sum(one.right for one in found) / len(found)
     sure = sum(one.confidence >= SURE for one in found)
-    print(f"{name:12} {len(found):3}  right {right:3.0f} %  sure {sure:3}  sure and wrong {len(sure_and_wrong(found))}")
+    named = f"{name:12} {len(found):3}  right {right:3.0f} %  of those with a candidate {right_of_given(found):3.0f} %"
+    print(f"{named}  sure {sure:3}  sure and wrong {len(sure_and_wrong(found))}")
     return right
+
+
+def right_of_given(found: Sequence[Outcome]) -> float:
+    """Percent that are right of the first candidates that there are."""
+    given = [one for one in found if one.confidence]
+    return 100 * sum(one.right for one in given) / len(given) if given else 100.0
 
 
 def judge(folder: Path, half: str, *, erasing: bool, seed: int) -> list[str]:

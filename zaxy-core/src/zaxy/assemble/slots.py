@@ -45,8 +45,9 @@ def _asks_which(question: str) -> bool:
     return _ASKS_WHICH.match(folded(question)) is not None
 
 
-_MANY = "how many|wie vielen?|cuant[oa]s|combien de|quant[ie]|quant[oa]s|hoeveel"
-_MUCH = "how much|wie viel|wieviel|cuanto|combien|quanto|hoeveel"
+_ELISION = re.compile(r"(?<!\w)d'(?=\w)")
+_MANY = "how many|wie vielen?|cuant[oa]s|combien de?|quant[ie]|quant[oa]s|hoeveel"
+_MUCH = "how much|wie viel|wieviel|cuanto|combien(?! de? )|quanto|hoeveel"
 _SPENT = (
     r"(?:[\w'’-]+ ){0,12}?(?:spend|spent|pay|paid|cost|expenses|ausgegeben|ausgeben|bezahlt|gezahlt|gekostet"
     r"|gast\w{1,5}|pagado|pagamos|pagaron|cuesta\w*|costaron|costo|depens\w+|paye|payes|coute|speso|pagato|costato|gastou|gastamos|pagou)"
@@ -56,15 +57,15 @@ _TIMES = (
     "|meses|anos|horas|minutos|segundos|jours|semaines|mois|ans|annees|heures|secondes|giorni|settimane|mesi|anni|ore)"
 )
 _MEASURES = (
-    r"(?:euros?|dollars?|dolares|money|geld|dinero|km|kilomet\w+|quilomet\w+|chilomet\w+|miles|meters|metres|meter|metros|kg"
+    r"(?:euros?|dollars?|dolares|money|geld|dinero|argent|km|kilomet\w+|quilomet\w+|chilomet\w+|miles|meters|metres|meter|metros|kg"
     r"|kilos?|kilogram\w*|grams?|gramm|gramos|grammes|liters?|litres?|litros|kwh|kcal|calories|kalorien|calorias)"
 )
 _GROWN = "more|less|fewer|longer|faster|higher|lower|cheaper|shorter|larger|smaller|greater|bigger"
 _THAN = (
     r"(?=[^?]{1,80}?\b(?:more|fewer|less|mehr|weniger|mas|menos|plus|moins|piu|meno|mais)\b"
-    r"[^?]{1,80}?\b(?:than|als|que|di|do que)\b)"
+    r"[^?]{1,80}?\b(?:than|als|que|di|do que)\b(?! *[\d$€£]))"
 )
-"""`how many hours more for this than for that`."""
+"""`how many hours more for this than for that`; `more than 3 hours` compares nothing."""
 _ASKS_WHICH = re.compile(
     r"\W*(?:(?:for|with|in|on|at|fur|mit|bei|an|in|con|para|en|a|de|pour|avec|chez) )?"
     r"(?:which|who|whose|welche[nrsm]?|wer|wem|wen|que|quien|cual|quel\w*|qui|quale|chi)\b"
@@ -76,8 +77,8 @@ _BIG_DE = (
     r"|warmst|kaltest|meist|wenigst)e[nmrs]?"
 )
 _BIG_ES = (
-    r"(?:mas|plus|piu|mais) (?:alt|baj|baix|bas|car|cher|barat|larg|long|lung|cort|court|grand|pequen|petit|rapid|lent"
-    r"|pesad|lourd)\w*"
+    r"(?:mas|plus|piu|mais) (?:alt|baj|baix|bas|car|cher|barat|larg|long|lung|cort|court|elev|grand|pequen|petit|rapid"
+    r"|lent|pesad|lourd)\w*"
 )
 OPERATIONS = (
     _composed(
@@ -117,7 +118,7 @@ OPERATIONS = (
         r"on average|average|mean (?:of|per|over|time|cost)|im (?:durch)?schnitt|durchschnittlich\w*"
         rf"|{_WHICH} [^?]{{1,60}} media(?=[ ?])"
         "|im mittel|mittelwert|de media|en promedio|promedio|por termino medio|media d(?:e|el|os|as?)|en moyenne"
-        "|moyenne|in media|em media",
+        "|moyenn?e?s?|in media|em media",
         1,
         SOURCE,
         NUMERIC,
@@ -136,7 +137,7 @@ OPERATIONS = (
         "extreme",
         "value",
         r"(?:the )?(?:most|fewest|least)(?= \w+s\b)|(?:die )?(?:meisten|wenigsten)(?= \w)"
-        r"|(?<!que )(?:mas|menos)(?= \w+s\b)|le (?:plus|moins) de(?= \w)",
+        r"|(?<!que )(?:mas|menos)(?= \w+s\b)|le (?:plus|moins) de?(?= \w)",
         1,
         SOURCE,
         NUMERIC,
@@ -155,7 +156,8 @@ OPERATIONS = (
         "number",
         "in total|altogether|(?:the )?sum of|total (?:of|number|amount|cost|count)|insgesamt|zusammen"
         "|summe|gesamt(?:summe|zahl|betrag)"
-        "|en total|suma de|total de|au total|somme|in totale|somma|no total"
+        "|gesamte?[nrms]?|en total|suma de|total de|au total|somme|(?:montant|cout|prix|nombre|importe|coste) total"
+        "|in totale|somma|no total"
         rf"|(?:{_MANY})(?= {_MEASURES})|(?:{_MUCH})(?= {_SPENT})",
         1,
         SOURCE,
@@ -233,9 +235,14 @@ _STRATEGIES = {
 }
 
 
+def as_asked(question: str) -> str:
+    """The question, folded, with `d'heures` as two words; each character stands where it stood."""
+    return _ELISION.sub("d ", folded(question).replace("’", "'"))
+
+
 def slot_plan(question: str) -> SlotPlan | None:
     """The plan of a composed question; None for a question that one event can answer."""
-    plain = folded(question)
+    plain = as_asked(question)
     composed = next(
         (one for one in OPERATIONS if one.pattern.search(plain) and (one.only_if is None or one.only_if(question))),
         None,

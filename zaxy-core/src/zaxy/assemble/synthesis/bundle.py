@@ -98,6 +98,9 @@ def synthesise(snapshot: Snapshot, plan: SlotPlan, purpose: Purpose, asked_at: s
     asked_at = asked_at or snapshot.moment(AsOf())
     question = read_question(plan, snapshot.asked(plan.query), asked_at)
     found = find_rows(snapshot, question, AsOf(asked_at, snapshot.head))
+    if question.standing is not None and not found.rows and question.by_words:
+        question = question._replace(standing=None, topic=question.by_words)  # they have a type of their own for it
+        found = find_rows(snapshot, question, AsOf(asked_at, snapshot.head))
     entries = ledger(snapshot, question, found, purpose)
     gaps = [*found.missing, *_erased(snapshot), *(["the log came from elsewhere"] if snapshot.foreign else [])]
     outcome = candidates(question, entries, found, gaps)

@@ -8,12 +8,25 @@ from statistics import median
 from typing import NamedTuple
 
 from zaxy.api.synthesis import AnswerCandidate
-from zaxy.assemble.synthesis.ledger import COPY, TALK, LedgerEntry, is_record, is_selected
-from zaxy.assemble.synthesis.lexicon import MONEY, converted, dimension_of
+from zaxy.assemble.synthesis.ledger import (
+    COPY,
+    ONE_OF_SEVERAL,
+    OTHER_UNIT,
+    TALK,
+    TALK_TYPES,
+    LedgerEntry,
+    is_record,
+    is_selected,
+    repeats_a_day,
+)
+from zaxy.assemble.synthesis.lexicon import MONEY, TIME, converted, dimension_of
+from zaxy.assemble.synthesis.periods import Different, average_of_each, distinct_of, of_time
 from zaxy.assemble.synthesis.question import ComposedQuestion
 from zaxy.assemble.synthesis.rows import FoundRows
+from zaxy.assemble.synthesis.senses import WAS_UNDONE, Senses
 from zaxy.assemble.synthesis.values import DAY_RECORDED, NO_VALUE, SEVERAL, TWO_WAYS, fields_of
-from zaxy.assemble.synthesis.words import LEAST_WORDS
+from zaxy.assemble.synthesis.words import FAST, LEAST_WORDS, PEOPLE, SLOW
+from zaxy.retrieve.question import AskedWord
 from zaxy.text.tokens import words
 
 BY_FIELDS, BY_TEXT = 0.9, 0.65
@@ -21,7 +34,8 @@ BY_FIELDS, BY_TEXT = 0.9, 0.65
 tell what was paid from what was only meant to be."""
 DOUBTED, PARTIAL, LEAST = 0.7, 0.5, 0.3
 """The most that an answer reaches with a doubt about some rows, without all rows, and where it is one of several."""
-UNREAD = (NO_VALUE, SEVERAL, TWO_WAYS)
+UNREAD = (NO_VALUE, SEVERAL, TWO_WAYS, ONE_OF_SEVERAL)
+_BY_ACTOR = "who they are is known only by who recorded it"
 MAX_LISTED = 12
 """Things of an order that are named in the answer."""
 
@@ -46,6 +60,8 @@ class Outcome(NamedTuple):
 def candidates(
     question: ComposedQuestion, entries: Sequence[LedgerEntry], found: FoundRows, gaps: Sequence[str]
 ) -> Outcome:
+    if question.narrowed.refused:
+        return Outcome((), (question.narrowed.refused,))
     counted = [entry for entry in entries if entry.counted]
     problems = list(_problems(question, entries, found))
     computed, refused = _computed(question, counted, found.dropped)
@@ -77,7 +93,10 @@ def _sureness(question: ComposedQuestion, entries: Sequence[LedgerEntry]) -> flo
     """By fields that select and value the rows, or by rows that all say the same besides; else by text."""
     if not entries or not all(is_record(question, entry) for entry in entries):
         return BY_TEXT
-    if question.period is not None and any(entry.when.source == DAY_RECORDED for entry in entries):
+    by_time = question.period is not None or question.narrowed.last
+    if by_time and any(entry.when.source == DAY_RECORDED for entry in entries):
+        return DOUBTED
+    if question.period is not None and question.period.is_rough:
         return DOUBTED
     kinds = {entry.found.event.type for entry in entries}
     fields = {entry.value.field for entry in entries}
@@ -103,7 +122,23 @@ def _problems(
     copies = [entry for entry in entries if entry.reason.startswith(COPY)]
     if any(entry.when.source == DAY_RECORDED for entry in copies):
         yield DOUBTED, "what was recorded twice in the same words counts once"
+    if any(repeats_a_day(entry) for entry in copies):
+        yield DOUBTED, "what was recorded twice of one day in the same words counts once"
+    if WAS_UNDONE in reasons:
+        yield DOUBTED, "some of it was undone, and it is not said of what"
+    if unlike := sum(reason.startswith(OTHER_UNIT) for reason in reasons):
+        yield PARTIAL, f"{unlike} of the rows have another unit"
+    if question.without:
+        yield DOUBTED, f"what the question leaves out is known by these words: {_text(question.without)}"
+    if question.operation == "count" and question.named and question.standing is None:
+        of_people = PEOPLE.fullmatch(question.named) is not None
+        yield DOUBTED, _BY_ACTOR if of_people else f"no row says that it is one of these: {question.named}"
+    if question.asks_for_different and not question.counted:
+        yield DOUBTED, "it is not said what makes two of them different"
     needed = [entry for entry in entries if entry.counted]
+    records = [one.found.event for one in needed if one.found.event.type not in TALK_TYPES]
+    for doubt in Senses(question).doubts(records):
+        yield DOUBTED, doubt
     if question.operation in ("average", "median", "sum") and len(needed) == 1:
         yield DOUBTED, "only one row counts"
 
@@ -116,6 +151,8 @@ def _computed(
 ) -> tuple[list[Computed], list[str]]:
     if not counted:
         return [], ["no row counts"]
+    if question.narrowed.each:
+        return _of_each(question, counted)
     if question.operation == "order":
         return _order(question, counted)
     if question.operation == "duration" and question.sides:
@@ -127,12 +164,19 @@ def _computed(
         return _count(question, counted), []
     if question.standing is not None:
         return _count(question, counted), []
+    if question.counts_groups:
+        groups = [(_group_of(question, one), one.things, one) for one in counted]
+        return _greatest_group(groups, "", _chooser(question, ""))
     unit, refused = _one_unit(question, counted)
     if refused and question.operation == "sum" and not question.unit and not any(e.value.value for e in counted):
         return _count(question, counted), []
     if refused:
         return [], [refused]
+    if question.operation == "duration" and (days := _days_of_hours(question, counted)):
+        return days, []
     values = [(_in(entry, unit), entry) for entry in counted]
+    if question.is_spread:
+        return _spread(values, unit), []
     if question.operation in ("difference", "comparison"):
         return _compared(question, values, unit, dropped)
     if question.operation == "extreme":
@@ -143,10 +187,35 @@ def _computed(
     return [Computed(result, unit, _with_unit(result, unit), tuple(counted))], []
 
 
+def _of_each(question: ComposedQuestion, counted: Sequence[LedgerEntry]) -> tuple[list[Computed], list[str]]:
+    """The average of what each month had, from the first month with a row to the last. Where one of them has none,
+    whether it is meant is not said."""
+    each = question.narrowed.each
+    if question.operation not in ("sum", "average", "duration") or question.sides:
+        return [], [f"an amount for each {each} is asked for, and only sums and averages are worked out so"]
+    unit, refused = _one_unit(question, counted)
+    if refused:
+        return [], [refused]
+    average, is_each = average_of_each(each, [(entry.when.time, _in(entry, unit)) for entry in counted])
+    result, limit = _rounded(average), DOUBTED if is_each else PARTIAL
+    return [Computed(result, unit, f"{_with_unit(result, unit)} for each {each}", tuple(counted), limit)], []
+
+
+def _days_of_hours(question: ComposedQuestion, counted: Sequence[LedgerEntry]) -> list[Computed]:
+    """How many days, of rows that state hours: those on which there is a row. Nobody works 24 hours a day."""
+    if question.unit not in ("d", "wk") or any(dimension_of(entry.value.unit) != TIME for entry in counted):
+        return []
+    if any(entry.value.unit in ("d", "wk") for entry in counted):
+        return []
+    each = "day" if question.unit == "d" else "week"
+    number = float(len({of_time(each, entry.when.time) for entry in counted}))
+    return [Computed(number, question.unit, _with_unit(number, question.unit), tuple(counted), DOUBTED)]
+
+
 def _one_unit(question: ComposedQuestion, counted: Sequence[LedgerEntry]) -> tuple[str, str]:
     """The unit of the answer; or why there is none."""
     units = list(dict.fromkeys(entry.value.unit for entry in counted))
-    wanted = question.unit if question.unit and question.unit != MONEY else units[0]
+    wanted = question.unit if question.unit not in ("", MONEY, TIME) else units[0]
     if len({dimension_of(unit) for unit in units}) > 1:
         return (
             "",
@@ -164,6 +233,10 @@ def _in(entry: LedgerEntry, unit: str) -> float:
 def _count(question: ComposedQuestion, counted: Sequence[LedgerEntry]) -> list[Computed]:
     """How many there are: by what each row stands for, or one for each. Where some state a number and some do not, both
     are shown, and neither is sure."""
+    if different := _different(question, counted):
+        number, limit = float(len(different.names)), DOUBTED if different.is_doubted else 1.0
+        names = f"{_with_unit(number, '')} ({', '.join(different.names[:MAX_LISTED])})"
+        return [Computed(number, "", names, tuple(counted), limit)]
     stated = [entry.things for entry in counted]
     rows = Computed(float(len(counted)), "", str(len(counted)), tuple(counted))
     if all(number == 1 for number in stated):
@@ -179,10 +252,11 @@ def _count(question: ComposedQuestion, counted: Sequence[LedgerEntry]) -> list[C
 def _extreme(
     question: ComposedQuestion, values: Sequence[tuple[float, LedgerEntry]], unit: str
 ) -> tuple[list[Computed], list[str]]:
-    choose = min if LEAST_WORDS.search(question.asked_for) else max
+    choose = _chooser(question, unit)
     groups = [(_group_of(question, entry), value, entry) for value, entry in values]
-    if question.of_group:
-        return _greatest_group(groups, unit, choose)
+    if question.of_group or question.time_group:
+        found, refused = _greatest_group(groups, unit, choose)
+        return [one._replace(limit=DOUBTED) for one in found] if question.time_group else found, refused
     best = choose(value for value, _ in values)
     if question.group and all(name for name, value, _ in groups if value == best):
         name, _, entry = next(one for one in groups if one[1] == best)
@@ -194,8 +268,26 @@ def _extreme(
     return [Computed(_rounded(best), unit, answer, tuple(entry for _, entry in values))], []
 
 
+def _different(question: ComposedQuestion, counted: Sequence[LedgerEntry]) -> Different | None:
+    events = [entry.found.event for entry in counted]
+    if PEOPLE.fullmatch(question.named):
+        return Different(tuple(dict.fromkeys(event.actor for event in events)), True)
+    return distinct_of(question, events)
+
+
+def _chooser(question: ComposedQuestion, unit: str) -> Callable[[Iterable[float]], float]:
+    """The fastest takes the least time, and has the greatest speed."""
+    if dimension_of(unit) == TIME and FAST.search(question.asked_for):
+        return max if SLOW.search(question.asked_for) else min
+    return min if LEAST_WORDS.search(question.asked_for) else max
+
+
 def _group_of(question: ComposedQuestion, entry: LedgerEntry) -> str:
     """What a row says of what is asked for behind `which`; empty where no field of that name has a short text."""
+    if question.time_group:
+        return of_time(question.time_group, entry.when.time)
+    if question.asks_who:
+        return entry.found.event.actor
     for field, value in fields_of(entry.found.event.payload or {}).items():
         if not question.group.isdisjoint(words(field.replace("_", " "))):
             return value
@@ -215,6 +307,15 @@ def _greatest_group(
     name = "equal" if len(chosen) > 1 else chosen[0]
     answer = f"{' and '.join(chosen)} ({_with_unit(_rounded(best), unit)})"
     return [Computed(name, "", answer, tuple(entry for _, _, entry in groups))], []
+
+
+def _spread(values: Sequence[tuple[float, LedgerEntry]], unit: str) -> list[Computed]:
+    """How far the highest is from the lowest."""
+    first, last = min(value for value, _ in values), max(value for value, _ in values)
+    ends = f"{_with_unit(_rounded(first), unit)} to {_with_unit(_rounded(last), unit)}"
+    result = _rounded(last - first)
+    limit = 1.0 if len(values) > 1 else PARTIAL
+    return [Computed(result, unit, f"{_with_unit(result, unit)} ({ends})", tuple(one for _, one in values), limit)]
 
 
 def _compared(
@@ -278,6 +379,10 @@ def _order(question: ComposedQuestion, counted: Sequence[LedgerEntry]) -> tuple[
         return [], ["only one row counts, and that has no order"]
     names = [f"{_name(entry)} ({entry.when.time[:10]})" for entry in ordered[:MAX_LISTED]]
     return [Computed(None, "", "; ".join(names), tuple(ordered), doubt)], []
+
+
+def _text(words: Sequence[AskedWord]) -> str:
+    return ", ".join(word.text for word in words)
 
 
 def _name(entry: LedgerEntry) -> str:

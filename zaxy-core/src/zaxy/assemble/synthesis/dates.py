@@ -6,13 +6,16 @@ import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from zaxy.assemble.synthesis.lexicon import months
+from zaxy.assemble.synthesis.quantities import NUMBER_WORDS
 from zaxy.text.tokens import folded
 
 _OF = r"(?:\s+(?:de|of|del|di))?"
 _ENDS = r"(?:st|nd|rd|th|er|º|ª|\.)?"
+_FEW_WORDS = "|".join(sorted((word for word, number in NUMBER_WORDS.items() if number), key=len, reverse=True))
 _RELATIVE = {
     "yesterday": "yesterday|gestern|ayer|hier|ieri|ontem|gisteren",
     "today": "today|heute|hoy|aujourd'hui|oggi|hoje|vandaag",
@@ -32,6 +35,24 @@ _OPEN = {
     "before": "before|vor|antes de|avant|prima di|voor",
 }
 """Words before a date that leave one end of the period open."""
+_AGO = {
+    "day": "days?|tagen?|jours?|dias|giorni",
+    "week": "weeks?|wochen?|semaines?|semanas|settimane",
+    "month": "months?|monaten?|mois|meses|mesi",
+    "year": "years?|jahren?|ans?|annees?|anos|anni",
+}
+_DAYS, _MONTHS = {"day": 1, "week": 7}, {"month": 1, "year": 12}
+_LAST_FEW = re.compile(
+    r"(?<!\w)(?:(?:within|during|over|in|innerhalb|wahrend|au cours|pendant|durant|durante|en) )?"
+    r"(?:(?:the|den|der|die|des|les|ces|los|las|gli|i|nos|dos) )?"
+    rf"(?:(?P<n1>\d+|{_FEW_WORDS}) (?:dernier\w*|ultim[oa]s?)"
+    r"|(?:last|past|previous|letzten|vergangenen|dernier\w*|ultim[oaie]s?|pasad[oa]s)"
+    rf" (?P<n2>\d+|{_FEW_WORDS}))"
+    rf" (?:{'|'.join(f'(?P<{name}>{words})' for name, words in _AGO.items())})(?!\w)"
+)
+"""`in the last 30 days`: with the day of the question."""
+_JOINED_PARTS = re.compile(r"\W*(?:and|or|und|oder|y|o|e|et|ou)?\W*" + r"(?:(?:in|im|en|em|for|fur) )?")
+_BETWEEN = re.compile(r"(?<!\w)(?:between|zwischen|entre|tra|fra)\W+(?:the |dem |el |le |la )?$")
 _QUARTERS = (
     "first|erste[nrs]?|primer|premier|primo|primeiro",
     "second|zweite[nrs]?|segundo|deuxieme|secondo",
@@ -51,6 +72,7 @@ _PREPOSITION = r"(?:in|im|en|on|am|el|le|during|wahrend|durante|for|fur|para|pou
 
 _ANY_DIGIT = re.compile(r"\d")
 _NUMERIC = re.compile(r"\d-\d\d?-\d|\d\.\s?\d\d?\.\s?\d|\d年")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
 
 
@@ -59,9 +81,15 @@ class Period(NamedTuple):
 
     first: str
     end: str
+    parts: tuple[tuple[str, str], ...] = ()
+    """The first and the last day of each part, where these leave something out: `in January and March`."""
+    is_rough: bool = False
+    """Whether people would not agree on its first day: `in the last two weeks`."""
 
     def has(self, time: str) -> bool:
-        return self.first <= time[:10] and (not self.end or time[:10] < self.end)
+        day = time[:10]
+        spans = self.parts or ((self.first, self.end),)
+        return any(first <= day and (not end or day < end) for first, end in spans)
 
 
 class NamedPeriod(NamedTuple):
@@ -159,7 +187,29 @@ def _parts(plain: str, now: date) -> list[tuple[Period, int, int]]:
     for match in _patterns().span.finditer(plain):
         if not any(match.start() in span for span in taken):
             parts.append((_span(match, now), match.start(), match.end()))
-    return sorted(parts, key=lambda part: part[1])
+    return _with_years(sorted(parts, key=lambda part: part[1]), plain)
+
+
+def _with_years(parts: list[tuple[Period, int, int]], plain: str) -> list[tuple[Period, int, int]]:
+    """In `January and March 2025` the year is that of both; in `December and March 2025` December is of 2024."""
+    found: list[tuple[Period, int, int]] = []
+    for period, start, end in reversed(parts):
+        if found and _YEAR.search(plain[start:end]) is None and _YEAR.search(plain[found[0][1] : found[0][2]]):
+            following = found[0][0].first
+            year = int(following[:4]) - (period.first[5:] > following[5:])
+            period = _moved(period, year - int(period.first[:4]))
+        found.insert(0, (period, start, end))
+    return found
+
+
+def _moved(period: Period, years: int) -> Period:
+    """The same days of another year."""
+    first = date.fromisoformat(period.first)
+    days = date.fromisoformat(period.end) - first
+    moved = _months_before(first, -12 * years)
+    whole = first.day == 1 and days.days > 27
+    end = _months_before(date.fromisoformat(period.end), -12 * years) if whole else moved + days
+    return Period(moved.isoformat(), end.isoformat())
 
 
 def _relative(plain: str, now: date) -> NamedPeriod | None:
@@ -179,7 +229,27 @@ def _relative(plain: str, now: date) -> NamedPeriod | None:
         if found := re.search(rf"(?<!\w)(?:{words})(?!\w)", plain):
             start, end = spans[name]
             return NamedPeriod(Period(start.isoformat(), end.isoformat()), found.start(), found.end())
-    return None
+    return _last_few(plain, now)
+
+
+def _last_few(plain: str, now: date) -> NamedPeriod | None:
+    found = _LAST_FEW.search(plain)
+    if found is None:
+        return None
+    said = found["n1"] or found["n2"]
+    number = int(said) if said.isdigit() else int(NUMBER_WORDS[said])
+    name = next(name for name in _AGO if found[name])
+    if not 0 < number < 1000:
+        return None
+    days, months_back = number * _DAYS.get(name, 0), number * _MONTHS.get(name, 0)
+    first = _months_before(now, months_back) - timedelta(days=days)
+    return NamedPeriod(Period(first.isoformat(), _after(now.isoformat()), is_rough=True), found.start(), found.end())
+
+
+def _months_before(day: date, count: int) -> date:
+    months_since = day.year * 12 + day.month - 1 - count
+    first = date(months_since // 12, months_since % 12 + 1, 1)
+    return first + timedelta(days=min(day.day, (_next_month(first) - first).days) - 1)
 
 
 def _span(match: re.Match[str], now: date) -> Period:
@@ -199,10 +269,17 @@ def _quarter(first: date) -> Period:
 
 
 def _one_of(parts: list[tuple[Period, int, int]], plain: str) -> NamedPeriod | None:
-    """One period as it is, open where the question says since or until; two as a range."""
-    if not parts or len(parts) > 2:
+    """One period as it is, open where the question says since or until; two as a range, or each for itself."""
+    if not parts:
         return None
     (first, start, _), (last, _, end) = parts[0], parts[-1]
+    if len(parts) > 1 and _are_listed(parts, plain):
+        spans = sorted((one.first, one.end) for one, _, _ in parts)
+        each = tuple(spans) if any(one[1] < other[0] for one, other in pairwise(spans)) else ()
+        period = Period(spans[0][0], max(last for _, last in spans), each)
+        return NamedPeriod(period, _with(_PREPOSITION, plain, start), end)
+    if len(parts) > 2:
+        return None
     if len(parts) == 2:
         return NamedPeriod(Period(first.first, last.end), _with(_PREPOSITION, plain, start), end)
     ends = {"since": (first.first, ""), "after": (first.end, ""), "until": ("", first.end), "before": ("", first.first)}
@@ -210,6 +287,14 @@ def _one_of(parts: list[tuple[Period, int, int]], plain: str) -> NamedPeriod | N
         if (begins := _with(rf"(?:{words})\s+(?:\w+\s+)?", plain, start)) < start:
             return NamedPeriod(Period(*ends[name]), begins, end)
     return NamedPeriod(first, _with(_PREPOSITION, plain, start), end)
+
+
+def _are_listed(parts: list[tuple[Period, int, int]], plain: str) -> bool:
+    """`January and March`, `in May or June`; `between May and July` is a range."""
+    if _BETWEEN.search(plain[: parts[0][1]]):
+        return False
+    gaps = [plain[one[2] : other[1]] for one, other in pairwise(parts)]
+    return all(gap.strip() and _JOINED_PARTS.fullmatch(gap) for gap in gaps) and "-" not in "".join(gaps)
 
 
 def _with(words: str, plain: str, start: int) -> int:

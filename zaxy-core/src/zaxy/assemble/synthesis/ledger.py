@@ -13,8 +13,10 @@ from zaxy.api.synthesis import AUTHORITIES, LedgerRow
 from zaxy.assemble.purpose import Purpose
 from zaxy.assemble.standing import DROPPED, PENDING
 from zaxy.assemble.suppression import suppressed
+from zaxy.assemble.synthesis.lexicon import TIME, converted
 from zaxy.assemble.synthesis.question import ComposedQuestion
 from zaxy.assemble.synthesis.rows import OWN, FoundRow, FoundRows, thing_of
+from zaxy.assemble.synthesis.senses import IS_PLAN, Senses, price_of_one
 from zaxy.assemble.synthesis.values import (
     DAY_FROM_FIELD,
     DAY_RECORDED,
@@ -32,6 +34,7 @@ from zaxy.assemble.synthesis.values import (
 )
 from zaxy.assemble.synthesis.words import CANCELLED
 from zaxy.extract.texts import readable_text
+from zaxy.extract.times import utc_text
 from zaxy.retrieve.results import Result
 from zaxy.retrieve.snapshot import Snapshot
 from zaxy.text.tokens import folded, words
@@ -44,8 +47,14 @@ SUPERSEDED = "superseded or invalidated: it no longer holds"
 OUTSIDE = "outside the period"
 DID_NOT_HAPPEN = "it says that it was cancelled"
 TALK = "said in talk, and the records of it count"
+LEFT_OUT = "the question leaves it out"
+NOT_LAST = "is not among the few that are asked for"
+OTHER_UNIT = "its unit cannot be compared with"
+ONE_OF_SEVERAL = "it has a price and a quantity, and does not say what all of it cost"
 FEEDBACK = "excluded by feedback"
 COPY = "a copy of"
+TALK_TYPES = ("transcript.turn", "document.indexed")
+"""What was said or written, and is no record."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _DIGITS = re.compile(r"\S*\d\S*")
 
@@ -122,12 +131,16 @@ def ledger(snapshot: Snapshot, question: ComposedQuestion, found: FoundRows, pur
     cited = snapshot.cite_events([row.event for row in rows])
     left_out = _suppressed(rows, cited, purpose, snapshot.newest)
     asked = frozenset(stem for word in question.words for stem in word.stems)
-    entries = []
+    senses, entries = Senses(question), []
     for row, citation in zip(rows, cited, strict=True):
         entry = _entry(question, row, citation, asked=asked)
-        reason = _why_not(question, entry, found, left_out.get(citation, ""))
+        reason = _why_not(question, entry, found=found, suppression=left_out.get(citation, ""), senses=senses)
         entries.append(entry._replace(reason=reason) if reason else entry)
-    return _with_two_ends(question, _records_before_talk(question, _once(sorted(entries, key=_place))))
+    current = _last_of_each_key(sorted(entries, key=_place))
+    if not question.needs_value:
+        current = _deeds_before_plans(senses, current)
+    chosen = _with_two_ends(question, _records_before_talk(question, _once(current)))
+    return _few(chosen, question.narrowed.last)
 
 
 def _place(entry: LedgerEntry) -> int:
@@ -139,7 +152,12 @@ def _entry(question: ComposedQuestion, row: FoundRow, citation: str, *, asked: f
     said = folded(prose(payload))
     value = NO_VALUE_NEEDED
     if question.needs_value:
-        value = value_of(payload, said, question.unit, asked=asked)
+        unit = question.unit or question.unit_of_bounds
+        value = value_of(payload, said, unit, asked=asked)
+        if unit == TIME and value.value is None:  # `how long` may be a length too
+            value = value_of(payload, said, "", asked=asked)
+        if price_of_one(question, payload, value.field):
+            value = RowValue(None, problem=ONE_OF_SEVERAL)
     count = 1.0
     if question.may_state_counts:
         count, value = _counted(question, event.type, payload, said, value=value)
@@ -154,7 +172,7 @@ def _counted(
     question: ComposedQuestion, event_type: str, payload: JsonObject, said: str, *, value: RowValue
 ) -> tuple[float, RowValue]:
     """How many things a row stands for: a field says it, or a number before the noun that is asked for."""
-    nouns = frozenset(stem for word in question.topic for stem in word.stems)
+    nouns = question.counted or frozenset(stem for word in question.topic for stem in word.stems)
     if not nouns.isdisjoint(stems_of(event_type.replace(".", " "))):  # `orders`, of events `order.placed`
         return 1.0, value
     typed = count_of(payload, nouns)
@@ -164,7 +182,9 @@ def _counted(
     return (stated[0] if len(stated) == 1 else 1.0), value
 
 
-def _why_not(question: ComposedQuestion, entry: LedgerEntry, found: FoundRows, suppression: str) -> str:
+def _why_not(
+    question: ComposedQuestion, entry: LedgerEntry, *, found: FoundRows, suppression: str, senses: Senses
+) -> str:
     row, payload = entry.found, entry.found.event.payload or {}
     if not row.held:
         return SUPERSEDED
@@ -173,6 +193,8 @@ def _why_not(question: ComposedQuestion, entry: LedgerEntry, found: FoundRows, s
     outside = question.period is not None and not question.period.has(entry.when.time)
     if outside or (question.periods and row.side < 0):
         return OUTSIDE
+    if row.left_out:
+        return LEFT_OUT
     if entry.said and CANCELLED.search(entry.said) and not question.asks_for_cancelled:
         return DID_NOT_HAPPEN
     if row.event.seq in found.excluded:
@@ -184,9 +206,51 @@ def _why_not(question: ComposedQuestion, entry: LedgerEntry, found: FoundRows, s
     status = str(payload.get("status") or "").lower()
     if question.standing is None and status in DROPPED | PENDING:
         return f"its status is {status!r:.40}"
+    if question.standing is None and row.event.type not in TALK_TYPES and (against := senses.against(row.event)):
+        return against
     if question.needs_value and entry.value.value is None:
         return entry.value.problem or NO_VALUE
+    return _out_of_bounds(question, entry.value)
+
+
+def _out_of_bounds(question: ComposedQuestion, value: RowValue) -> str:
+    for bound in question.bounds:
+        if value.unit and bound.unit and converted(1, value.unit, bound.unit) is None:
+            return f"{OTHER_UNIT} {bound}"
+        if value.value is not None and not bound.takes(value.value, value.unit):
+            return f"is not {bound}"
     return ""
+
+
+def _few(entries: list[LedgerEntry], last: int) -> list[LedgerEntry]:
+    """Only the newest of the rows that count, or for a number below zero the oldest."""
+    if not last:
+        return entries
+    counted = sorted((one for one in entries if one.counted), key=lambda one: (one.when.time, one.found.event.seq))
+    kept = {id(one) for one in (counted[-last:] if last > 0 else counted[:-last])}
+    return [one._replace(reason=NOT_LAST) if one.counted and id(one) not in kept else one for one in entries]
+
+
+def _deeds_before_plans(senses: Senses, entries: list[LedgerEntry]) -> list[LedgerEntry]:
+    """Where some rows are of what happened, plans are not counted with them."""
+    plans = [senses.is_plan(one.found.event) for one in entries]
+    if not any(one.counted and not planned for one, planned in zip(entries, plans, strict=True)):
+        return entries
+    each = zip(entries, plans, strict=True)
+    return [one._replace(reason=IS_PLAN) if one.counted and planned else one for one, planned in each]
+
+
+def _last_of_each_key(entries: Sequence[LedgerEntry]) -> list[LedgerEntry]:
+    """Of events of one type under one key only the last counts, also where the graph knows nothing of the type."""
+    last = {key: entry for entry in entries if (key := _key(entry)) and entry.found.held}
+    is_last = [last.get(_key(one), one) is one for one in entries]
+    each = zip(entries, is_last, strict=True)
+    return [one if not one.counted or newest else one._replace(reason=SUPERSEDED) for one, newest in each]
+
+
+def _key(entry: LedgerEntry) -> tuple[str, ...]:
+    key = (entry.found.event.payload or {}).get("key")
+    return (entry.found.event.type, folded(key.strip())) if isinstance(key, str) and key.strip() else ()
 
 
 def _once(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
@@ -214,6 +278,13 @@ def _own_time(entry: LedgerEntry) -> str:
     # A thing with an identity of its own is no copy of another.
     kind, name = thing_of(entry.found.text)
     return name if kind not in ("transcript_turn", "event") else ""
+
+
+def repeats_a_day(entry: LedgerEntry) -> bool:
+    """Whether the fields of a row name its day and no time of the day: two of one day may be two."""
+    payload = entry.found.event.payload or {}
+    dated = next((value for field in TIMES if isinstance(value := payload.get(field), str) and utc_text(value)), "")
+    return 0 < len(dated) <= 10
 
 
 def _records_before_talk(question: ComposedQuestion, entries: Sequence[LedgerEntry]) -> list[LedgerEntry]:
@@ -244,7 +315,7 @@ def is_record(question: ComposedQuestion, entry: LedgerEntry) -> bool:
     """Whether fields say what the sum needs: the value, or for a count that it is a record at all."""
     if question.needs_value:
         return bool(entry.value.field)
-    return entry.found.event.type not in ("transcript.turn", "document.indexed")
+    return entry.found.event.type not in TALK_TYPES
 
 
 def is_selected(question: ComposedQuestion, entry: LedgerEntry) -> bool:

@@ -18,15 +18,15 @@ from babel.units import format_unit
 from zaxy.text.tokens import folded
 
 LANGUAGES = ("en", "de", "es", "fr", "it", "pt", "nl", "pl", "sv", "ru", "zh", "ja")
-TIME, LENGTH, MASS, VOLUME, MONEY = "time", "length", "mass", "volume", "money"
+TIME, MONTHS, LENGTH, MASS, VOLUME, MONEY = "time", "months", "length", "mass", "volume", "money"
 _UNITS = {
     "s": ("duration-second", TIME, 1),
     "min": ("duration-minute", TIME, 60),
     "h": ("duration-hour", TIME, 3600),
     "d": ("duration-day", TIME, 86400),
     "wk": ("duration-week", TIME, 604800),
-    "mo": ("duration-month", "months", 1),
-    "y": ("duration-year", "months", 12),
+    "mo": ("duration-month", MONTHS, 1),
+    "y": ("duration-year", MONTHS, 12),
     "mm": ("length-millimeter", LENGTH, 0.001),
     "cm": ("length-centimeter", LENGTH, 0.01),
     "m": ("length-meter", LENGTH, 1),
@@ -138,6 +138,14 @@ def named_units(plain: str) -> list[tuple[str, int, int]]:
         if is_word and (unit := unit_words().get(word[0])) is not None:
             found.append((unit, word.start(), word.end()))
     return found
+
+
+def words_of(dimension: str) -> frozenset[str]:
+    """The words and signs that name a unit of a dimension, or any currency."""
+    of_money = dimension == MONEY
+    return frozenset(
+        word for word, unit in unit_words().items() if (is_money(unit) if of_money else dimension_of(unit) == dimension)
+    )
 
 
 def dimension_of(unit: str) -> str:

@@ -12,7 +12,7 @@ from zaxy.assemble.synthesis.lexicon import TIME, converted, dimension_of, is_mo
 _DIGITS = r"\d{1,3}(?:[ \u00a0\u202f'’.,]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?"
 _GROUPS = re.compile(r"[ \u00a0\u202f'’]")
 _MAY_BE_BOTH = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")
-_IN_WORDS = {
+NUMBER_WORDS = {
     word: number
     for words in (
         "zero one two three four five six seven eight nine ten eleven twelve",
@@ -24,7 +24,7 @@ _IN_WORDS = {
     )
     for number, word in enumerate(words.split())
 }
-_IN_WORDS |= {"eine": 1, "einen": 1, "una": 1, "uno": 1, "une": 1, "uma": 1, "an": 1}
+NUMBER_WORDS |= {"eine": 1, "einen": 1, "una": 1, "uno": 1, "une": 1, "uma": 1, "an": 1}
 
 
 class Quantity(NamedTuple):
@@ -60,7 +60,7 @@ def number_of(text: str, decimal: str) -> float:
 _NUMBERS = re.compile(
     rf"(?P<sign>[$€£₽₹₩¥]|(?<!\w)[a-z]{{3}})[ \u00a0]?(?P<priced>-?(?:{_DIGITS}))(?![\w:/])"
     rf"|(?<![\w.,:/-])(?P<number>-?(?:{_DIGITS}))(?![.,:/]?\d)"
-    rf"|(?<!\w)(?P<word>{'|'.join(sorted(_IN_WORDS, key=len, reverse=True))})(?= )"
+    rf"|(?<!\w)(?P<word>{'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})(?= )"
 )
 _NOUN = re.compile(r"\s+([^\W\d_]+)")
 
@@ -87,7 +87,7 @@ def _found(plain: str, decimal: str) -> Iterator[Quantity]:
         if match["word"] and not unit and noun is None:
             continue
         given = match["priced"] or match["number"]
-        value = number_of(given, decimal) if given else float(_IN_WORDS[match["word"]])
+        value = number_of(given, decimal) if given else float(NUMBER_WORDS[match["word"]])
         place = max(end, match.end())
         yield Quantity(value, unit, noun[1] if noun else "", match.start(), place)
 

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from zaxy.assemble.slots import Composed, SlotPlan
+from zaxy.assemble.slots import Composed, SlotPlan, as_asked
 from zaxy.assemble.status import GROUPS, NAMED_KINDS, StatusQuestion
 from zaxy.assemble.synthesis.dates import NamedPeriod, Period, period_in, two_periods
-from zaxy.assemble.synthesis.lexicon import MONEY, named_units
+from zaxy.assemble.synthesis.lexicon import MONEY, MONTHS, TIME, dimension_of, is_money, named_units
+from zaxy.assemble.synthesis.narrowed import Bound, Narrowed, narrowed, time_noun
 from zaxy.assemble.synthesis.words import (
     ASKING,
     CANCELLED,
     COMPARED,
+    DIFFERENT,
+    FAST,
+    GREATEST_AND_LEAST,
     GROUP_SUPERLATIVE,
     GROWN,
+    HOW_LONG,
+    JOINING,
     LIST_MARKS,
     MEASURED,
     SIDES,
+    SPREAD,
     TIMED,
     WHICH,
+    WHO,
 )
 from zaxy.retrieve.question import Asked, AskedWord
 from zaxy.text.languages import language_of
@@ -28,6 +37,7 @@ from zaxy.text.status_words import status_words
 from zaxy.text.tokens import UNSPACED, WORDS, folded, words
 from zaxy.text.word_weights import common
 
+_BOTH_ENDS = re.compile("|".join(GREATEST_AND_LEAST) + r"|\b(?:and|und|et|y)\b")
 _JOINED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
 TELLING = 0.25
 """The weight from which on a word of the question must stand in a row."""
@@ -54,6 +64,23 @@ class ComposedQuestion(NamedTuple):
     language: str = ""
     group: frozenset[str] = frozenset()
     """The stems of what is asked for behind `which`: `which client`, by whose field rows belong together."""
+    time_group: str = ""
+    """`month` of `which month`: by the time of which rows belong together."""
+    counted: frozenset[str] = frozenset()
+    """The stems of what directly follows `how many`: `pens` of `how many pens did Acme order`."""
+    named: str = ""
+    """The word directly behind `how many`, if it says too little to be looked for: `people`."""
+    plain: str = ""
+    """All of the question, folded."""
+    joined: tuple[AskedWord, ...] = ()
+    """Words of which a row needs only one: `fuel` and `food` of `on fuel and food`."""
+    narrowed: Narrowed = Narrowed("")
+    without: tuple[AskedWord, ...] = ()
+    """The words of what the question leaves out."""
+    by_words: tuple[AskedWord, ...] = ()
+    """What every row must have where the graph has nothing of the kind."""
+    is_spread: bool = False
+    """Whether the difference is that of the highest and the lowest."""
 
     @property
     def operation(self) -> str:
@@ -64,12 +91,42 @@ class ComposedQuestion(NamedTuple):
         """Whether a row counts by a value that it has, and not only by being there."""
         if self.operation == "duration":
             return not self.sides
-        return self.operation in WITH_VALUES and not (self.operation == "sum" and self.standing)
+        if self.counts_groups:
+            return bool(self.bounds)
+        of_kind = self.operation == "sum" and self.standing is not None
+        return bool(self.bounds) or (self.operation in WITH_VALUES and not of_kind)
 
     @property
     def may_state_counts(self) -> bool:
         """Whether a row may stand for several things, as `three eggs` does."""
-        return self.operation in ("count", "sum") and not self.unit and self.standing is None
+        may = self.operation in ("count", "sum") or self.counts_groups
+        return may and not self.unit and self.standing is None and not self.bounds
+
+    @property
+    def counts_groups(self) -> bool:
+        """Whether the rows of each group are counted: `who fixed the most bugs`."""
+        return self.operation == "extreme" and self.of_group and not self.unit and not self.time_group
+
+    @property
+    def asks_who(self) -> bool:
+        return WHO.match(self.plain) is not None
+
+    @property
+    def bounds(self) -> tuple[Bound, ...]:
+        return self.narrowed.bounds
+
+    @property
+    def unit_of_bounds(self) -> str:
+        return next((bound.unit for bound in self.bounds if bound.unit), "")
+
+    @property
+    def asks_for_money(self) -> bool:
+        return self.unit == MONEY or is_money(self.unit)
+
+    @property
+    def asks_for_different(self) -> bool:
+        """Whether each thing counts once, however many rows tell of it."""
+        return self.operation == "count" and DIFFERENT.search(self.plain) is not None
 
     @property
     def asks_for_cancelled(self) -> bool:
@@ -88,25 +145,30 @@ class ComposedQuestion(NamedTuple):
 
 def read_question(plan: SlotPlan, asked: Asked, today: str) -> ComposedQuestion:
     """`today`: the day on which it was asked, for `last week`."""
-    plain = folded(plan.query).replace("’", "'")
+    plain = as_asked(plan.query)
     asked = Asked(tuple(_apart(asked, plan.query)), asked.kind)
     compared = _compared_periods(plan, today)
     named = None if compared else period_in(plan.query, today)
     rest = plain
     for one in compared or ([named] if named else []):
         rest = _blanked(rest, one.start, one.end)
-    group = _group(rest) if plan.composed.operation == "extreme" else frozenset()
-    unit = _unit(rest)
+    group = _group(rest) if plan.composed.operation == "extreme" else ()
+    narrow = narrowed(rest, plan.query, few=_may_be_few(plan.composed.operation, rest))
+    rest = narrow.rest
+    unit = _unit(f"{rest} {narrow.without}", plan.composed.operation)
+    counted = _counted(asked, rest, plan.composed)
     rest = _topic_of(rest, plan.composed, asked, has_unit=bool(unit))
     standing = _standing(plan, asked, rest)
     topic = standing.topic.words if standing else tuple(_words(asked, rest))
-    sides = () if compared else tuple(_sides(plan.composed.operation, asked, rest))
+    is_spread = plan.composed.operation == "difference" and not compared and SPREAD.search(plain) is not None
+    sides = () if compared or is_spread else tuple(_sides(plan.composed.operation, asked, rest))
     if sides:
         of_sides = {word for side in sides for word in side}
         topic = tuple(word for word in topic if word not in of_sides)
     said = plan.composed.pattern.search(plain)
     period = named.period if named else None
-    of_group = tuple(word for word in topic if group.isdisjoint(word.stems))
+    stems = frozenset(stem for word in group for stem in words(word))
+    of_group = tuple(word for word in topic if stems.isdisjoint(word.stems))
     return ComposedQuestion(
         plan.composed,
         of_group or topic,
@@ -117,7 +179,16 @@ def read_question(plan: SlotPlan, asked: Asked, today: str) -> ComposedQuestion:
         sides,
         tuple(one.period for one in compared),
         language_of(plan.query),
-        group,
+        stems,
+        time_noun(group),
+        counted.stems,
+        counted.word if not any(counted.word == folded(word.text) for word in topic) else "",
+        plain,
+        () if sides else _joined(rest, tuple(_words(asked, rest))),
+        narrow,
+        tuple(_words(asked, MEASURED.sub(_spaces, narrow.without))),
+        tuple(_words(asked, rest)),
+        is_spread,
     )
 
 
@@ -130,19 +201,67 @@ def _compared_periods(plan: SlotPlan, today: str) -> list[NamedPeriod]:
     return periods if any(pattern.search(f" x {between} x ") for pattern in SIDES["than"] + SIDES["or"]) else []
 
 
-def _group(rest: str) -> frozenset[str]:
+def _group(rest: str) -> tuple[str, ...]:
     found = WHICH.search(rest)
-    return frozenset(words(found[1])) if found else frozenset()
+    return (found[1],) if found else ()
+
+
+def _may_be_few(operation: str, rest: str) -> bool:
+    """Whether `the last two` is of rows, and not an end of what is compared or measured."""
+    if operation in ("order", "difference", "comparison"):
+        return False
+    return not any(pattern.search(rest) for kind in ("between", "from") for pattern in SIDES[kind])
+
+
+class _Counted(NamedTuple):
+    """What stands directly behind the asking."""
+
+    word: str = ""
+    stems: frozenset[str] = frozenset()
+
+
+def _counted(asked: Asked, rest: str, composed: Composed) -> _Counted:
+    """Up to the first word that says nothing."""
+    found = composed.pattern.search(rest)
+    if found is None:
+        return _Counted()
+    by_text = {folded(word.text): word for word in asked.words if word.weight >= TELLING}
+    first, stems = "", set[str]()
+    for match in WORDS.finditer(rest, found.end()):
+        if DIFFERENT.fullmatch(match[0]):
+            continue
+        first = first or match[0]
+        word = by_text.get(match[0])
+        if word is None or not word.stems or (stems and word.is_name):
+            break
+        stems.update(word.stems)
+    return _Counted(first if _is_thing(first) else "", frozenset(stems))
+
+
+def _is_thing(word: str) -> bool:
+    return bool(words(word)) and not any(said.fullmatch(word) for said in (ASKING, TIMED, MEASURED, COMPARED, GROWN))
+
+
+def _joined(rest: str, topic: Sequence[AskedWord]) -> tuple[AskedWord, ...]:
+    """The words of the topic between which stand only words of joining."""
+    places = sorted((rest.find(folded(word.text)), word) for word in topic)
+    found: list[AskedWord] = []
+    for (start, first), (end, second) in pairwise(places):
+        between = rest[start + len(folded(first.text)) : end]
+        if start >= 0 and JOINING.fullmatch(between) and between.strip():
+            found += [first, second]
+    return tuple(dict.fromkeys(found))
 
 
 def _topic_of(rest: str, composed: Composed, asked: Asked, *, has_unit: bool) -> str:
     """What is left without the words of the asking. Words for a measure stay where nothing else would: `how many
     expenses` asks for these."""
-    for pattern in (composed.pattern, TIMED, ASKING):
+    for pattern in (composed.pattern, TIMED, ASKING, *([DIFFERENT] if composed.operation == "count" else [])):
         rest = pattern.sub(lambda found: _held(found, composed.operation), rest)
     for _, start, end in named_units(rest) if has_unit else ():
         rest = _blanked(rest, start, end)
     if composed.operation in ("difference", "comparison"):
+        rest = SPREAD.sub(lambda found: _BOTH_ENDS.sub(_spaces, found[0]), rest)
         rest = COMPARED.sub(_spaces, rest)
     bare = MEASURED.sub(_spaces, rest)
     return bare if any(_words(asked, bare)) else rest
@@ -183,9 +302,14 @@ def _blanked(text: str, start: int, end: int) -> str:
     return text[:start] + " " * (end - start) + text[end:]
 
 
-def _unit(rest: str) -> str:
-    """The unit that is named. Words that ask for money ask for any currency."""
+def _unit(rest: str, operation: str) -> str:
+    """The unit that is named. Words that ask for money ask for any currency. The longest day is no number of days."""
     named = next((unit for unit, _, _ in named_units(rest)), "")
+    of_time = HOW_LONG.search(rest) or (operation == "extreme" and FAST.search(rest))
+    if not named and operation != "duration" and of_time:
+        return TIME
+    if operation == "extreme" and named not in ("s", "min", "h") and dimension_of(named) in (TIME, MONTHS):
+        named = ""
     return named or (MONEY if MEASURED.search(rest) else "")
 
 
@@ -193,7 +317,7 @@ def _standing(plan: SlotPlan, asked: Asked, rest: str) -> StatusQuestion | None:
     """The kind of thing that is counted, if it is one of those that the graph knows by its kind."""
     if plan.composed.operation not in ("count", "sum"):
         return None
-    said = status_words(plan.composed.pattern.sub(" ", folded(plan.query)))  # `how many` asks for no way
+    said = status_words(plan.composed.pattern.sub(" ", as_asked(plan.query)))  # `how many` asks for no way
     if said.states.isdisjoint(KINDS) or not said.states <= set(GROUPS):
         return None
     left = frozenset(WORDS.findall(said.rest))

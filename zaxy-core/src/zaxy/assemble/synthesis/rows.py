@@ -10,13 +10,16 @@ from typing import NamedTuple
 
 from zaxy.api.models import AsOf, EntityRef, Event
 from zaxy.assemble.standing import closed_by, is_closed, last_of_each
+from zaxy.assemble.synthesis.lexicon import MONEY, dimension_of, words_of
 from zaxy.assemble.synthesis.question import ComposedQuestion
+from zaxy.assemble.synthesis.words import MEASURED, WORKED
 from zaxy.errors import ZaxyError
 from zaxy.extract.names import entity_keys
 from zaxy.retrieve.matches import ALIKE, Matches
 from zaxy.retrieve.question import AskedWord
 from zaxy.retrieve.snapshot import Snapshot
 from zaxy.text.schema import Text
+from zaxy.text.tokens import folded, words as stemmed
 from zaxy.text.word_weights import common
 
 MAX_ROWS = 2000
@@ -42,6 +45,8 @@ class FoundRow(NamedTuple):
     """Which of the things it belongs to that are compared; -1 where there are none."""
     lacks: str = ""
     """The word of the question that it does not have: then it is a near miss."""
+    left_out: bool = False
+    """Whether it has all words of what the question leaves out."""
 
 
 class FoundRows(NamedTuple):
@@ -78,12 +83,26 @@ def find_rows(snapshot: Snapshot, question: ComposedQuestion, as_of: AsOf) -> Fo
         texts = texts[:MAX_ROWS]
     events = {event.seq: event for event in snapshot.events([text.seq for text in texts])}
     held = _held(snapshot, texts, as_of, missing=missing)
+    without = _without(snapshot, question)
     rows = tuple(
-        FoundRow(text, events[text.seq], text.seq in held, side_of.get(text.seq, -1), lacks.get(text.seq, ""))
+        FoundRow(
+            text,
+            events[text.seq],
+            text.seq in held,
+            side_of.get(text.seq, -1),
+            lacks.get(text.seq, ""),
+            text.id in without,
+        )
         for text in texts
         if text.seq in events and events[text.seq].payload is not None
     )
     return FoundRows(rows, tuple(missing), dropped, _excluded(snapshot, question))
+
+
+def _without(snapshot: Snapshot, question: ComposedQuestion) -> frozenset[int]:
+    """The passages that have all words of what the question leaves out, but for words that none has."""
+    lists = snapshot.having([[word] for word in question.without], MAX_ROWS + 1) if question.without else []
+    return frozenset.intersection(*[frozenset(rows) for rows in lists if rows]) if any(lists) else frozenset()
 
 
 _Found = tuple[list[Text], dict[int, int], dict[int, str], tuple[str, ...]]
@@ -132,6 +151,11 @@ def _having(
     """The passages that have all the words; those that lack one; and the words that had to be left out, since nothing
     that has the others has them. A name is never left out, nor what names a side."""
     words = wanted.words
+    if all(MEASURED.fullmatch(folded(word.text)) or WORKED.fullmatch(folded(word.text)) for word in words):
+        of_unit = _of_unit(snapshot, question)
+        if of_unit and not any(snapshot.having([[word] for word in words], 1) if words else ()):
+            weak = [word.text for word in words if WORKED.fullmatch(folded(word.text))]
+            return _known(snapshot.numbered(of_unit)), [], weak
     if not words:
         return [], [], []
     lists = snapshot.having([[word] for word in words], MAX_ROWS + 1)
@@ -145,6 +169,12 @@ def _having(
         if not sets[word] and not word.is_name and any(sets[other] for other in wanted.own):
             needed.remove(word)
             left_out.append(word.text)
+    for word in words if len(words) > 1 else ():
+        if not sets[word] and WORKED.fullmatch(folded(word.text)) and word in needed and len(needed) > 1:
+            needed.remove(word)
+            left_out.append(word.text)
+    if (joined := _having_any(needed, sets, question.joined)) is not None:
+        return _known(snapshot.numbered(sorted(joined))), [], left_out
     while len(needed) > 1 and not frozenset.intersection(*[sets[word] for word in needed]):
         droppable = [word for word in needed if not word.is_name and word not in wanted.own]
         if not droppable:
@@ -159,6 +189,29 @@ def _having(
         ids = frozenset(snapshot.having([needed], MAX_ROWS + 1)[0])
     texts = _known(snapshot.numbered(sorted(ids)))
     return texts, _near(snapshot, needed, sets, besides=ids), left_out
+
+
+def _having_any(
+    needed: Sequence[AskedWord], sets: Mapping[AskedWord, frozenset[int]], joined: Sequence[AskedWord]
+) -> frozenset[int] | None:
+    """The passages that have one of the words that the question joins, and all others; None where some have them all,
+    or one of them is in no passage."""
+    if not joined or not all(sets[word] for word in joined) or frozenset.intersection(*[sets[word] for word in joined]):
+        return None
+    any_of = frozenset().union(*[sets[word] for word in joined])
+    found = any_of.intersection(*[sets[word] for word in needed if word not in joined])
+    return found or None
+
+
+def _of_unit(snapshot: Snapshot, question: ComposedQuestion) -> list[int]:
+    """The passages that name a unit of what is asked for, where the question says nothing else of its rows."""
+    unit = question.unit or question.unit_of_bounds
+    if not unit:
+        return []
+    names = words_of(MONEY if question.asks_for_money else dimension_of(unit))
+    stems = dict.fromkeys(tuple(stemmed(name)) for name in sorted(names) if name.isalpha())
+    each = [[AskedWord(" ".join(one), one, 1.0, False, True)] for one in stems if one]
+    return sorted(frozenset(chain.from_iterable(snapshot.having(each, MAX_ROWS + 1))))
 
 
 def _near(

@@ -15,13 +15,21 @@ from zaxy.extract.times import utc_text
 from zaxy.text.languages import language_of
 from zaxy.text.tokens import folded, words
 
-AMOUNTS = ("value", "amount", "total", "quantity", "count", "duration", "price", "cost", "sum", "score", "number")
-"""Fields that hold the measure of what a row tells, the likelier first."""
+AMOUNTS = tuple(
+    """
+    value amount total betrag montant importe wert valeur valor
+    quantity count menge anzahl quantite nombre cantidad numero duration dauer duree duracion
+    price preis prix precio cost kosten cout coste costo sum score number
+    """.split()
+)
+"""Fields that hold the measure of what a row tells, the likelier first: in English, German, French and Spanish."""
 MEASURES = (*AMOUNTS, "distance", "length", "weight", "size", "time", "elapsed", "hours", "minutes", "seconds", "days")
-UNITS = ("unit", "units", "currency", "uom")
-TIMES = ("occurred_at", "date", "day", "on", "happened_at", "started_at", "ended_at", "at")
-QUANTITIES = ("quantity", "count")
+UNITS = ("unit", "units", "currency", "uom", "einheit", "wahrung", "waehrung", "unite", "devise", "unidad", "moneda")
+TIMES = tuple("occurred_at date day on happened_at started_at ended_at at datum tag jour fecha".split())
+QUANTITIES = ("quantity", "count", "menge", "anzahl", "quantite", "nombre", "cantidad", "numero")
 """Fields that say how many things one row stands for."""
+PRICES = tuple("price unit_price rate cost preis prix precio kosten cout coste costo".split())
+"""Fields that may hold the price of one."""
 _PROSE = frozenset(PROSE)
 NO_VALUE = "no value that can be read"
 SEVERAL = "several values, and it does not say which is meant"
@@ -76,7 +84,7 @@ def when(event: Event, said: str) -> When:
     """When what it tells happened: by a field, by a day that its text names, or else when it was recorded."""
     payload = event.payload or {}
     for field in TIMES:
-        if time := utc_text(payload.get(field)):
+        if field in payload and (time := utc_text(payload[field])):
             return When(time, DAY_FROM_FIELD)
     days = {one.day for one in days_in(said, int(event.time[:4]))}
     if len(days) == 1:
@@ -207,4 +215,4 @@ def fields_of(payload: JsonObject) -> Mapping[str, str]:
 
 
 def stems_of_fields(payload: JsonObject, actor: str) -> Sequence[frozenset[str]]:
-    return [stems_of(value) for value in (actor, *fields_of(payload).values())]
+    return [stems_of(actor), *[stems_of(value) for field, value in fields_of(payload).items() if field not in TIMES]]

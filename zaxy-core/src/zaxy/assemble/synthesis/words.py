@@ -23,11 +23,11 @@ TIME_WORDS = (
 )
 """They ask for a time that something took or that lies between two things."""
 ASKING_WORDS = (
-    "many|much|often|times|number|value|values|count|total|totals|altogether|sum|average|mean|median|all|every|each|together|there|what|which"
+    "everything|anything|everyone|everybody|many|much|often|times|number|value|values|count|total|totals|altogether|sum|average|mean|median|all|every|each|together|there|what|which"
     "|viele|viel|oft|mal|anzahl|zahl|insgesamt|gesamt|summe|aller|alle|alles|jede|jeder|jedes|zusammen|gab|gibt|hoch|gross"
-    "|eintrage|eintragen|schnitt|wert|werte|werten|durchschnitt\\w*|mittel|waren|wurden|wurde"
+    "|mein\\w{0,2}|unser\\w{0,2}|bin|bist|sind|seid|hatte\\w{0,2}|eintrage|eintragen|schnitt|wert|werte|werten|durchschnitt\\w*|mittel|waren|wurden|wurde"
     "|cuant[oa]s?|valor|valores|veces|numero|suma|todos|todas|todo|toda|conjunto|media|promedio|hay|hubo|fue|fueron|cual|que|cada"
-    "|combien|fois|nombre|somme|tous|toutes|tout|ensemble|moyenne|quel|quelle|chaque"
+    "|avons|avez|eu|eus|eue|avaient|avait|aurons|etaient|etait|combien|fois|nombre|somme|tous|toutes|tout|ensemble|moyenne|quel|quelle|chaque"
     "|quant[oaie]s?|volte|somma|tutti|tutte|totale|vezes|soma|todos|quais|qual"
 )
 """They belong to the asking: no row need have them."""
@@ -61,7 +61,29 @@ LEAST_WORDS = re.compile(
 )
 """They ask for the least; other superlatives ask for the most."""
 WHICH = re.compile(r"(?<!\w)(?:which|what|welche[nrsm]?|que|cual|quel\w*|quale|qual)\s+([^\W\d_]{3,})")
+GREATEST_AND_LEAST = (
+    r"(?:highest|largest|biggest|longest|most expensive|best|hochste[nmrs]?|grosste[nmrs]?|langste[nmrs]?"
+    r"|teuerste[nmrs]?|plus (?:haut|eleve|grand|long|cher)\w*|mas (?:alt|larg|grand|car)\w*|mayor|maxim\w+)",
+    r"(?:lowest|smallest|shortest|cheapest|worst|niedrigste[nmrs]?|kleinste[nmrs]?|kurzeste[nmrs]?|billigste[nmrs]?"
+    r"|gunstigste[nmrs]?|plus (?:bas|petit|court)\w*|moins (?:cher|eleve)\w*"
+    r"|mas (?:baj|cort|pequen|barat)\w*|menor|minim\w+)",
+)
+_ONE, _OTHER = GREATEST_AND_LEAST
+SPREAD = re.compile(
+    rf"(?<!\w)(?:{_ONE}(?:\s+\w+){{0,2}}\s+(?:and|und|et|y)\s+(?:\w+\s+)?{_OTHER}"
+    rf"|{_OTHER}(?:\s+\w+){{0,2}}\s+(?:and|und|et|y)\s+(?:\w+\s+)?{_ONE})(?!\w)"
+)
+"""The two ends of one list: `the highest and the lowest`."""
 GROWN = re.compile(r"(?<!\w)(?:more|fewer|less|mehr|weniger|mas|menos|plus|moins|piu|meno|mais)(?!\w)")
+JOINING = re.compile(
+    r"[\s,]*(?:(?:and|or|und|oder|y|o|e|et|ou|as well as|sowie)\s+)?"
+    r"(?:(?:on|for|the|in|at|with|fur|mit|die|das|der|den|bei|pour|en|la|le|les|du|des|de|con|para|el|los|las)\s+)*[\s,]*"
+)
+"""What stands between two words of which a row needs only one: `fuel and food`, `fuel, for food`."""
+DIFFERENT = re.compile(
+    r"(?<!\w)(?:distinct|unique|verschieden\w*|unterschiedlich\w*|different[es]*|distint[oa]s|diferentes|divers[ie])"
+    r"(?!\w)"
+)
 COMPARED = re.compile(
     r"(?<!\w)(?:larger|smaller|higher|lower|bigger|longer|shorter|greater|fewer|faster|slower|cheaper"
     r"|gross?er|kleiner|hoher|niedriger|langer|kurzer|schneller|langsamer|teurer|billiger|gunstiger"
@@ -72,10 +94,25 @@ CANCELLED = re.compile(
     r"(?<!\w)(?:cancel\w*|called off|storn\w+|abgesagt\w*|ausgefallen|anulad\w+|anulam\w+|suspendid\w+|annul\w+)"
 )
 """What a sentence says of a thing that did not happen after all."""
+HOW_LONG = re.compile(r"(?<!\w)(?:how long|wie lange|cuanto tiempo|combien de temps|quanto tempo)(?!\w)")
+PEOPLE = re.compile(
+    r"people|persons?|members|users?|personen|leute|menschen|mitglieder|personnes|gens|membres|personas|gente|miembros"
+)
+WHO = re.compile(r"\W*(?:who|wer|qui|quien(?:es)?|chi)\b")
+FAST = re.compile(
+    r"(?<!\w)(?:fastest|slowest|quickest|schnellst|langsamst|(?:mas|plus|piu|mais) (?:rapid|lent|vite|veloc))\w*"
+)
+"""They ask for a time, whatever else a row states. The fastest takes the least of it."""
+SLOW = re.compile(r"slowest|langsamst\w*|(?:mas|plus|piu|mais) lent\w*")
 GROUP_SUPERLATIVE = re.compile(
-    r"(?:the )?(?:most|fewest|least)|(?:die )?(?:meisten|wenigsten)|mas|menos|le (?:plus|moins) de"
+    r"(?:the )?(?:most|fewest|least)|(?:die )?(?:meisten|wenigsten)|mas|menos|le (?:plus|moins) de?"
 )
 """They ask for whom or what a total is the greatest or the least."""
+WORKED = re.compile(
+    r"work(?:ed|ing)?|log(?:ged)?|track(?:ed)?|record(?:ed)?|gearbeitet|arbeite\w*|erfasst|gebucht|travail\w+|enregistr\w+"
+    r"|trabaj\w+|lavorat\w+|trabalh\w+"
+)
+"""They say of hours what hours are for: a row need not have them."""
 MEASURED = re.compile(rf"(?<!\w)(?:{MONEY_WORDS})(?!\w)")
 TIMED = re.compile(rf"(?<!\w)(?:{TIME_WORDS})(?!\w)")
 ASKING = re.compile(rf"(?<!\w)(?:{ASKING_WORDS})(?!\w)")
