@@ -22,6 +22,11 @@ class LogAccess(Protocol):
         """The session that is meant where none is named."""
         ...
 
+    @property
+    def folder(self) -> str:
+        """The project's folder."""
+        ...
+
     def sessions(self) -> Sequence[str]:
         """The sessions that have events."""
         ...

@@ -74,7 +74,7 @@ def _opened_log(
     found = find_workspace(workspace, eventloom_path)
     log = open_event_log(found)
     session = existing_session(session_id, found, log.sessions()) if recorded else ""
-    return LogOfCommand(log, found.stored_settings, lambda: session or session_of(session_id, found))
+    return LogOfCommand(log, found.stored_settings, lambda: session or session_of(session_id, found), folder=found.root)
 
 
 def _append(

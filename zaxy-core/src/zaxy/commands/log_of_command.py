@@ -32,14 +32,18 @@ def log_in_file(path: str, settings: Callable[[], Stored]) -> LogOfCommand:
     file = Path(path)
     if not file.is_file():
         raise NotFound(f"{path} is not a file", "Name a session, or a file that ends in .jsonl.")
-    return LogOfCommand(files_log(str(file.absolute().parent)), settings, lambda: file.name.removesuffix(".jsonl"))
+    folder = str(file.absolute().parent)
+    return LogOfCommand(files_log(folder), settings, lambda: file.name.removesuffix(".jsonl"), folder=folder)
 
 
 class LogOfCommand:
     """`settings`: which packages count, whose words rows are in. `meant`: the session where none is named."""
 
-    def __init__(self, log: EventLog, settings: Callable[[], Stored], meant: Callable[[], str]) -> None:
+    def __init__(
+        self, log: EventLog, settings: Callable[[], Stored], meant: Callable[[], str], *, folder: str = ""
+    ) -> None:
         self._log = log
+        self.folder = folder
         self._settings = settings
         self._meant = meant
 
