@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from zaxy.api import Citation, EntityRow, LogAccess, MemoryAccess, ZaxyError, parent_session
-from zaxy_why.edits import Edit, Record, newest, when
+from zaxy_why.edits import Edit, Record, when
 
 TURN = "transcript.turn"
 PARENT = "parent"
@@ -64,7 +64,7 @@ def _last_turn(log: LogAccess, session: str, edit: Edit, *, before: int | None) 
         )
 
     try:
-        return next(newest(log, session, is_wanted, before=before, at_once=1), None)
+        return next(iter(log.newest(session, limit=1, before=before, wanted=is_wanted)[0]), None)
     except ZaxyError:
         return None
 

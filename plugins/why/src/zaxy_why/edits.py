@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 from zaxy.api import LogAccess, ZaxyError
 
 EDIT = "file.edit.applied"
-AT_ONCE = 1000
 
 Record = Mapping[str, Any]
 
@@ -91,32 +90,19 @@ def edits_on_record(log: LogAccess, sessions: Iterable[str], since: str = "") ->
     damaged: list[str] = []
     for session in sessions:
         try:
-            found += [edit_of(record, log.folder) for record in newest(log, session, is_edit, since=since)]
+            found += [
+                edit_of(record, log.folder)
+                for record in log.of_types((EDIT,), session, since=since)
+                if _is_edit(record)
+            ]
         except ZaxyError:
             damaged.append(session)
     return Edits(sorted(found, key=lambda edit: (edit.at, edit.record["thread"], edit.record["seq"])), damaged)
 
 
-def is_edit(record: Record) -> bool:
-    return record["type"] == EDIT and isinstance((record.get("payload") or {}).get("path"), str)
-
-
-def newest(
-    log: LogAccess,
-    session: str,
-    wanted: Callable[[Record], bool],
-    *,
-    before: int | None = None,
-    since: str = "",
-    at_once: int = AT_ONCE,
-) -> Iterator[Record]:
-    """All records that are wanted, newest first."""
-    more = before
-    while True:
-        records, more = log.newest(session, limit=at_once, before=more, since=since, wanted=wanted)
-        yield from records
-        if more is None:
-            return
+def _is_edit(record: Record) -> bool:
+    """Whether it says a path: one that was erased says nothing."""
+    return isinstance((record.get("payload") or {}).get("path"), str)
 
 
 def when(record: Record) -> str:

@@ -56,40 +56,53 @@ class Link(NamedTuple):
     reason: str = UNMEASURED
 
 
-def links_of(edits: Sequence[Edit], start: State, end: State) -> list[Link]:
-    """The link behind each edit, oldest first: whether the file was as long at its two ends."""
-    links = [Link()] * len(edits)
+class Gap(NamedTuple):
+    """A time in which the file became longer or shorter by something that is not on record."""
+
+    links: tuple[int, ...]
+    """The links in which that may have been."""
+    shift: int
+
+
+def links_of(edits: Sequence[Edit], start: State, end: State) -> tuple[list[Link], list[Gap]]:
+    """The link behind each edit, oldest first: whether the file was as long at its two ends; and where it was not."""
+    links, gaps = [Link()] * len(edits), list[Gap]()
     waiting: list[int] = []
     expected = end
     for at in range(len(edits) - 1, -1, -1):
         edit = edits[at]
-        if edit.after.is_known and expected.is_known:
-            links[at] = _link(edit.after, expected, at == len(edits) - 1)
-            for late in waiting:
-                links[late] = links[late]._replace(is_proven=links[at].is_proven)
-            waiting = []
-            expected = edit.before
-            continue
-        shift = _difference(expected.lines, edit.after.lines)
-        links[at] = Link(shift=shift)
         waiting.append(at)
-        expected = edit.before if edit.after.is_known or shift else _before(edit, expected)
-        if not expected.is_known:
-            waiting = []
+        if shift := _difference(expected.lines, edit.after.lines):
+            gaps.append(Gap(tuple(waiting), shift))
+        if not (edit.after.is_known and expected.is_known):
+            expected = edit.before if edit.after.is_known or shift else _before(edit, expected)
+            waiting = waiting if expected.is_known and not shift else []
+            continue
+        reason = UNSEEN_SINCE if at == len(edits) - 1 else UNSEEN
+        for late in waiting:
+            links[late] = Link(True, 0, "") if edit.after == expected else Link(reason=reason)
+        waiting, expected = [], edit.before
     if expected == start and start.is_known:
         for late in waiting:
-            links[late] = links[late]._replace(is_proven=True)
-    return links
-
-
-def _link(after: State, expected: State, is_last: bool) -> Link:
-    if after == expected:
-        return Link(True, 0, "")
-    return Link(False, _difference(expected.lines, after.lines), UNSEEN_SINCE if is_last else UNSEEN)
+            links[late] = Link(True, 0, "")
+    elif waiting and (shift := _difference(expected.lines, start.lines)):
+        gaps.append(Gap(tuple(waiting), shift))
+    return links, gaps
 
 
 def _difference(one: int | None, other: int | None) -> int:
     return one - other if one is not None and other is not None else 0
+
+
+def _settled(
+    links: list[Link], gaps: Sequence[Gap], edits: Sequence[Edit], *, start: Text | None, end: Text
+) -> list[Link]:
+    """The links with the shift of each gap in the one where that fits best."""
+    for gap in gaps:
+        fits = {at: _place_of_change(at, edits, shift=gap.shift, start=start, end=end)[0] for at in gap.links if start}
+        best = max(gap.links, key=lambda at: (fits.get(at, 0), -at))
+        links[best] = Link(False, gap.shift, UNSEEN_SINCE if best == len(edits) - 1 else UNSEEN)
+    return links
 
 
 def _before(edit: Edit, after: State) -> State:
@@ -102,7 +115,8 @@ def _before(edit: Edit, after: State) -> State:
 
 def origin_of(line: int, edits: Sequence[Edit], *, start: Text | None, end: Text) -> Origin:
     """Carry a line of `end` back through the edits, newest first. `start`: the text before all of them, if known."""
-    links = links_of(edits, start.state if start else State(), end.state)
+    found, gaps = links_of(edits, start.state if start else State(), end.state)
+    links = _settled(found, gaps, edits, start=start, end=end)
     here, reasons, is_proven = line, list[str](), True
     for at in range(len(edits) - 1, -1, -1):
         edit, link = edits[at], links[at]
@@ -168,23 +182,30 @@ def _across(
     if not link.shift:
         return line
     shift = link.shift
-    first, last = _place_of_change(at, edits, shift=shift, start=start, end=end) if start else (1, end.state.lines or 1)
+    _, first, last = _place_of_change(at, edits, shift=shift, start=start, end=end)
     if line < first:
         return line
     if line >= last + max(shift, 0):
         return line - shift
     if first == last:
         return None
-    return (line, line - shift) if line > shift else line
+    if line <= shift:
+        return line
+    # Nobody knows where it was. The further down a line is, the more likely it was above.
+    return (line - shift, line) if 2 * line > (last - first) + shift else (line, line - shift)
 
 
-def _place_of_change(at: int, edits: Sequence[Edit], *, shift: int, start: Text, end: Text) -> tuple[int, int]:
+def _place_of_change(
+    at: int, edits: Sequence[Edit], *, shift: int, start: Text | None, end: Text
+) -> tuple[int, int, int]:
     """Before which line something was put in or taken out, from the first that it may be to the last: where the lines
-    that no edit wrote fit best."""
+    that no edit wrote fit best, and how many fit."""
+    if start is None:
+        return 0, 1, len(end.lines) + 1
     older = _forwards(edits[: at + 1], start)
     newer = _backwards(edits[at + 1 :], end)
     if older is None or newer is None or len(newer) - len(older) != shift:
-        return 1, len(end.lines) + 1
+        return -len(end.lines), 1, len(end.lines) + 1
     above = _fits(older, newer[: len(older)])
     below = _fits(older[-shift:] if shift < 0 else older, newer[shift:] if shift > 0 else newer)
     # Before place p, 0-based: what stands above it fits unmoved, and what stands below it fits moved.
@@ -196,7 +217,7 @@ def _place_of_change(at: int, edits: Sequence[Edit], *, shift: int, start: Text,
         if score > best:
             best, places = score, []
         places += [place] if score == best else []
-    return places[0] + 1, places[-1] + 1
+    return best, places[0] + 1, places[-1] + 1
 
 
 def _fits(older: Sequence[str | None], newer: Sequence[str | None]) -> list[int]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -70,6 +70,11 @@ class Repository:
         if len(parts) != 5:
             return None
         return Commit(parts[0], parts[1], int(parts[2]), int(parts[3]), parts[4])
+
+    def changes_count(self, commit: str, names: Iterable[str], said: str) -> bool:
+        """Whether a commit since that one put in such a line, or took one out."""
+        options = ("log", "--no-ext-diff", "--no-textconv", "--format=%H", f"-S{said}", f"{commit}..HEAD", "--")
+        return bool(self._asked(*options, *sorted(names)))
 
     def renamed_from(self, path: str) -> str:
         """What a file is called in the last commit, if a rename of it is staged."""

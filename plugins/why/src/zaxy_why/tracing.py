@@ -28,7 +28,8 @@ class Found(NamedTuple):
     origin: Origin
     commit: Commit | None = None
     """The one that the line is from; None for one that is not committed, or where there is no repository."""
-    in_repository: bool = False
+    is_alike: bool = False
+    """Whether git may have taken another line that says the same for this one."""
 
 
 EditsSince = Callable[[str], Edits]
@@ -43,6 +44,8 @@ class Tracer:
         self._repository = repository
         self._edits_since = edits_since
         self.names = [_relative(file, root)]
+        """All that the file was called, in the project; the next ones in the repository."""
+        self._git_names: set[str] = set()
         self.today = text_of(file.read_bytes())
 
     def trace(self, line: int) -> Found:
@@ -50,7 +53,10 @@ class Tracer:
         if self._repository is None:
             return Found(self._by_records_alone(line))
         found = self._by_git(self._repository, line)
-        if not found.origin.is_proven or self.today.lines.count(self.today.lines[line - 1]) == 1:
+        said = self.today.lines[line - 1]
+        if not found.origin.is_proven or not (
+            found.is_alike or self._is_elsewhere(self._repository, said, found.commit)
+        ):
             return found
         # Of lines that are alike git may take one for the other. Edits tell them apart, if nothing came between.
         alone = self._by_records_alone(line)
@@ -58,18 +64,26 @@ class Tracer:
             return found._replace(origin=alone)
         return found._replace(origin=found.origin._replace(is_proven=False, reasons=(ALIKE,)))
 
+    def _is_elsewhere(self, repository: Repository, said: str, commit: Commit | None) -> bool:
+        """Whether the words stand more than once in the file, or did at a commit since they came."""
+        if not said.strip() or self.today.lines.count(said) > 1:
+            return True
+        return commit is not None and repository.changes_count(commit.id, self._git_names, said)
+
     def _by_records_alone(self, line: int) -> Origin:
         return self._since_last_edit(self._edits_since("").of(self.names), line, None)
 
     def _by_git(self, repository: Repository, line: int) -> Found:
         name = _relative(self._file, repository.top)
+        self._git_names.add(name)
         head = repository.text("HEAD", name)
         if head is None and (before := repository.renamed_from(name)):
             name = before
+            self._git_names.add(name)
             self.names.append(self._in_project(name))
             head = repository.text("HEAD", name)
         if head is None:
-            return Found(self._since_last_edit(self._edits_since("").of(self.names), line, EMPTY), None, True)
+            return Found(self._since_last_edit(self._edits_since("").of(self.names), line, EMPTY))
         committed = text_of(head)
         if at := unchanged_line(line, committed.lines, self.today.lines):
             return self._committed(repository, "HEAD", name, at)
@@ -79,7 +93,7 @@ class Tracer:
         origin = self._since_last_edit(_from_state(edits, committed.state, since), line, committed)
         if _came_from(origin, committed, self.today.lines[line - 1]):
             return self._committed(repository, "HEAD", name, origin.line)
-        return Found(origin, None, True)
+        return Found(origin, None, self.today.lines[line - 1] in committed.lines)
 
     def _since_last_edit(self, edits: Sequence[Edit], line: int, start: Text | None) -> Origin:
         """The origin of a line of the file as it is now."""
@@ -90,20 +104,24 @@ class Tracer:
 
     def _committed(self, repository: Repository, commit: str, path: str, line: int) -> Found:
         """The origin of a line that is committed: git says between which two states it appeared."""
-        found = Found(Origin(), None, True)
+        found = Found(Origin())
         for _ in range(MAX_STEPS):
             blame = repository.blame(commit, path, line)
             data = repository.text(blame.commit.id, blame.path) if blame else None
             if blame is None or data is None:
                 break
-            self.names += [self._in_project(name) for name in (blame.path, *(blame.previous or ())[1:])]
+            called = (blame.path, *(blame.previous or ())[1:])
+            self._git_names |= {*called}
+            self.names += [self._in_project(name) for name in called]
             before = repository.text(*blame.previous) if blame.previous else None
             start, end = text_of(before) if before is not None else EMPTY, text_of(data)
             since = repository.last_change(*blame.previous) if blame.previous else None
             edits = self._between(since, blame.commit, start=start.state, end=end.state)
             origin = origin_of(blame.line, edits, start=start, end=end)
-            found = Found(origin._replace(is_proven=True) if not edits else origin, blame.commit, True)
-            if blame.previous is None or not _came_from(origin, start, end.lines[blame.line - 1]) or not edits:
+            said = end.lines[blame.line - 1]
+            is_alike = found.is_alike or said in start.lines or end.lines.count(said) > 1
+            found = Found(origin._replace(is_proven=True) if not edits else origin, blame.commit, is_alike)
+            if blame.previous is None or not _came_from(origin, start, said) or not edits:
                 break
             (commit, path), line = blame.previous, origin.line
         return found
@@ -114,12 +132,11 @@ class Tracer:
         known = self._edits_since(_text(begin - SLACK)).of(self.names)
         latest = max(until.authored, until.committed) + 1 + SLACK
         edits = [edit for edit in known if begin - SLACK < _at(edit) <= latest]
-        fitting = [at for at, edit in enumerate(edits) if edit.after.is_known and edit.after == end]
-        if fitting:
-            edits = edits[: fitting[-1] + 1]
-        else:
-            in_time = [edit for edit in edits if _at(edit) <= until.authored + 1]
-            edits = in_time or edits
+        in_time = sum(_at(edit) <= until.authored + 1 for edit in edits)
+        # A commit that was amended is older than what is in it, and clocks differ.
+        nearly = [at for at, edit in enumerate(edits) if _at(edit) > until.authored - SLACK and edit.after == end]
+        fits = in_time and edits[in_time - 1].after == end
+        edits = edits[: in_time if fits or not nearly else nearly[-1] + 1]
         return _from_state(edits, start, begin)
 
     def _in_project(self, path: str) -> str:

@@ -70,6 +70,10 @@ class LogAccess(Protocol):
         """
         ...
 
+    def of_types(self, types: Sequence[str], session: str = "", *, since: str = "") -> Iterator[Record]:
+        """The records of these types from a time on, oldest first, each proven by itself; the others are not read."""
+        ...
+
     def text(self, record: Record) -> str:
         """What a record says, on one line, in the words of the package that owns its type."""
         ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -110,6 +110,11 @@ class LogOfCommand:
                     return found, record[0]["seq"] if record[0]["seq"] > 1 else None
             last = first - 1
         return found, lowest + 1 if lowest else None
+
+    def of_types(self, types: Sequence[str], session: str = "", *, since: str = "") -> Iterator[Record]:
+        with self._log.view(session or self.session) as view:
+            for record in view.of_types(types, since):
+                yield _shown(record)
 
     def _is_housekeeping(self, record: Record) -> bool:
         return type(record) is not Malformed and is_housekeeping(event_of_record(record), self._families.housekeeping)
