@@ -9,11 +9,15 @@ from pathlib import Path
 from zaxy.observe.hook_events import ALWAYS, COMMON, TRIGGERS, fields_of_type
 from zaxy_codex import observed
 from zaxy_codex.commands import Outcome
-from zaxy_codex.patches import Edit
+from zaxy_codex.patches import edits_of_changes
 
 TREE = Path(__file__).parents[2]
 PAGE = (TREE / "docs" / "plugins" / "capture_adapters.md").read_text(encoding="utf-8")
 OF_EVERY_HOOK = (*ALWAYS, *COMMON, "note")
+CHANGES = {
+    "a.py": {"type": "add", "content": "a\n"},
+    "b.py": {"type": "update", "unified_diff": "@@ -1 +1 @@\n-a\n+b\n", "move_path": "c.py"},
+}
 OF_EVERY_ADAPTER = ("source", "workspace")
 
 
@@ -31,7 +35,7 @@ def by_codex() -> dict[str, set[str]]:
         observed.observed_task("Go on", 1),
         observed.observed_end(),
         observed.observed_command("pytest", Outcome(0, "3 passed", 12)),
-        observed.observed_edit(Edit("a.py", "modified", 1, 2), "/work", "/work"),
+        *(observed.observed_edit(edit, "/work", "/work") for edit in edits_of_changes(CHANGES)),
         observed.observed_call("fetch", False, arguments=given, result={"text": "x"}, duration=0.5),
         observed.observed_compaction("so far"),
         observed.observed_rollback(2),

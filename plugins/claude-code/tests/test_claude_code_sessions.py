@@ -206,7 +206,9 @@ def test_long_output_keeps_its_two_ends(tmp_path: Path, work: Path, claude: Clau
 
 # Edits and other tools
 
-PATCH = [{"oldStart": 1, "lines": [" kept", "-gone SECRET", "+new SECRET", "+more SECRET"]}]
+PATCH = [{"oldStart": 7, "newStart": 9, "lines": [" kept", "-gone SECRET", "+new SECRET", "+more SECRET", " kept"]}]
+COUNTED = {"lines_added": 2, "lines_removed": 1, "hunks": [[8, 1, 10, 2]]}
+WRITTEN = "SECRET" + "\nSECRET" * 20
 
 
 @pytest.mark.parametrize(
@@ -215,26 +217,40 @@ PATCH = [{"oldStart": 1, "lines": [" kept", "-gone SECRET", "+new SECRET", "+mor
         (
             "Edit",
             {"file_path": "/w/a.py", "old_string": "SECRET", "new_string": "SECRET"},
-            {"filePath": "/w/a.py", "structuredPatch": PATCH, "originalFile": "SECRET"},
-            {"path": "/w/a.py", "operation": "modified", "lines_added": 2, "lines_removed": 1},
+            {"filePath": "/w/a.py", "structuredPatch": PATCH, "originalFile": "SECRET\n"},
+            {"path": "/w/a.py", "operation": "modified", **COUNTED},
+        ),
+        (
+            "Edit",
+            {"file_path": "/w/a.py", "old_string": "gone SECRET", "new_string": "new SECRET\nmore SECRET"},
+            {"filePath": "/w/a.py", "structuredPatch": PATCH, "originalFile": "kept\n" * 7 + "gone SECRET\nkept\n"},
+            {"path": "/w/a.py", "operation": "modified", **COUNTED, "file_lines": [9, 10], "file_bytes": [52, 63]},
         ),
         (
             "Write",
             {"file_path": "/w/b.py", "content": "SECRET\nSECRET\n"},
             {"type": "create", "filePath": "/w/b.py", "content": "SECRET\nSECRET\n", "structuredPatch": []},
-            {"path": "/w/b.py", "operation": "created", "lines_added": 2, "lines_removed": 0},
+            {
+                "path": "/w/b.py",
+                "operation": "created",
+                "lines_added": 2,
+                "lines_removed": 0,
+                "hunks": [[1, 0, 1, 2]],
+                "file_lines": [0, 2],
+                "file_bytes": [0, 14],
+            },
         ),
         (
             "Write",
-            {"file_path": "/w/b.py", "content": "SECRET"},
+            {"file_path": "/w/b.py", "content": WRITTEN},
             {"type": "update", "filePath": "/w/b.py", "structuredPatch": PATCH},
-            {"path": "/w/b.py", "operation": "modified", "lines_added": 2, "lines_removed": 1},
+            {"path": "/w/b.py", "operation": "modified", **COUNTED, "file_lines": [20, 21]},
         ),
         (
             "MultiEdit",
             {"file_path": "/w/c.py", "edits": [{"old_string": "SECRET", "new_string": "SECRET"}]},
             {"filePath": "/w/c.py", "structuredPatch": PATCH},
-            {"path": "/w/c.py", "operation": "modified", "lines_added": 2, "lines_removed": 1},
+            {"path": "/w/c.py", "operation": "modified", **COUNTED},
         ),
         (
             "NotebookEdit",

@@ -100,7 +100,17 @@ def test_a_session_in_the_older_mode_gives_each_thing_once(home: Path, work: Pat
                 "duration_ms": 1250,
             },
         ),
-        (EDIT, {"path": "a.py", "operation": "modified", "lines_added": 1, "lines_removed": 1}),
+        (
+            EDIT,
+            {
+                "path": "a.py",
+                "operation": "modified",
+                "lines_added": 1,
+                "lines_removed": 1,
+                "hunks": [[1, 1, 1, 1]],
+                "bytes_changed": 0,
+            },
+        ),
         (TURN, {"role": "assistant", "content": "All green.", "turn_index": 1}),
         ("transcript.compacted", {"summary": "summary of earlier turns"}),
     ]
@@ -274,15 +284,15 @@ def test_the_lines_of_added_deleted_and_moved_files_are_counted(home: Path, work
     changes = {
         "a.py": {"type": "add", "content": "1\n2\n3\n"},
         "b.py": {"type": "delete", "content": "1\n"},
-        "c.py": {"type": "update", "unified_diff": "--- c\n+++ d\n@@\n-1\n+2\n+3\n", "move_path": "d.py"},
+        "c.py": {"type": "update", "unified_diff": "--- c\n+++ d\n@@ -4 +4,2 @@\n-1\n+2\n+3\n", "move_path": "d.py"},
         "/elsewhere/e.py": {"type": "update", "unified_diff": "+1"},
     }
     found = written(home, work, event("patch_apply_end", call_id="p", success=True, changes=changes))
     shown = [tuple(payload.values()) for _, payload in found]
     assert shown == [
-        ("a.py", "created", 3, 0),
+        ("a.py", "created", 3, 0, [[1, 0, 1, 3]], [0, 3], [0, 6]),
         ("b.py", "deleted", 0, 1),
-        ("d.py", "renamed", 2, 1),
+        ("d.py", "renamed", 2, 1, [[4, 1, 4, 2]], 2, "c.py"),
         ("/elsewhere/e.py", "modified", 1, 0),
     ]
 

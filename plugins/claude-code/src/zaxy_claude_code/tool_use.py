@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from zaxy.api import hunks_of, lines_in, numbers_of_edit, whole_file
 from zaxy_claude_code.bounded import WINDOW, names_of, text_within, whole_number
 
 EDITS = {"Edit": "file_path", "Write": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path"}
@@ -79,15 +80,33 @@ def _edit(call: Call, path: str, result: Result) -> dict[str, object]:
         "path": text_within(path, MAX_PATH_CHARS),
         "operation": "created" if is_new else "modified",
     }
-    counted = _lines_of_new(call) if is_new else _lines_of_patch(result.fields.get("structuredPatch"))
-    if counted:
+    if counted := _lines_of_patch(result.fields.get("structuredPatch")):
         payload["lines_added"], payload["lines_removed"] = counted
-    return payload
+    hunks = hunks_of(result.fields.get("structuredPatch"))
+    before, after = _texts(call, result, is_new)
+    if is_new and after is not None:
+        hunks = whole_file(lines_in(after))
+    return payload | numbers_of_edit(hunks, before, after)
 
 
-def _lines_of_new(call: Call) -> tuple[int, int] | None:
-    content = call.arguments.get("content")
-    return (len(content.splitlines()), 0) if isinstance(content, str) else None
+def _texts(call: Call, result: Result, is_new: bool) -> tuple[str | None, str | None]:
+    """The whole text of the file before an edit and after it, where the client has it: to be counted."""
+    original = result.fields.get("originalFile")
+    before = "" if is_new else original if isinstance(original, str) else None
+    if call.tool == "Write":
+        content = call.arguments.get("content")
+        return before, content if isinstance(content, str) else None
+    return before, _after_edits(before, call.arguments) if before and not result.fields.get("userModified") else None
+
+
+def _after_edits(text: str, arguments: Mapping[str, object]) -> str | None:
+    edits = arguments.get("edits")
+    for edit in edits if isinstance(edits, list) else [arguments]:
+        old, new = (edit.get("old_string"), edit.get("new_string")) if isinstance(edit, Mapping) else (None, None)
+        if not isinstance(old, str) or not isinstance(new, str) or old not in text:
+            return None
+        text = text.replace(old, new, -1 if edit.get("replace_all") else 1)
+    return text
 
 
 def _lines_of_patch(patch: object) -> tuple[int, int] | None:

@@ -61,8 +61,16 @@ def observed_command(command: str, outcome: Outcome) -> Observed:
 
 
 def observed_edit(edit: Edit, folder: str, workspace: str) -> Observed:
-    payload = {"path": _shown_path(edit.path, folder, workspace), "operation": edit.operation}
-    return Observed("file.edit.applied", ACTOR, {**payload, "lines_added": edit.added, "lines_removed": edit.removed})
+    payload: dict[str, Any] = {
+        "path": _shown_path(edit.path, folder, workspace),
+        "operation": edit.operation,
+        "lines_added": edit.added,
+        "lines_removed": edit.removed,
+        **edit.numbers,
+    }
+    if edit.renamed_from:
+        payload["renamed_from"] = _shown_path(edit.renamed_from, folder, workspace)
+    return Observed("file.edit.applied", ACTOR, payload)
 
 
 def observed_call(

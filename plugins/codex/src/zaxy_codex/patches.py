@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
+
+from zaxy.api import hunks_of, lines_in, numbers_of_edit, whole_file
 
 BEGIN = "*** Begin Patch"
 HEADINGS = {"*** Add File: ": "created", "*** Update File: ": "modified", "*** Delete File: ": "deleted"}
@@ -16,6 +19,9 @@ class Edit(NamedTuple):
     operation: str
     added: int = 0
     removed: int = 0
+    numbers: Mapping[str, object] = MappingProxyType({})
+    """Where those lines are, and how long the file was and became."""
+    renamed_from: str = ""
 
 
 def edits_in_patch(text: str) -> list[Edit]:
@@ -26,7 +32,8 @@ def edits_in_patch(text: str) -> list[Edit]:
         if heading:
             edits.append(Edit(line.removeprefix(heading).strip(), HEADINGS[heading]))
         elif line.startswith(MOVED) and edits:
-            edits[-1] = edits[-1]._replace(path=line.removeprefix(MOVED).strip(), operation="renamed")
+            path = line.removeprefix(MOVED).strip()
+            edits[-1] = edits[-1]._replace(path=path, operation="renamed", renamed_from=edits[-1].path)
         elif line.startswith("+") and edits:
             edits[-1] = edits[-1]._replace(added=edits[-1].added + 1)
         elif line.startswith("-") and edits:
@@ -42,21 +49,23 @@ def edits_of_changes(changes: object) -> list[Edit]:
 
 
 def _edit(path: str, change: Mapping[str, Any]) -> Edit:
-    kind = str(change.get("type"))
-    moved = change.get("move_path")
+    kind, diff = str(change.get("type")), change.get("unified_diff")
+    moved, content = change.get("move_path"), change.get("content")
     if isinstance(moved, str) and moved:
-        return Edit(moved, "renamed", *_counted(change.get("unified_diff")))
-    content = change.get("content")
-    lines = len(content.splitlines()) if isinstance(content, str) else 0
+        numbers = numbers_of_edit(hunks_of(diff), None, None, change=diff)
+        return Edit(moved, "renamed", *_counted(diff), numbers, path)
+    text = content if isinstance(content, str) else ""
+    lines = lines_in(text)
     if kind == "add":
-        return Edit(path, "created", lines)
+        return Edit(path, "created", lines, 0, numbers_of_edit(whole_file(lines), "", text))
     if kind == "delete":
         return Edit(path, "deleted", 0, lines)
-    return Edit(path, OPERATIONS.get(kind, "modified"), *_counted(change.get("unified_diff")))
+    numbers = numbers_of_edit(hunks_of(diff), None, None, change=diff)
+    return Edit(path, OPERATIONS.get(kind, "modified"), *_counted(diff), numbers)
 
 
 def _counted(diff: object) -> tuple[int, int]:
     """Lines added and removed by a unified diff."""
-    lines = diff.splitlines() if isinstance(diff, str) else []
+    lines = diff.split("\n") if isinstance(diff, str) else []
     body = [line for line in lines if not line.startswith(("+++ ", "--- "))]
     return sum(line.startswith("+") for line in body), sum(line.startswith("-") for line in body)

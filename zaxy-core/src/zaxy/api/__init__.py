@@ -35,6 +35,13 @@ if TYPE_CHECKING:
         json_response as json_response,
         sse_chunk as sse_chunk,
     )
+    from zaxy.api.hunks import (
+        bytes_in as bytes_in,
+        hunks_of as hunks_of,
+        lines_in as lines_in,
+        numbers_of_edit as numbers_of_edit,
+        whole_file as whole_file,
+    )
     from zaxy.api.log_access import LogAccess as LogAccess
     from zaxy.api.models import (
         MAX_ANSWERS as MAX_ANSWERS,
@@ -203,6 +210,7 @@ if TYPE_CHECKING:
     from zaxy.extract.times import utc_text as utc_text
     from zaxy.follow.loop import FollowerFindings as FollowerFindings, FollowerState as FollowerState
     from zaxy.observe.stats import stats_of as stats_of
+    from zaxy.observe.subagent_sessions import parent_session as parent_session
     from zaxy.plugins.calls import signing_algorithms as signing_algorithms
     from zaxy.plugins.install_hints import install_hint as install_hint
     from zaxy.plugins.sealed_files import read_sealed as read_sealed, write_sealed as write_sealed
@@ -217,7 +225,7 @@ if TYPE_CHECKING:
         read_private as read_private,
         signer_of as signer_of,
     )
-    from zaxy.printing import one_line as one_line, say as say
+    from zaxy.printing import one_line as one_line, say as say, wrapped as wrapped
     from zaxy.retrieve.cited_replies import (
         appended as appended,
         cited_for as cited_for,
@@ -245,7 +253,13 @@ if TYPE_CHECKING:
         history_page as history_page,
         rows_page as rows_page,
     )
-    from zaxy.terminal.screen import print_page as print_page
+    from zaxy.terminal.screen import (
+        BOLD as BOLD,
+        DIM as DIM,
+        Terminal as Terminal,
+        plain as plain,
+        print_page as print_page,
+    )
     from zaxy.terminal.start_page import bootstrap_page as bootstrap_page, capabilities_page as capabilities_page
     from zaxy.terminal.stats_page import stats_page as stats_page
     from zaxy.text.passages import passages_of as passages_of
@@ -262,6 +276,7 @@ _HOMES = {
     "zaxy.api.health": "Checkup Finding",
     "zaxy.api.hookspecs": "hookimpl",
     "zaxy.api.http_models": "HttpRefusal HttpRequest HttpResponse Identity json_response sse_chunk",
+    "zaxy.api.hunks": "bytes_in hunks_of lines_in numbers_of_edit whole_file",
     "zaxy.api.log_access": "LogAccess",
     "zaxy.api.models": "AsOf Batch Candidate Closing Cursor Damage Draft Edge EdgeRow Entity EntityRef EntityRow "
     "Event ExportRow ExtractedEvent Extraction ForeignEvent GraphStats ImportReceipt JsonObject KeyPair MAX_ANSWERS "
@@ -300,12 +315,13 @@ _HOMES = {
     "zaxy.extract.times": "utc_text",
     "zaxy.follow.loop": "FollowerFindings FollowerState",
     "zaxy.observe.stats": "stats_of",
+    "zaxy.observe.subagent_sessions": "parent_session",
     "zaxy.plugins.calls": "signing_algorithms",
     "zaxy.plugins.install_hints": "install_hint",
     "zaxy.plugins.sealed_files": "read_sealed write_sealed",
     "zaxy.plugins.signing_keys": "DEFAULT_ALGORITHM KeyFiles Signer is_signature opened read_key read_passphrase "
     "read_private signer_of",
-    "zaxy.printing": "one_line say",
+    "zaxy.printing": "one_line say wrapped",
     "zaxy.retrieve.cited_replies": "appended cited_for event_reply with_short_citations",
     "zaxy.retrieve.profiles": "PROFILES",
     "zaxy.retrieve.results": "Answer Position Result cursor_text position_of",
@@ -315,7 +331,7 @@ _HOMES = {
     "zaxy.terminal.checkout_page": "checkout_page judgement_page",
     "zaxy.terminal.event_page": "event_page",
     "zaxy.terminal.history_page": "history_page rows_page",
-    "zaxy.terminal.screen": "print_page",
+    "zaxy.terminal.screen": "BOLD DIM Terminal plain print_page",
     "zaxy.terminal.stats_page": "stats_page",
     "zaxy.terminal.start_page": "bootstrap_page capabilities_page",
     "zaxy.text.passages": "passages_of",

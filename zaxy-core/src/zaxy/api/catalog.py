@@ -110,6 +110,9 @@ HOOK_FIELDS = {
     "exit_code": ("tool_response.exit_code", "tool_response.exitCode"),
     "path": ("tool_input.file_path", "tool_input.path", "tool_input.notebook_path", "tool_input.absolute_path"),
     "operation": ("tool_response.type",),
+    "change": ("tool_response.structuredPatch", "tool_response.returnDisplay.fileDiff"),
+    "text_before": ("tool_response.originalFile", "tool_response.returnDisplay.originalContent"),
+    "replacements": ("tool_input.edits", "tool_input"),
     "duration_ms": ("duration_ms",),
 }
 """What a hook's JSON may say, and the places where most clients say it. A client that has other places names them in

@@ -22,6 +22,11 @@ class LogAccess(Protocol):
         """The session that is meant where none is named."""
         ...
 
+    @property
+    def folder(self) -> str:
+        """The project's folder."""
+        ...
+
     def sessions(self) -> Sequence[str]:
         """The sessions that have events."""
         ...
@@ -63,6 +68,10 @@ class LogAccess(Protocol):
 
         At most 10,000 are looked through; those older than `since` are not.
         """
+        ...
+
+    def of_types(self, types: Sequence[str], session: str = "", *, since: str = "") -> Iterator[Record]:
+        """The records of these types from a time on, oldest first, each proven by itself; the others are not read."""
         ...
 
     def text(self, record: Record) -> str:

@@ -74,7 +74,8 @@ def _opened_log(
     found = find_workspace(workspace, eventloom_path)
     log = open_event_log(found)
     session = existing_session(session_id, found, log.sessions()) if recorded else ""
-    return LogOfCommand(log, found.stored_settings, lambda: session or session_of(session_id, found), workspace=found)
+    meant = lambda: session or session_of(session_id, found)  # noqa: E731
+    return LogOfCommand(log, found.stored_settings, meant, folder=found.root, workspace=found)
 
 
 def _append(

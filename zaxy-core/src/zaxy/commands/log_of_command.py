@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,7 +33,8 @@ def log_in_file(path: str, settings: Callable[[], Stored]) -> LogOfCommand:
     file = Path(path)
     if not file.is_file():
         raise NotFound(f"{path} is not a file", "Name a session, or a file that ends in .jsonl.")
-    return LogOfCommand(files_log(str(file.absolute().parent)), settings, lambda: file.name.removesuffix(".jsonl"))
+    folder = str(file.absolute().parent)
+    return LogOfCommand(files_log(folder), settings, lambda: file.name.removesuffix(".jsonl"), folder=folder)
 
 
 class LogOfCommand:
@@ -46,9 +47,11 @@ class LogOfCommand:
         settings: Callable[[], Stored],
         meant: Callable[[], str],
         *,
+        folder: str,
         workspace: Workspace | None = None,
     ) -> None:
         self._log = log
+        self.folder = folder
         self._workspace = workspace
         self._settings = settings
         self._meant = meant
@@ -116,6 +119,11 @@ class LogOfCommand:
                     return found, record[0]["seq"] if record[0]["seq"] > 1 else None
             last = first - 1
         return found, lowest + 1 if lowest else None
+
+    def of_types(self, types: Sequence[str], session: str = "", *, since: str = "") -> Iterator[Record]:
+        with self._log.view(session or self.session) as view:
+            for record in view.of_types(types, since):
+                yield _shown(record)
 
     def _is_housekeeping(self, record: Record) -> bool:
         return type(record) is not Malformed and is_housekeeping(event_of_record(record), self._families.housekeeping)

@@ -86,6 +86,15 @@ class LogView:
             seq += len(lines)
         return found
 
+    def of_types(self, types: Iterable[str], since: str = "") -> Iterator[dict[str, Any]]:
+        """The records of these types that were made at a time or later, oldest first, each proven by itself. The lines
+        of others are passed over by their look."""
+        ends = tuple(b'"type":"%b","v":1}' % of.encode() for of in types)
+        begin = since.encode()
+        for seq, line in enumerate(self.lines(), 1):
+            if line.endswith(ends) and _time_in(line) >= begin:
+                yield self._record(seq, line, UNKNOWN)
+
     def seems_to_hold(self, cursor: Cursor) -> bool:
         """Whether the line of a cursor's event names its hash. It is not proven: that is for those who read it."""
         lines = self._stored.lines((cursor.seq,)) if 0 < cursor.seq <= self.end else {}
@@ -176,6 +185,12 @@ class LogView:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _time_in(line: bytes) -> bytes:
+    """The time that a line gives itself, by its look: nothing but the type and the version stands behind it."""
+    at = line.rfind(b'"time":"')
+    return line[at + 8 : at + 35]
 
 
 def _ignored(seq: int, reason: str) -> None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 LOCK_WAIT = 1.0
 STDIN_WAIT = 1.0
 MAX_STDIN = 1 << 20
+MAX_EDITED = 4 << 20
+"""Of a longer file it is not looked at which of its lines an edit changed, unless the client says so."""
 ERROR_LOG = os.path.join("runtime", "hook-errors.log")
 MAX_ERROR_LOG = 256 << 10
 
@@ -78,6 +80,8 @@ class HookCall(NamedTuple):
         wanted = hook_events.entries_of(trigger, fields, recorder == HOOKS)
         if trigger in hook_events.OBSERVED and not (wanted := _not_ignored(workspace.root, wanted)):
             return None
+        if trigger == "file-edit" and self.has_client_json:
+            wanted = [one._replace(fields=_with_numbers(one.fields, workspace.root)) for one in wanted]
         redact_rows_of_plugins(workspace.stored_settings)
         entries = [_entry(one) for one in wanted]
         workspace.claim()  # the default session is named after what the project has from now on
@@ -116,6 +120,19 @@ def _not_ignored(root: str, entries: list[hook_events.HookEntry]) -> list[hook_e
 
     ignored = read_ignored(root)
     return [one for one in entries if not ignored.leaves_out(hook_events.TRIGGERS[one.trigger].type, one.fields)]
+
+
+def _with_numbers(fields: Mapping[str, object], root: str) -> dict[str, object]:
+    """The fields of an edit with its numbers. The file is read for them, as the edit has just left it."""
+    from contextlib import suppress
+
+    from zaxy.security.small_files import read_named_file
+
+    path = os.path.join(root, str(fields.get("workspace") or ""), str(fields.get("path") or ""))
+    after = None
+    with suppress(OSError, ValueError):
+        after = read_named_file(path, MAX_EDITED).decode("utf-8").replace("\r\n", "\n")
+    return hook_events.with_numbers(fields, after)
 
 
 def _entry(entry: hook_events.HookEntry) -> Entry:

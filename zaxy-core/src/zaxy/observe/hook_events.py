@@ -17,6 +17,7 @@ from zaxy.tuples import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
 ACTOR = "zaxy-hook"
 EXCERPT = 240
@@ -27,6 +28,9 @@ MAX_EDITS = 64
 CUT = " …[cut]… "
 WINDOW = 8192
 """So much of either end of a text is looked at for secrets; more than an excerpt ever shows."""
+
+
+NUMBERS_OF_EDIT = ("hunks", "file_lines", "file_bytes", "bytes_changed")
 
 
 class Trigger(NamedTuple):
@@ -50,7 +54,9 @@ TRIGGERS = {
         "command.completed", ("command", "exit_code", "stdout", "stderr", "duration_ms"), needs=("command",)
     ),
     "file-edit": Trigger(
-        "file.edit.applied", ("path", "operation", "summary", "lines_added", "lines_removed"), needs=("path",)
+        "file.edit.applied",
+        ("path", "operation", "summary", "lines_added", "lines_removed", *NUMBERS_OF_EDIT, "renamed_from"),
+        needs=("path",),
     ),
     "tool-call": Trigger(
         "tool.call.completed",
@@ -221,7 +227,7 @@ PATCH_TOOL = "apply_patch"
 """Agents hand a patch over as this tool's `command`: it is file content, and no command."""
 NUMBERS = ("exit_code", "duration_ms")
 SPOKEN = ("content", "prompt")
-SEEN_ONLY = ("arguments", "response", "error")
+SEEN_ONLY = ("arguments", "response", "error", "change", "text_before", "replacements")
 """What is looked at, and never kept as it is."""
 
 
@@ -244,7 +250,10 @@ def fields_of(data: object, places: Mapping[str, Sequence[str]]) -> dict[str, ob
         },
         "arguments": arguments,
     }
-    fields["operation"] = OPERATIONS.get(str(fields["operation"]))
+    fields |= {field: next(iter(found[field]), None) for field in ("change", "text_before")}
+    fields["replacements"] = next((pairs for value in found["replacements"] if (pairs := _replaced(value))), None)
+    edited = "modified" if fields["change"] or fields["replacements"] else None
+    fields["operation"] = OPERATIONS.get(str(fields["operation"]), edited)
     response = next(iter(found["response"]), None)
     if response is not None or "error" in data:
         fields["status"] = "error" if _failed(found["error"], response, data.get("hook_event_name")) else "ok"
@@ -272,21 +281,64 @@ def _at(data: object, place: str) -> object:
 
 
 PATCHED = {"Add": "created", "Update": "modified", "Delete": "deleted"}
+MOVED = "*** Move to: "
 
 
-def patched_files(patch: str) -> list[dict[str, object]]:
-    """The files that a patch changes, with the numbers of their lines and nothing of their content."""
-    edits: list[dict[str, object]] = []
+def patched_files(patch: str) -> list[dict[str, Any]]:
+    """The files that a patch changes, with the numbers of their lines, and what it replaces, which is not kept."""
+    edits: list[dict[str, Any]] = []
     counts = {"+": 0, "-": 0}
-    for line in patch.splitlines():
+    for line in patch.split("\n"):
         header = re.match(r"\*\*\* (Add|Update|Delete) File: (.+)", line)
         if header:
             counts = {"+": 0, "-": 0}
-            edits.append({"path": header[2].strip(), "operation": PATCHED[header[1]]})
-        elif edits and line[:1] in counts:
-            counts[line[0]] += 1
-            edits[-1] |= {"lines_added": counts["+"], "lines_removed": counts["-"]}
+            edits.append({"path": header[2].strip(), "operation": PATCHED[header[1]], "replacements": []})
+        elif edits and line.startswith(MOVED):
+            moved = {"path": line.removeprefix(MOVED).strip(), "renamed_from": edits[-1]["path"]}
+            edits[-1] |= {**moved, "operation": "renamed"}
+        elif line.startswith("*** End Patch"):
+            break
+        elif edits and line.startswith("@@"):
+            edits[-1]["replacements"].append(("", ""))
+        elif edits and line[:1] in ("+", "-", " ", ""):
+            _take_line(edits[-1]["replacements"], line or " ")
+            if line[:1] in counts:
+                counts[line[0]] += 1
+                edits[-1] |= {"lines_added": counts["+"], "lines_removed": counts["-"]}
     return edits[:MAX_EDITS]
+
+
+def _take_line(replacements: list[tuple[str, str]], line: str) -> None:
+    old, new = replacements.pop() if replacements else ("", "")
+    said = line[1:] + "\n"
+    replacements.append((old + said * (line[0] != "+"), new + said * (line[0] != "-")))
+
+
+def _replaced(value: object) -> list[tuple[str, str]]:
+    """Old texts and the new ones in their place; none where a text is replaced wherever it is."""
+    pairs = []
+    for one in value if isinstance(value, list) else [value]:
+        said = one if isinstance(one, dict) else {}
+        old, new = said.get("old_string"), said.get("new_string")
+        if not isinstance(old, str) or not isinstance(new, str) or said.get("replace_all"):
+            return []
+        pairs.append((old, new))
+    return pairs
+
+
+def with_numbers(fields: Mapping[str, object], after: str | None) -> dict[str, object]:
+    """The fields of an edit with its numbers, from what the client says of it and the file's text after it."""
+    from zaxy.api.hunks import hunks_of, hunks_of_replacements, lines_in, numbers_of_edit, whole_file
+
+    before = fields.get("text_before")
+    known = before if isinstance(before, str) else None
+    hunks = hunks_of(fields.get("change"))
+    replaced: Any = fields.get("replacements")
+    if not hunks and replaced and after is not None and (found := hunks_of_replacements(after, replaced)):
+        hunks, known = found
+    if not hunks and fields.get("operation") == "created" and after is not None:
+        hunks, known = whole_file(lines_in(after)), ""
+    return {**fields, **numbers_of_edit(hunks, known, after, change=fields.get("change"))}
 
 
 def _exit_code(errors: Sequence[object]) -> int | None:
@@ -323,6 +375,8 @@ def excerpt(text: str, limit: int = EXCERPT) -> str:
 
 
 def _cut(field: str, value: object) -> object:
+    if field in NUMBERS_OF_EDIT:
+        return value
     if isinstance(value, list):
         return [excerpt(str(item), MAX_KEY_CHARS) for item in value]
     if field in WHOLE or not isinstance(value, str):

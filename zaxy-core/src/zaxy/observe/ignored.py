@@ -50,7 +50,9 @@ class Ignored(NamedTuple):
     def leaves_out(self, type_: str, fields: Mapping[str, object]) -> bool:
         """Whether an observation is not to be recorded."""
         if type_ == "file.edit.applied":
-            return bool(self.paths) and self.path(str(fields.get("path") or ""), str(fields.get("workspace") or ""))
+            named = [str(fields[field]) for field in ("path", "renamed_from") if fields.get(field)]
+            folder = str(fields.get("workspace") or "")
+            return bool(self.paths) and any(self.path(path, folder) for path in named)
         if type_ == "tool.call.completed":
             return self.tool(str(fields.get("tool_name") or ""))
         if type_ == "command.completed":

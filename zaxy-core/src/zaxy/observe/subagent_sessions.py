@@ -47,6 +47,15 @@ def subagents_among(sessions: Iterable[str]) -> list[str]:
     return [session for session in sessions if NAME.fullmatch(session)]
 
 
+def parent_session(session: str, sessions: Iterable[str]) -> str:
+    """The session of the agent that a subagent works for, among those that are there; empty for any other session."""
+    if not NAME.fullmatch(session):
+        return ""
+    name = session[: session.rindex(".")]
+    was_cut = len(session) == MAX_ID_CHARS
+    return next((one for one in sessions if one == name or (was_cut and one.startswith(name) and one != session)), "")
+
+
 def end_for_parent(end: Observation, source: Source, *, session: str, parent: str) -> Observation:
     """The end of a subagent, as its parent's session hears of it: once, where the work is, and none of its words."""
     kept = {name: end.payload[name] for name in KEPT_OF_THE_END if name in end.payload}
