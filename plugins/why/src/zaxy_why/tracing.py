@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from zaxy_why.edits import Edit, Edits, State
 from zaxy_why.lines import Origin, Text, origin_of, text_of
-from zaxy_why.repository import Commit, Repository, unchanged_line
+from zaxy_why.repository import Commit, Repository, repository_of, unchanged_line
 
 SLACK = 2.0
 """Seconds by which clocks may differ: git's has whole seconds only."""
@@ -142,6 +142,18 @@ class Tracer:
     def _in_project(self, path: str) -> str:
         top = self._repository.top if self._repository else self._root
         return _relative(Path(top, path), self._root)
+
+
+def names_of(file: Path, root: str) -> list[str]:
+    """All that a file is and was called, in the project."""
+    names = [_relative(file, root)]
+    if repository := repository_of(file):
+        name = _relative(file, repository.top)
+        if before := repository.renamed_from(name):
+            names.append(_relative(Path(repository.top, before), root))
+        former = repository.former_names(before or name)
+        names += [_relative(Path(repository.top, one), root) for one in former]
+    return names
 
 
 def _from_state(edits: list[Edit], start: State, since: float) -> list[Edit]:
