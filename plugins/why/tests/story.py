@@ -231,7 +231,7 @@ class Story:
         number = self._conversation
         transcript = str(self.home / f"{number}.jsonl")
         common = {"session_id": SESSION.format(number), "transcript_path": transcript, "cwd": str(self.folder)}
-        fields = {"source": client, "eventloom_path": str(self.folder / ".eventloom")}
+        fields = {"source": client, "workspace": str(self.folder)}
         if number % 2:
             fields["session_id"] = f"work-{number}"
         with self.clock(), _on_stdin(json.dumps({**common, "hook_event_name": "PostToolUse", **said})):
