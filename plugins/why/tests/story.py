@@ -303,8 +303,9 @@ class Story:
 
     def decide(self, decision: str, key: str) -> str:
         self.wait()
-        with self.clock(), Memory.open(self.folder) as memory:
-            return memory.append("decision.made", {"decision": decision, "key": key}, actor="ann").citation
+        with Memory.open(self.folder) as memory:
+            payload = {"decision": decision, "key": key, "occurred_at": self.at}
+            return memory.append("decision.made", payload, actor="ann").citation
 
 
 def _write_session(file: Path, records: Sequence[dict[str, Any]]) -> None:

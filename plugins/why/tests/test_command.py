@@ -75,22 +75,25 @@ def test_the_decision_is_the_one_made_between_prompt_and_edit_else_one_that_name
     story: Story,
 ) -> None:
     assert reply(story.folder, f"{FILE}:5")["decision"] is None
-    for words, key, why in (
-        ("Tests come first", "tests", "the latest one that held then: whether the edit followed it is not on record"),
-        ("basket.py has no floats", "floats", "it names the file"),
-        ("Ships on Friday", "ships", "it names the file"),
-    ):
-        cited = story.decide(words, key)
-        story.ask("Go on", "claude-code", by_hooks=True)
+
+    def decision_after(decision: str, key: str, *, before_prompt: bool = True) -> tuple[str, str]:
+        """Of which citation and why, for an edit that follows."""
+        if not before_prompt:
+            story.ask("Go on", "claude-code", by_hooks=True)
+        cited[key] = story.decide(decision, key)
+        if before_prompt:
+            story.ask("Go on", "claude-code", by_hooks=True)
         story.edit(FILE, 0, 1, [f"first {key}"], "claude-code", by_hooks=True)
         found = reply(story.folder, f"{FILE}:1")["decision"]
-        assert found["why"] == why
-        assert (found["citation"] == cited) == (key != "ships")
-    story.ask("Choose a currency", "claude-code", by_hooks=True)
-    between = story.decide("Euros only", "currency")
-    story.edit(FILE, 0, 1, ["euros"], "claude-code", by_hooks=True)
-    found = reply(story.folder, f"{FILE}:1")["decision"]
-    assert (found["citation"], found["why"]) == (between, "made between the prompt and the edit")
+        return found["citation"], found["why"]
+
+    cited: dict[str, str] = {}
+    latest = "the latest one that held then: whether the edit followed it is not on record"
+    assert decision_after("Tests come first", "tests") == (cited["tests"], latest)
+    assert decision_after("basket.py has no floats", "floats") == (cited["floats"], "it names the file")
+    assert decision_after("It ships on Friday", "ships") == (cited["floats"], "it names the file")
+    between = decision_after("Euros only", "currency", before_prompt=False)
+    assert between == (cited["currency"], "made between the prompt and the edit")
 
 
 def test_a_file_has_its_edits_newest_first_and_as_many_as_were_asked_for(story: Story) -> None:
@@ -208,11 +211,7 @@ def test_a_path_is_taken_from_the_current_folder_and_else_from_the_projects(stor
 
 def test_a_damaged_session_is_named_and_the_others_still_answer(story: Story) -> None:
     log = story.folder / ".eventloom/work-1.jsonl"
-    log.write_bytes(log.read_bytes().replace(b"Add a discount", b"Add a discounT"))
-    lines = log.read_bytes().split(b"\n")
-    edits = [at for at, line in enumerate(lines) if b"file.edit.applied" in line]
-    lines[edits[0]] = lines[edits[0]].replace(b'"lines_added":2', b'"lines_added":3')
-    log.write_bytes(b"\n".join(lines))
+    log.write_bytes(log.read_bytes().replace(b'"lines_added":2', b'"lines_added":3'))
     done = run(story.folder, f"{FILE}:2")
     assert "warning: the log of work-1 is damaged: 'zaxy verify work-1' tells where" in done.stderr
     assert PROMPT in done.stdout
@@ -225,6 +224,8 @@ def test_a_page_fits_the_terminal_but_for_citations_which_stay_whole(story: Stor
     story.edit(FILE, 0, 1, ["price = round(price) " * 6], "claude-code", by_hooks=True)
     for target in (f"{FILE}:1", FILE):
         lines = run(story.folder, target, columns=columns).stdout.splitlines()
-        assert all(len(line) <= columns for line in lines if "eventloom://" not in line)
-        assert sum("eventloom://" in line for line in lines) == 3
+        cited = [line for line in lines if "eventloom://" in line]
+        assert len(cited) == 3
+        assert all(len(line.split()) == 1 for line in cited)
+        assert all(len(line) <= columns for line in lines if line not in cited)
         assert not any("\x1b" in line for line in lines)
