@@ -96,7 +96,7 @@ OPERATIONS = (
         rf"difference between|difference in|(?:{_MUCH}|{_MANY}) (?:{_GROWN})|compared (?:to|with)"
         rf"|by how (?:many|much)|um wie ?viele?|(?:{_MANY}|{_MUCH}){_THAN}"
         "|unterschied zwischen|differenz zwischen|(?:wie viel|wieviel) (?:mehr|weniger|langer|teurer|hoher|gunstiger)"
-        "|diferencia entre|cuant[oa]s? (?:mas|menos)|difference entre|combien de (?:plus|moins)|differenza tra"
+        "|diferencia entre|cuant[oa]s? (?:mas|menos)|difference entre|combien de (?:plus|moins)|^de combien|differenza tra"
         "|quanto (?:piu|meno|mais|menos)|diferenca entre",
         2,
         SOURCE,
@@ -146,7 +146,8 @@ OPERATIONS = (
     _composed(
         "duration",
         "duration",
-        rf"how long|wie lange|cuanto tiempo|combien de temps|quanto tempo|(?:{_MANY})(?= {_TIMES})",
+        rf"how long|wie lange|cuanto tiempo|combien de temps|quanto tempo|(?:{_MANY})(?= {_TIMES})"
+        r"|cuanto (?:duro|dura|tardo|tarda)|quanto (?:durou|dura|demorou)|quanto e durat[oa]",
         1,
         SOURCE,
         TEMPORAL,

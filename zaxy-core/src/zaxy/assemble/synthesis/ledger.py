@@ -153,7 +153,7 @@ def _entry(question: ComposedQuestion, row: FoundRow, citation: str, *, asked: f
     value = NO_VALUE_NEEDED
     if question.needs_value:
         unit = question.unit or question.unit_of_bounds
-        value = value_of(payload, said, unit, asked=asked)
+        value = value_of(payload, said, unit, asked=asked, may_be_time=question.may_be_time)
         if unit == TIME and value.value is None:  # `how long` may be a length too
             value = value_of(payload, said, "", asked=asked)
         if price_of_one(question, payload, value.field):

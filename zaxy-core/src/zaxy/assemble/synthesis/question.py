@@ -18,6 +18,8 @@ from zaxy.assemble.synthesis.words import (
     COMPARED,
     DIFFERENT,
     FAST,
+    FIRST_OR_LAST,
+    FIRST_TO_LAST,
     GREATEST_AND_LEAST,
     GROUP_SUPERLATIVE,
     GROWN,
@@ -25,11 +27,14 @@ from zaxy.assemble.synthesis.words import (
     JOINING,
     LIST_MARKS,
     MEASURED,
+    OF_TIME,
     SIDES,
+    SIDE_WORDS,
     SPREAD,
     TIMED,
     WHICH,
     WHO,
+    WORKED,
 )
 from zaxy.retrieve.question import Asked, AskedWord
 from zaxy.text.languages import language_of
@@ -80,7 +85,7 @@ class ComposedQuestion(NamedTuple):
     by_words: tuple[AskedWord, ...] = ()
     """What every row must have where the graph has nothing of the kind."""
     is_spread: bool = False
-    """Whether the difference is that of the highest and the lowest."""
+    """Whether the difference is that of the highest and the lowest, or the duration that from the first to the last."""
 
     @property
     def operation(self) -> str:
@@ -90,7 +95,7 @@ class ComposedQuestion(NamedTuple):
     def needs_value(self) -> bool:
         """Whether a row counts by a value that it has, and not only by being there."""
         if self.operation == "duration":
-            return not self.sides
+            return not self.sides and not self.is_spread
         if self.counts_groups:
             return bool(self.bounds)
         of_kind = self.operation == "sum" and self.standing is not None
@@ -122,6 +127,10 @@ class ComposedQuestion(NamedTuple):
     @property
     def asks_for_money(self) -> bool:
         return self.unit == MONEY or is_money(self.unit)
+
+    @property
+    def may_be_time(self) -> bool:
+        return any(said.search(self.plain) for said in (OF_TIME, TIMED, FAST, HOW_LONG, WORKED))
 
     @property
     def asks_for_different(self) -> bool:
@@ -160,7 +169,8 @@ def read_question(plan: SlotPlan, asked: Asked, today: str) -> ComposedQuestion:
     rest = _topic_of(rest, plan.composed, asked, has_unit=bool(unit))
     standing = _standing(plan, asked, rest)
     topic = standing.topic.words if standing else tuple(_words(asked, rest))
-    is_spread = plan.composed.operation == "difference" and not compared and SPREAD.search(plain) is not None
+    ends = {"difference": SPREAD, "duration": FIRST_TO_LAST}.get(plan.composed.operation)
+    is_spread = ends is not None and not compared and ends.search(plain) is not None
     sides = () if compared or is_spread else tuple(_sides(plan.composed.operation, asked, rest))
     if sides:
         of_sides = {word for side in sides for word in side}
@@ -263,6 +273,8 @@ def _topic_of(rest: str, composed: Composed, asked: Asked, *, has_unit: bool) ->
     if composed.operation in ("difference", "comparison"):
         rest = SPREAD.sub(lambda found: _BOTH_ENDS.sub(_spaces, found[0]), rest)
         rest = COMPARED.sub(_spaces, rest)
+    if composed.operation == "duration" and FIRST_TO_LAST.search(rest):
+        rest = FIRST_OR_LAST.sub(_spaces, SIDE_WORDS.sub(_spaces, rest))
     bare = MEASURED.sub(_spaces, rest)
     return bare if any(_words(asked, bare)) else rest
 

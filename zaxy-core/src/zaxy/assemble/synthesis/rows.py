@@ -173,8 +173,9 @@ def _having(
         if not sets[word] and WORKED.fullmatch(folded(word.text)) and word in needed and len(needed) > 1:
             needed.remove(word)
             left_out.append(word.text)
-    if (joined := _having_any(needed, sets, question.joined)) is not None:
-        return _known(snapshot.numbered(sorted(joined))), [], left_out
+    joined = [word for word in question.joined if word in needed]
+    if (any_of := _having_any(needed, sets, joined)) is not None:
+        return _known(snapshot.numbered(sorted(any_of))), [], left_out
     while len(needed) > 1 and not frozenset.intersection(*[sets[word] for word in needed]):
         droppable = [word for word in needed if not word.is_name and word not in wanted.own]
         if not droppable:

@@ -24,7 +24,7 @@ TIME_WORDS = (
 """They ask for a time that something took or that lies between two things."""
 ASKING_WORDS = (
     "everything|anything|everyone|everybody|many|much|often|times|number|value|values|count|total|totals|altogether|sum|average|mean|median|all|every|each|together|there|what|which"
-    "|viele|viel|oft|mal|anzahl|zahl|insgesamt|gesamt|summe|aller|alle|alles|jede|jeder|jedes|zusammen|gab|gibt|hoch|gross"
+    "|viele|viel|oft|mal|einmal|anzahl|zahl|insgesamt|gesamt|summe|aller|alle|alles|jede|jeder|jedes|zusammen|gab|gibt|hoch|gross"
     "|mein\\w{0,2}|unser\\w{0,2}|bin|bist|sind|seid|hatte\\w{0,2}|eintrage|eintragen|schnitt|wert|werte|werten|durchschnitt\\w*|mittel|waren|wurden|wurde"
     "|cuant[oa]s?|valor|valores|veces|numero|suma|todos|todas|todo|toda|conjunto|media|promedio|hay|hubo|fue|fueron|cual|que|cada"
     "|avons|avez|eu|eus|eue|avaient|avait|aurons|etaient|etait|combien|fois|nombre|somme|tous|toutes|tout|ensemble|moyenne|quel|quelle|chaque"
@@ -39,6 +39,7 @@ _FROM = (
     ("depuis|du|de", "jusqu'a|jusqu'au|au|a"),
     ("dal|dalla|da", "fino|al|alla|a"),
 )
+SIDE_WORDS = re.compile(rf"(?<!\w)(?:{'|'.join(first for first, _ in _BETWEEN)})(?!\w)")
 _OR, _THAN = "or|oder|o|ou", "than|als|que|di|dan|compared to|compared with|verglichen mit"
 
 
@@ -54,6 +55,14 @@ SIDES = {
 }
 """How a question names two things; the first that fits counts."""
 LIST_MARKS = re.compile(r"[,;:]|\b(?:and|und|y|e|et|ed)\b")
+_FIRST = r"(?:first|erste[nmrs]?|premiere?|primer[oa]?|prim[ao]|primeir[ao])"
+_LATEST = r"(?:last|latest|letzte[nmrs]?|derniere?|ultim[oa])"
+FIRST_TO_LAST = re.compile(
+    rf"(?<!\w)(?:{_FIRST}(?:\s+\w+){{0,3}}\s+(?:and|und|et|y|e|to|bis)\s+(?:\w+\s+){{0,2}}{_LATEST}"
+    rf"|{_LATEST}(?:\s+\w+){{0,3}}\s+(?:and|und|et|y|e)\s+(?:\w+\s+){{0,2}}{_FIRST})(?!\w)"
+)
+"""The two ends of a row of events: `between my first and my last lesson`."""
+FIRST_OR_LAST = re.compile(rf"(?<!\w)(?:{_FIRST}|{_LATEST})(?!\w)")
 LEAST_WORDS = re.compile(
     r"\b(?:low|small|cheap|slow\w*t|short|few|light|cold|least|minim|niedrig|klein|billig|gunstig|kurz|wenig|leicht|kalt"
     r"|langsam|mas (?:baj|pequen|barat|cort|lent|liger|fri)|menor|plus (?:bas|petit|court|lent|leger|froid)|moins"
@@ -108,6 +117,11 @@ GROUP_SUPERLATIVE = re.compile(
     r"(?:the )?(?:most|fewest|least)|(?:die )?(?:meisten|wenigsten)|mas|menos|le (?:plus|moins) de?"
 )
 """They ask for whom or what a total is the greatest or the least."""
+OF_TIME = re.compile(
+    r"(?<!\w)(?:\w*times?|long\w*|short\w*|durations?|latency|\w*zeit(?:en)?|\w*dauer|lang\w*|kurz\w*|temps|duree\w*|court\w*"
+    r"|tiempos?|duracion\w*|larg\w*|cort[oa]s?|tempo|durata|duracao)(?!\w)"
+)
+"""They may ask for a time, where a row states other measures too."""
 WORKED = re.compile(
     r"work(?:ed|ing)?|log(?:ged)?|track(?:ed)?|record(?:ed)?|gearbeitet|arbeite\w*|erfasst|gebucht|travail\w+|enregistr\w+"
     r"|trabaj\w+|lavorat\w+|trabalh\w+"
