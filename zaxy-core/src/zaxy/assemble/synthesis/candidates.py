@@ -338,7 +338,7 @@ def _compared(
 ) -> tuple[list[Computed], list[str]]:
     totals: list[float] = []
     names = [" ".join(word.text for word in side if word.text not in dropped) for side in question.sides]
-    names = names or [f"{one.first} to {one.end}" for one in question.periods]
+    names = names or list(question.names_of_periods)
     if len(names) != 2:
         return [], ["which two things are compared cannot be known"]
     for side, name in enumerate(names):

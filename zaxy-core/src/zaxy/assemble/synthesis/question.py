@@ -32,6 +32,7 @@ from zaxy.assemble.synthesis.words import (
     SIDE_WORDS,
     SPREAD,
     TIMED,
+    TITLES,
     WHICH,
     WHO,
     WORKED,
@@ -66,6 +67,8 @@ class ComposedQuestion(NamedTuple):
     """What is compared or put in order: the words of each, besides the topic."""
     periods: tuple[Period, ...] = ()
     """The two periods that are compared, where it is not two things."""
+    names_of_periods: tuple[str, ...] = ()
+    """As the question says them."""
     language: str = ""
     group: frozenset[str] = frozenset()
     """The stems of what is asked for behind `which`: `which client`, by whose field rows belong together."""
@@ -188,6 +191,7 @@ def read_question(plan: SlotPlan, asked: Asked, today: str) -> ComposedQuestion:
         said[0] if said else "",
         sides,
         tuple(one.period for one in compared),
+        tuple(plan.query[one.start : one.end].strip() for one in compared),
         language_of(plan.query),
         stems,
         time_noun(group),
@@ -287,6 +291,10 @@ def _apart(asked: Asked, query: str) -> Iterator[AskedWord]:
             for part in word.text.split("-"):
                 said = common(part, language_of(query))
                 yield AskedWord(part, tuple(words(part)), said, False, True)
+            continue
+        if word.is_name and (title := TITLES.match(folded(word.text))):
+            text = word.text[title.end() :]
+            yield word._replace(text=text, stems=tuple(words(text)))
             continue
         parts = [part.strip() for part in LIST_MARKS.split(folded(word.text)) if part.strip()]
         if len(parts) < 2:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 from zaxy.api.models import Event, JsonObject
 from zaxy.assemble.synthesis.dates import days_in
 from zaxy.assemble.synthesis.lexicon import MONEY, PIECES, TIME, decimal_sign, dimension_of, is_money, unit_words
+from zaxy.assemble.synthesis.words import MORE
 from zaxy.assemble.synthesis.quantities import Quantity, UnreadableNumber, quantities
 from zaxy.extract.texts import PROSE
 from zaxy.extract.times import utc_text
@@ -37,6 +39,8 @@ QUANTITIES = ("quantity", "count", "menge", "anzahl", "quantite", "nombre", "can
 PRICES = tuple("price unit_price rate cost preis prix precio kosten cout coste costo".split())
 """Fields that may hold the price of one."""
 _PROSE = frozenset(PROSE)
+_IN_NAMES = re.compile("seconds|minutes|hours|days|weeks|minuten|stunden|minutos|horas|heures|km|kg|eur|usd|gbp|chf|kwh|kcal|percent")
+"""Units that the name of a field says wherever they stand in it: `minutes_to_resolve`."""
 NO_VALUE = "no value that can be read"
 SEVERAL = "several values, and it does not say which is meant"
 TWO_WAYS = "a number that can be read in two ways"
@@ -119,7 +123,8 @@ def prose(payload: JsonObject) -> str:
 
 
 def noun_quantities(said: str, nouns: frozenset[str]) -> list[float]:
-    """The numbers that stand directly before one of the nouns, by their stems."""
+    """The numbers that stand directly before one of the nouns, by their stems; `two more plants` are two plants."""
+    said = MORE.sub(" ", said)
     try:
         return [one.value for one in _read(said) if one.noun and not nouns.isdisjoint(words(one.noun))]
     except UnreadableNumber:
@@ -138,6 +143,7 @@ class _Field(NamedTuple):
 def _field(name: str) -> _Field:
     parts = folded(name).split("_")
     unit = unit_words().get(parts[-1], "") if len(parts) > 1 or parts[0] in MEASURES else ""
+    unit = unit or next((unit_words()[part] for part in parts if _IN_NAMES.fullmatch(part)), "")
     is_measure = name in MEASURES or (parts[0] in MEASURES and bool(unit))
     return _Field(unit, is_measure, frozenset(words(name.replace("_", " "))))
 
@@ -150,12 +156,18 @@ def _typed(payload: JsonObject, asked: frozenset[str]) -> Iterator[RowValue]:
         if not (is_measure or is_asked):
             if isinstance(given, str) and (read := _whole(given)) and read.unit:
                 yield RowValue(read.value, read.unit, field)
+            elif unit and _says_unit(field) and (number := _number(given)) is not None:
+                yield RowValue(number, unit, field)
         elif (number := _number(given)) is not None:
             # Five of something that has a price are not five euros.
             shared = common if not (field in QUANTITIES and is_money(common)) else ""
             yield RowValue(number, unit or (shared if field in AMOUNTS or is_asked else ""), field)
-        elif isinstance(given, str) and is_measure and (read := _whole(given)):
+        elif isinstance(given, str) and (read := _whole(given)) and (is_measure or read.unit):
             yield RowValue(read.value, read.unit or unit or common or read.noun, field)
+
+
+def _says_unit(field: str) -> bool:
+    return any(_IN_NAMES.fullmatch(part) for part in folded(field).split("_"))
 
 
 @lru_cache(1024)

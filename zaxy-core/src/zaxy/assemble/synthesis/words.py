@@ -54,6 +54,8 @@ SIDES = {
     "than": (re.compile(rf"(?P<a>.+?)\b(?:{_THAN})\b(?P<b>.+)"),),
 }
 """How a question names two things; the first that fits counts."""
+TITLES = re.compile(r"(?:dr|prof|mrs?|ms|herr|frau|mme|mlle|sra?|dra|don|dona)\.? (?=\w)")
+"""What people are called by besides their names. Folded."""
 LIST_MARKS = re.compile(r"[,;:]|\b(?:and|und|y|e|et|ed)\b")
 _FIRST = r"(?:first|erste[nmrs]?|premiere?|primer[oa]?|prim[ao]|primeir[ao])"
 _LATEST = r"(?:last|latest|letzte[nmrs]?|derniere?|ultim[oa])"
@@ -103,6 +105,16 @@ CANCELLED = re.compile(
     r"(?<!\w)(?:cancel\w*|called off|storn\w+|abgesagt\w*|ausgefallen|anulad\w+|anulam\w+|suspendid\w+|annul\w+)"
 )
 """What a sentence says of a thing that did not happen after all."""
+INTENDED = re.compile(
+    r"(?<!\w)(?:thinking (?:about|of)|planning (?:to|on)|plan to|plans to|going to|want to|would like to|hope to|wish i|maybe"
+    r"|next (?:week|weekend|month|year)|tomorrow|what if|if (?:we|i)|uberleg\w*|mochte|mochten|vielleicht|morgen (?:will|mochte)"
+    r"|nachste[nrs]? (?:woche|wochenende|monat|jahr)|habe vor|haben vor|will ich|wollen wir|wenn (?:ich|wir)"
+    r"|pensando en|pienso|quiero|quizas?|tal vez|voy a|vamos a|ojala|ya veremos|proxim[oa] (?:semana|mes|ano)"
+    r"|je vais|on va|peut-etre|j'aimerais|envie de|je pense a|prochaine?|la semaine prochaine|forse|vorrei|talvez|quero)(?!\w)"
+)
+"""What a sentence says of what has not happened."""
+MORE = re.compile(r" (?:more|other|new|additional|weitere|neue|mas|otr[oa]s|nuev[oa]s|autres|nouve\w+)(?= )")
+"""They may stand between a number and what it counts."""
 HOW_LONG = re.compile(r"(?<!\w)(?:how long|wie lange|cuanto tiempo|combien de temps|quanto tempo)(?!\w)")
 PEOPLE = re.compile(
     r"people|persons?|members|users?|personen|leute|menschen|mitglieder|personnes|gens|membres|personas|gente|miembros"
@@ -114,7 +126,7 @@ FAST = re.compile(
 """They ask for a time, whatever else a row states. The fastest takes the least of it."""
 SLOW = re.compile(r"slowest|langsamst\w*|(?:mas|plus|piu|mais) lent\w*")
 GROUP_SUPERLATIVE = re.compile(
-    r"(?:the )?(?:most|fewest|least)|(?:die )?(?:meisten|wenigsten)|mas|menos|le (?:plus|moins) de?"
+    r"(?:the )?(?:most|fewest|least)|(?:die |am )?(?:meisten|wenigsten)|mas|menos|le (?:plus|moins)(?: de?)?"
 )
 """They ask for whom or what a total is the greatest or the least."""
 OF_TIME = re.compile(
