@@ -157,6 +157,8 @@ def _entry(question: ComposedQuestion, row: FoundRow, citation: str, *, asked: f
         value = value_of(payload, said, unit, asked=asked, may_be_time=question.may_be_time)
         if unit == TIME and value.value is None:  # `how long` may be a length too
             value = value_of(payload, said, "", asked=asked)
+        if not unit and question.more_of & stems_of(event.type.replace(".", " ")):  # not how much each states
+            value = RowValue(1.0)
         if price_of_one(question, payload, value.field):
             value = RowValue(None, problem=ONE_OF_SEVERAL)
     count = 1.0

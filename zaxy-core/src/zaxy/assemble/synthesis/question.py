@@ -87,6 +87,8 @@ class ComposedQuestion(NamedTuple):
     """The words of what the question leaves out."""
     by_words: tuple[AskedWord, ...] = ()
     """What every row must have where the graph has nothing of the kind."""
+    more_of: frozenset[str] = frozenset()
+    """The stems behind `more` or `fewer` where two things are compared: `tickets` of `more tickets, Acme or Borg`."""
     is_spread: bool = False
     """Whether the difference is that of the highest and the lowest, or the duration that from the first to the last."""
 
@@ -202,6 +204,7 @@ def read_question(plan: SlotPlan, asked: Asked, today: str) -> ComposedQuestion:
         narrow,
         tuple(_words(asked, MEASURED.sub(_spaces, narrow.without))),
         tuple(_words(asked, rest)),
+        _more_of(plain) if plan.composed.operation in ("difference", "comparison") else frozenset(),
         is_spread,
     )
 
@@ -225,6 +228,12 @@ def _may_be_few(operation: str, rest: str) -> bool:
     if operation in ("order", "difference", "comparison"):
         return False
     return not any(pattern.search(rest) for kind in ("between", "from") for pattern in SIDES[kind])
+
+
+def _more_of(plain: str) -> frozenset[str]:
+    found = GROWN.search(plain)
+    behind = WORDS.search(plain, found.end()) if found else None
+    return frozenset(words(behind[0])) if behind else frozenset()
 
 
 class _Counted(NamedTuple):
