@@ -14,6 +14,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import TextIO
 
 STEERING = (
     *(code for code in range(0x20) if code not in (0x09, 0x0A)),
@@ -96,6 +97,25 @@ def say(text: str = "", *, err: bool = False, end: str = "\n") -> None:
     _print(visible(text), err, end)
 
 
+def say_wrapped(text: str, *, err: bool = False) -> None:
+    """Print lines, and of those that are too wide for a terminal the rest below, indented."""
+    lines = text.split("\n")
+    if is_looked_at(sys.stderr if err else sys.stdout):
+        width = columns()
+        lines = [part for line in lines for part in _within(line, width)]
+    say("\n".join(lines), err=err)
+
+
+def _within(line: str, width: int) -> list[str]:
+    indent = " " * (len(line) - len(line.lstrip()))
+    return [line] if cells(line) <= width else wrapped(line, width, indent, indent or "    ")
+
+
+def is_looked_at(stream: TextIO | None) -> bool:
+    """Whether lines are for a person: a program that reads them line by line gets each whole."""
+    return "COLUMNS" in os.environ or (stream is not None and stream.isatty())
+
+
 def show_page(page: str) -> None:
     """Print a page whose own colours count. It must have made one line of each text that it quotes."""
     _print(visible_but_for_style(page), False, "\n")
@@ -142,7 +162,8 @@ def wrapped(text: str, width: int, indent: str = "", hanging: str | None = None)
             lines.append(start + line)
             start, line = after, ""
         parts = _parts(word, width - cells(after))
-        lines += [(after if lines else indent) + part for part in parts[:-1]]
+        for part in parts[:-1]:
+            lines.append((after if lines else indent) + part)
         line = f"{line} {parts[-1]}" if line else parts[-1]
     return [*lines, (after if lines else indent) + line] if line else lines
 

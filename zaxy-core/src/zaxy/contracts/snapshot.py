@@ -71,8 +71,8 @@ OF_HTTP = "json_response sse_chunk"
 OF_FILES = "make_folder_for own_folder_within read_named_file read_small_json"
 OF_COMMANDS = (
     "bootstrap_page capabilities_page checkout_page event_meant event_page event_reply given_text history_page "
-    "hot_command judgement_page kind_of moment near_type one_line payload_of_kind print_page purpose_of rows_page say "
-    "stats_of stats_page"
+    "hot_command judgement_page kind_of moment near_type one_line payload_of_kind print_page print_rows "
+    "purpose_of query_page row_page rows_page say say_wrapped stats_of stats_page verbatim_page"
 )
 OF_EXPORTS = (
     "atomic_file canonical_json canonical_object extract open_named_file parse_citation shown signing_algorithms "
