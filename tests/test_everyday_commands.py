@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Zaxy
+from folders import made_folder
 from zaxy.api.event_types import CORE_TYPES
 from zaxy.commands.moments import moment
 from zaxy.errors import InvalidRequest
@@ -93,7 +94,7 @@ def test_an_unknown_kind_is_refused_with_those_that_there_are(zaxy: Zaxy) -> Non
 
 @pytest.fixture
 def memory(zaxy: Zaxy, tmp_path: Path) -> Memory:
-    return Memory.open(tmp_path / "here")
+    return Memory.open(made_folder(tmp_path / "here"))
 
 
 def test_an_event_is_meant_by_its_number_its_id_its_hash_and_its_citation(zaxy: Zaxy, memory: Memory) -> None:

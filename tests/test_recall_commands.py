@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import Zaxy
+from folders import made_folder
 from zaxy.memory import Memory
 
 ROW_KEYS = {
@@ -27,7 +28,7 @@ def append(zaxy: Zaxy, tmp_path: Path) -> Append:
     """Append an event where the commands will look, without a process of its own; its citation."""
 
     def write(event_type: str, session: str = "", **payload: object) -> str:
-        with Memory.open(tmp_path / "here") as memory:
+        with Memory.open(made_folder(tmp_path / "here")) as memory:
             return memory.append(event_type, payload, actor="ada", session=session).citation
 
     return write
