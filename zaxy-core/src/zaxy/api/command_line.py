@@ -99,15 +99,12 @@ def run_plainly(app: Any, words: Sequence[str], *, prog_name: str) -> None:
     if width < ROOM_FOR_TWO_COLUMNS:
         for one in (command, *getattr(command, "commands", {}).values()):
             _below_names(one)
-    stdout = sys.stdout
     try:
         command(list(words), prog_name=prog_name, help_option_names=["-h", "--help"], terminal_width=width)
     except SystemExit:
-        if sys.stdout is stdout:
-            raise
-        # That is how typer's own printing ends where the reader has gone.
-        sys.stdout = stdout
-        raise OutputLost(BrokenPipeError()) from None
+        if type(sys.stdout).__name__ == "PacifyFlushWrapper":  # so typer's own printing ends where the reader has gone
+            raise OutputLost(BrokenPipeError()) from None
+        raise
     except OSError as error:
         if _is_of_typers_printing(error):
             raise OutputLost(error) from error
