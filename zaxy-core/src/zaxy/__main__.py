@@ -192,12 +192,12 @@ def _unknown(words: list[str]) -> ZaxyError:
                 f"'zaxy {name}' is a command of {package}, which is not installed or not in use",
                 f"Install it: {install_hint(package)}\n  'zaxy plugins list' shows why an installed one is not in use.",
             )
-    near = [MEANT[words[0]]] if words[0] in MEANT else []
+    near = [words[0]] if words[0] in MEANT else []
     if not near:
         near = get_close_matches(typed, known if len(names) > 1 else first_words, n=1, cutoff=NEAR)
     if not near and names:
-        near = get_close_matches(names[0], first_words, n=1, cutoff=NEAR)
-    hint = f"Did you mean 'zaxy {near[0]}'? " if near else ""
+        near = get_close_matches(names[0], [*first_words, *MEANT], n=1, cutoff=NEAR)
+    hint = f"Did you mean 'zaxy {MEANT.get(near[0], near[0])}'? " if near else ""
     return InvalidRequest(
         f"there is no command 'zaxy {typed or words[0]}'",
         f"{hint}'zaxy --help' lists the commands.",

@@ -96,6 +96,8 @@ def sessions(workspace: WorkspaceFolder = None, eventloom_path: EventloomPath = 
     if as_json:
         say(json.dumps({"sessions": found}, indent=2))
         return
+    if not found:
+        say_wrapped('nothing is recorded yet; record something: zaxy remember "The demo is on the 14th"', err=True)
     width = max((len(row["session_id"]) for row in found), default=0)
     for row in found:
         state = f"  {row['state']}" if row["state"] != "ok" else ""
