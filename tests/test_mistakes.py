@@ -35,7 +35,7 @@ MISTAKES = [
     ("a log's file", "replay missing.jsonl", NOT_SO, "Name a session, or a file that ends in .jsonl."),
     ("a moment", "query lamps --as-of soon", WRONG_USAGE, "Write yesterday, monday, '3 days ago'"),
     ("a date", "log --since 31.12.2026", WRONG_USAGE, "such as 2026-06-15"),
-    ("an event's number", "show 99", NOT_SO, "Its last one is 1. 'zaxy log' lists them."),
+    ("an event's number", "show 99", NOT_SO, "Its last one is 2. 'zaxy log' lists them."),
     ("an event's name", "show lamps", WRONG_USAGE, "'zaxy log' shows numbers."),
     ("a citation", f"show eventloom://here-default/events/1#{'f' * 12}", NOT_SO, "Check the citation"),
     ("a key instead of an event", "invalidate demo", WRONG_USAGE, "What has a name is named with its --type."),
@@ -63,8 +63,8 @@ def project(tmp_path_factory: pytest.TempPathFactory, state_folder: Path) -> Pat
     with Memory.open(here) as memory:
         memory.append("fact.recorded", {"fact": "The demo is on the 14th", "key": "demo"}, actor="ann")
         memory.follow()
-    subprocess.run([sys.executable, "-m", "zaxy", "show", "1"], cwd=here, check=True, capture_output=True)
-    subprocess.run([sys.executable, "-m", "zaxy", "--help"], cwd=here, check=True, capture_output=True)
+    for words in ("append note.taken --payload {}", "show 2"):
+        subprocess.run([sys.executable, "-m", "zaxy", *typed(words)], cwd=here, check=True, capture_output=True)
     return here
 
 
