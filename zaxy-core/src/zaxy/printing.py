@@ -161,7 +161,7 @@ def wrapped(text: str, width: int, indent: str = "", hanging: str | None = None)
         if line and cells(f"{start}{line} {word}") > width:
             lines.append(start + line)
             start, line = after, ""
-        parts = _parts(word, width - cells(after))
+        parts = _parts(word, width - cells(after if lines or line else indent))
         for part in parts[:-1]:
             lines.append((after if lines else indent) + part)
         line = f"{line} {parts[-1]}" if line else parts[-1]

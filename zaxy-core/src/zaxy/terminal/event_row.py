@@ -11,11 +11,11 @@ from zaxy.terminal.screen import DIM, Terminal, cells, one_line, plain, wrapped
 if TYPE_CHECKING:
     from zaxy.plugins.families import Families
 
-MAX_ACTOR_CHARS = 24
+MAX_ACTOR_CHARS = 64
 MAX_TYPE_CHARS = 64
 MAX_TEXT_CHARS = 160
 MIN_TEXT = 24
-"""Columns that a text gets before it begins below its number."""
+"""Columns that a text needs beside its place; with fewer it stands below."""
 INDENT = "    "
 
 
@@ -24,7 +24,9 @@ def row_lines(place: str, text: str, whose: str, terminal: Terminal) -> list[str
     across = " " * (cells(place) + 2)
     if terminal.width - len(across) < MIN_TEXT:
         across = INDENT
-    lines = wrapped(text, terminal.width, f"{place}  ", across)
+        lines = [place, *wrapped(text, terminal.width, across)]
+    else:
+        lines = wrapped(text, terminal.width, f"{place}  ", across)
     behind = f"  {whose}"
     if cells(lines[-1]) + cells(behind) <= terminal.width:
         return [*lines[:-1], lines[-1] + terminal.painted(behind, DIM)]
