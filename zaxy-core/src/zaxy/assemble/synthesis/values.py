@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from zaxy.api.models import Event, JsonObject
 from zaxy.assemble.synthesis.dates import days_in
 from zaxy.assemble.synthesis.lexicon import MONEY, PIECES, TIME, decimal_sign, dimension_of, is_money, unit_words
-from zaxy.assemble.synthesis.words import MORE
 from zaxy.assemble.synthesis.quantities import Quantity, UnreadableNumber, quantities
+from zaxy.assemble.synthesis.words import MORE
 from zaxy.extract.texts import PROSE
 from zaxy.extract.times import utc_text
 from zaxy.text.languages import language_of
