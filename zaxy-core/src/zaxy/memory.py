@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Unpack, cast
 
 from zaxy.api.models import AsOf
 from zaxy.assemble.use_marks import UseMarks
-from zaxy.direct_reads import ClosedRecall, DirectReads, moment_of
+from zaxy.direct_reads import ClosedRecall, DirectReads, moment_of, several
 from zaxy.errors import InvalidRequest, NotFound, ZaxyError
 from zaxy.eventloom.admission import OWN_ACTOR
 from zaxy.eventloom.drafts import admit_draft, own_draft
@@ -661,7 +661,7 @@ class Memory(DirectReads):
 
     def rebuild_followers(self, session: str = "", names: Sequence[str] = ()) -> list[FollowerState]:
         known = self.recall.all_loops.names
-        if unknown := [name for name in names if name not in known]:
+        if unknown := [name for name in several("names", names) if name not in known]:
             raise NotFound(f"there is no follower {unknown[0]!r:.40}", f"There are {', '.join(known)}.")
         session = session or self.session
         with self._log.view(session) as log:  # as it is: also if another one was seen here before
