@@ -156,6 +156,8 @@ def test_what_a_user_said_in_the_first_session_is_in_the_second_prompt_and_answe
 def set_up(terminal: Terminal, client: Client) -> None:
     terminal.command("git init -q")
     terminal.say(f"clear; zaxy init --client {client.name}")
+    terminal.wait_for("without paths of this machine? [y/N]")
+    terminal.keys("Enter")
     terminal.wait_for("Write this? [Y/n]")
     terminal.keys("Enter")
     assert "the server answered after" in terminal.wait_for("Next")

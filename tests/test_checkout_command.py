@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from conftest import Zaxy
+from folders import made_folder
 from zaxy.assemble import judgement
 from zaxy.memory import Memory
 from zaxy.terminal.checkout_page import checkout_page, command_line
@@ -32,7 +33,7 @@ def append(zaxy: Zaxy, tmp_path: Path) -> Append:
     """Append an event where the commands will look, without a process of its own; its citation."""
 
     def write(event_type: str, session: str = "", **payload: object) -> str:
-        with Memory.open(tmp_path / "here") as memory:
+        with Memory.open(made_folder(tmp_path / "here")) as memory:
             return memory.append(event_type, payload, actor="ada", session=session).citation
 
     return write
@@ -48,7 +49,7 @@ def replied(zaxy: Zaxy, *arguments: str) -> dict[str, Any]:
 
 def of_memory(tmp_path: Path, ask: Callable[[Memory], dict[str, Any]]) -> dict[str, Any]:
     """What Memory itself gives, as JSON carries it."""
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         reply = json.loads(json.dumps(ask(memory)))
     assert isinstance(reply, dict)
     return reply
@@ -310,7 +311,7 @@ def test_a_bootstrap_is_recorded_and_tells_what_to_trust_and_the_first_call(
     assert reply["recommended_next"]["arguments"] == {"query": "mend the lamp", "session_id": "other"}
     page = zaxy("memory", "bootstrap").stdout
     assert "What to trust\n  Trust current_facts that carry a citation" in page
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         assert memory.replay("other", include_housekeeping=True)[-1].type == "memory.bootstrap.shown"
 
 
@@ -319,7 +320,7 @@ def test_a_question_to_a_session_that_is_not_there_does_not_begin_it(
 ) -> None:
     append("note.taken", text="lamp")
     assert replied(zaxy, "memory", "capabilities", "--session-id", "fresh")["eventloom"]["events"] == 0
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         memory.checkout("lamp", "fresh")
         assert "fresh" not in memory.sessions()
 
@@ -331,7 +332,7 @@ def test_feedback_is_recorded_beside_the_memory_that_it_is_about(zaxy: Zaxy, app
     reply = replied(zaxy, "memory", "feedback", "port", "--type", "fact", "--feedback", "helpful", *said, *more)
     assert set(reply) == {"seq", "id", "hash", "citation", "session_id"}
     assert reply["session_id"] == "work"
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         event = memory.resolve(reply["citation"])
     assert (event.type, event.actor) == ("memory.reinforced", "bob")
     assert event.payload == {
@@ -352,7 +353,7 @@ def test_a_skill_is_proposed_applied_and_shown_where_it_applies(zaxy: Zaxy, appe
     steps = ("--step", "Unplug the lamp", "--step", "Change the bulb")
     details = ("--summary", "Change a bulb", "--applicability", "a dark lamp", "--citation", rests_on, "--version", "2")
     reply = replied(zaxy, "memory", "skill", "propose", "change-bulb", *steps, *details)
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         event = memory.resolve(reply["citation"])
     assert (event.type, event.actor) == ("skill.proposed", "user")
     assert event.payload == {
@@ -364,7 +365,7 @@ def test_a_skill_is_proposed_applied_and_shown_where_it_applies(zaxy: Zaxy, appe
         "version": "2",
     }
     outcome = replied(zaxy, "memory", "skill", "record_outcome", "change-bulb", "--success-score", "0")
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         assert memory.resolve(outcome["citation"]).payload == {"skill_id": "change-bulb", "success_score": 0}
     page = zaxy("checkout", "how do I change the bulb?").stdout
     assert "Skills that apply\n  change-bulb 2, proposed\n    1. Unplug the lamp\n    2. Change the bulb" in page

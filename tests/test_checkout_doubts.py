@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from folders import made_folder
 from remembered import SESSION, citations_in, log_of, project, turn
 from zaxy.api.models import Event
 from zaxy.memory import Memory
@@ -82,7 +83,7 @@ def test_damage_that_nobody_has_noticed_yet_is_noticed_where_a_fact_rests_on_it(
 
 def test_a_frozen_follower_is_warned_of_and_not_answered_from(copied: Path, tmp_path: Path) -> None:
     """The log is replaced by another history, which the followers have not followed."""
-    with Memory.open(tmp_path / "other") as other:
+    with Memory.open(made_folder(tmp_path / "other")) as other:
         project(other)
         for number in range(30):
             turn(other, f"Remark {number}.")

@@ -24,6 +24,7 @@ from zaxy.memory import Memory
 from zaxy.observe.capture_config import FILE_NAME, capture_config_text
 from zaxy.setup.doctor import DoctorContext, examine
 from zaxy.setup.doctor_checks import check_disk, check_key, check_python, check_sqlite
+from zaxy.setup.doctor_clients import check_capture
 from zaxy.setup.doctor_files import CHECKS as CHECKS_OF_FILES
 from zaxy.setup.doctor_round import CHECKS
 from zaxy.setup.running_servers import RunningServer, doubled
@@ -94,6 +95,17 @@ def test_right_after_init_all_is_well_every_part_was_tried_and_nothing_was_chang
     assert rows["client_config:cursor"]["status"] == rows["hooks:cursor"]["status"] == "ok"
     assert "can be written" in rows["write_path"]["message"]
     assert "arrives with their next session" in rows["capture_health"]["message"]
+
+
+def test_a_client_that_only_has_the_server_is_well_once_it_is_set_up(tmp_path: Path) -> None:
+    project = Project(tmp_path / "shop", tmp_path)
+    project.root.mkdir()
+    assert project.run("ide-config", "vscode", "--install").returncode == 0
+    (row,) = check_capture(DoctorContext(find_workspace(str(project.root)), project.environ()))
+    assert (row.status, "vscode: memory holds what is recorded with its tools" in row.message) == ("ok", True)
+    assert project.run("ide-config", "vscode", "--remove").returncode == 0
+    (row,) = check_capture(DoctorContext(find_workspace(str(project.root)), project.environ()))
+    assert (row.status, row.action) == ("warning", "zaxy init")
 
 
 def test_the_page_has_a_line_for_each_row_and_a_verdict(project: Project) -> None:

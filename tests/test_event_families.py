@@ -15,6 +15,7 @@ import pytest
 import installed
 import outside_family
 from conftest import Zaxy
+from folders import made_folder
 from imports import WAYS, taken_along
 from outside_family import FIELDS, NOTE, REPORTED, SETTLED
 from served import Server
@@ -63,7 +64,7 @@ def memory(tmp_path: Path, install: Callable[..., None]) -> Iterator[Memory]:
 
 
 def opened(tmp_path: Path) -> Memory:
-    return Memory.open(tmp_path / "here")
+    return Memory.open(made_folder(tmp_path / "here"))
 
 
 def write(memory: Memory, event_type: str = REPORTED["type"], **payload: object) -> int:
@@ -175,7 +176,7 @@ def test_an_import_makes_plain_data_of_its_types(
         write(memory)
         write(memory, NOTE["type"], subject="mast", text="It stands.")
         bring = taken_along(memory, SESSION, way=way)
-    with Memory.open(tmp_path / "there") as other:
+    with Memory.open(made_folder(tmp_path / "there")) as other:
         done = bring(other, "copy")
         assert done.as_data == 1
         types = [event.type for event in other.replay("copy")]
@@ -183,10 +184,10 @@ def test_an_import_makes_plain_data_of_its_types(
         assert bring(other, "copy").new == 0
         assert "findings" not in other.context("x", "copy").as_dict()["working_set"]
     outside_family.uninstall(site)
-    with Memory.open(tmp_path / "third") as third:
+    with Memory.open(made_folder(tmp_path / "third")) as third:
         assert bring(third, "copy").as_data == 0
     install()
-    with Memory.open(tmp_path / "third") as third:
+    with Memory.open(made_folder(tmp_path / "third")) as third:
         assert bring(third, "copy").new == 0
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import made_folder
 from outside_extractors import install_extractor
 from zaxy.api.models import AsOf
 from zaxy.eventloom.citation import parse_citation
@@ -41,7 +42,7 @@ def remembered(memory: Memory, events: int = 4) -> set[str]:
 
 def test_an_extractor_adds_rows_and_its_version_is_kept(tmp_path: Path, extractor: Callable[..., str]) -> None:
     name = extractor(GOOD)
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         assert remembered(memory) == {"decision", "actor", "ticket"}
         cursor = memory.recall.texts.cursor(SESSION)
         assert cursor and re.match(rf"built-in@{rules.VERSION} {name}@1/2[ |]", cursor.fed_by)
@@ -81,7 +82,7 @@ def test_an_extractor_that_lies_loses_its_own_rows_only(
     tmp_path: Path, extractor: Callable[..., str], lie: str
 ) -> None:
     name, good = extractor(LIES[lie]), extractor(GOOD)
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         assert remembered(memory) == {"decision", "actor", "ticket"}
         answer = memory.query("decision", SESSION)
         assert answer.warnings == ()
@@ -95,7 +96,7 @@ def test_an_extractor_without_a_version_adds_nothing(
     tmp_path: Path, extractor: Callable[..., str], version: str
 ) -> None:
     name = extractor(GOOD, version)
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         assert remembered(memory) == {"decision", "actor"}
         assert any(name in said for said in memory.query("decision", SESSION).notices)
 
@@ -105,7 +106,7 @@ def test_an_extractor_that_hangs_costs_one_wait(
 ) -> None:
     monkeypatch.setattr("zaxy.follow.extraction.SECONDS_FOR_EACH", 1.0)
     name, _ = extractor("threading.Event().wait()"), extractor(GOOD)
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         began = time.monotonic()
         assert remembered(memory, 60) == {"decision", "actor", "ticket"}
         assert time.monotonic() - began < 30, "a wait for each event would take a minute"
@@ -114,7 +115,7 @@ def test_an_extractor_that_hangs_costs_one_wait(
 
 def test_extractors_do_not_see_what_zaxy_writes_for_itself(tmp_path: Path, extractor: Callable[..., str]) -> None:
     extractor(GOOD)
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         event = memory.append("decision.made", {"decision": "one"}, session=SESSION)
         memory.recall.store.set_ref("refs/heads/main", memory.recall.store.resolve(parse_citation(event.citation)))
         memory.query("decision", SESSION)

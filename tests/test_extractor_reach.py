@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Zaxy
+from folders import made_folder
 from outside_extractors import install_extractor
 from remembered import fact
 from zaxy.memory import Memory
@@ -90,7 +91,7 @@ def test_the_commands_say_what_an_extractor_sees(tmp_path: Path, extractor: Inst
 
 def test_what_an_event_only_asks_is_not_found_by_an_extractor(tmp_path: Path, extractor: Install) -> None:
     extractor("return Extraction((Entity('Nightjar', 'venture', 'Rewrite'),))")
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         turn = {"role": "user", "content": "Where is the till drawer?"}
         memory.append("transcript.turn", turn, actor="ada", session=SESSION)
         assert found(memory, "Nightjar") == []
@@ -138,7 +139,7 @@ def test_another_version_of_an_extractor_replaces_what_it_said_before(tmp_path: 
     with remembered(tmp_path / "here") as memory:
         assert found(memory, "Nightjar")
     version.write_text("Corncrake")
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         assert memory.query("Nightjar", SESSION).results == ()
         assert found(memory, "Corncrake")
         assert memory.recall.backend.stats(SESSION).entities == 3 + 1
@@ -151,7 +152,7 @@ def test_what_an_extractor_said_goes_away_with_its_plugin(
     with remembered(tmp_path / "here") as memory:
         digests = memory.recall.loop.digests(SESSION) if found(memory, "Nightjar") else {}
     monkeypatch.setenv("ZAXY_PLUGINS_DISABLE", name)
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         assert memory.query("Nightjar", SESSION).results == ()
         assert memory.recall.backend.stats(SESSION).entities == 3
         assert {one: digests[one] == other for one, other in memory.recall.loop.digests(SESSION).items()} == {
@@ -167,7 +168,7 @@ def test_an_extractor_that_fails_leaves_a_notice_and_the_rest_as_it_was(
     with remembered(tmp_path / "here") as memory:
         failed = memory.checkout("Where does the label printer listen?", SESSION).as_dict()
     monkeypatch.setenv("ZAXY_PLUGINS_DISABLE", name)
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         plain = memory.checkout("Where does the label printer listen?", SESSION).as_dict()
     assert any(name in notice for notice in failed["notices"]) and failed["warnings"] == []
     assert (failed["current_facts"], failed["quality"]) == (plain["current_facts"], plain["quality"])
@@ -190,7 +191,7 @@ def test_what_an_editor_writes_into_a_follower_is_not_an_extractors_word(
     files = list((tmp_path / "here" / ".eventloom" / "followers").rglob(Path(path).name))
     with closing(sqlite3.connect(files[0])) as db, db:
         assert db.execute(edit).rowcount
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         answer = memory.query("Nightjar Corncrake", SESSION)
         assert any("built again" in warning for warning in answer.warnings)
         (row,) = (row for row in answer.results if row.derived)

@@ -15,6 +15,7 @@ import pytest
 import installed
 import outside_things
 from engines import needs_kuzu
+from folders import made_folder
 from outside_things import SHIFT, TYPES
 from zaxy.api.models import AsOf, EntityRef, EntityRow
 from zaxy.contracts.diff import compare
@@ -43,7 +44,7 @@ def memory(
     monkeypatch.setenv("PROJECTION_BACKEND", request.param)
     outside_things.install(site)
     importlib.invalidate_caches()
-    with Memory.open(tmp_path / "here") as opened:
+    with Memory.open(made_folder(tmp_path / "here")) as opened:
         yield opened
 
 
@@ -55,7 +56,7 @@ def opened(tmp_path: Path, site: Path) -> Iterator[Any]:
     def open_beside(**changed: Any) -> Memory:
         outside_things.install(site, **changed)
         importlib.invalidate_caches()
-        memories.append(Memory.open(tmp_path / "here"))
+        memories.append(Memory.open(made_folder(tmp_path / "here")))
         return memories[-1]
 
     yield open_beside
@@ -194,7 +195,7 @@ def test_without_its_package_nothing_is_known_by_its_names(tmp_path: Path, site:
     memory.close()
     shutil.rmtree(site / "acme_rota")
     shutil.rmtree(site / "acme_rota-0.1.0.dist-info")
-    with Memory.open(tmp_path / "here") as alone:
+    with Memory.open(made_folder(tmp_path / "here")) as alone:
         assert shifts(alone) == [] and named(alone, "Night watch") == []
 
 

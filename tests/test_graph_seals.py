@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import made_folder
 from generated_rows import random_events
 from zaxy.api import AsOf, EntityRef
 from zaxy.graph.sqlite_graph import SqliteGraph
@@ -129,7 +130,7 @@ def test_the_check_of_a_session_that_was_never_followed_finds_nothing(graph: Sql
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Memory.open(tmp_path / "here") as made:
+    with Memory.open(made_folder(tmp_path / "here")) as made:
         made.append("task.proposed", {"id": "T-1", "title": "the first name"}, session="s")
         made.append("task.claimed", {"id": "T-1", "owner": "bob"}, session="s")
         assert made.query("the first name", session="s").results

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import made_folder
 from generated_rows import random_events
 from indexed import SESSION, Index
 from zaxy.api import AsOf, Cursor, EntityRef, ExtractedEvent, Extraction
@@ -141,7 +142,7 @@ def test_the_check_of_all_rows_compares_the_lists_with_their_lengths(
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Memory.open(tmp_path / "here") as made:
+    with Memory.open(made_folder(tmp_path / "here")) as made:
         made.append("task.proposed", {"id": "T-1", "title": "the first name"}, session="s")
         made.append("task.proposed", {"id": "T-2", "title": "the second name"}, session="s")
         assert made.query("the first name", session="s").results

@@ -15,6 +15,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from conftest import Zaxy, missing_package
+from folders import made_folder
 from outside_http import AUTH, install_pack, install_pages, install_tokens
 from served import ENVELOPE, ERAS, INITIALIZE, JSON, LEGACY, MODERN, Listening
 from zaxy.memory import Memory
@@ -286,7 +287,7 @@ def test_the_record_of_calls_names_who_called_and_stays_out_of_sessions_of_other
             running.modern("memory_append", {**FACT, "session_id": session}, bearer("admin"))
         running.modern("memory_query", {"query": "sky", "session_id": "team-b"}, bearer("reader"))
         running.end()
-    with Memory.open(tmp_path / "demo") as memory:
+    with Memory.open(made_folder(tmp_path / "demo")) as memory:
         marks = {session: memory.replay(session, include_housekeeping=True) for session in ("team-a", "team-b")}
     called = {
         session: [(mark.payload or {}).get("identity") for mark in events if mark.type == "tool.call.completed"]
@@ -351,7 +352,7 @@ def test_the_older_sse_transport_does_not_start_with_an_auth(tmp_path: Path, zax
 def test_a_workspace_cannot_choose_or_drop_an_auth(tmp_path: Path, kept: str, chosen: str, status: int) -> None:
     install_tokens(tmp_path / "site")
     (tmp_path / "demo").mkdir()
-    with Memory.open(tmp_path / "demo") as memory:
+    with Memory.open(made_folder(tmp_path / "demo")) as memory:
         memory.append("fact.recorded", {"text": "x"})
     file = tmp_path / "demo" / ".eventloom" / "workspace.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), "settings": {"ZAXY_HTTP_AUTH": kept}}))

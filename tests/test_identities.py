@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from folders import made_folder
 from zaxy.api.models import AsOf, EntityRef, EntityRow
 from zaxy.extract import rules
 from zaxy.graph import schema
@@ -20,7 +21,7 @@ DAY = "2026-03-{:02}T00:00:00.000000Z"
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Memory.open(tmp_path / "here") as opened:
+    with Memory.open(made_folder(tmp_path / "here")) as opened:
         yield opened
 
 

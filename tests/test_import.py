@@ -20,6 +20,7 @@ import pytest
 from captured import install_adapter, write_seen
 from conftest import Zaxy
 from exported import bundle_bytes, write_log
+from folders import made_folder
 from served import Server
 from zaxy.api.models import AsOf, Draft, EntityRef, Event
 from zaxy.errors import ZaxyError
@@ -288,7 +289,7 @@ def test_what_an_erased_event_had_superseded_stays_so_over_two_imports(pair: Pai
     pair.carry()
     assert found(pair.target, HERE, question) == current
     (tmp_path / "third").mkdir()
-    with Memory.open(tmp_path / "third") as third:
+    with Memory.open(made_folder(tmp_path / "third")) as third:
         third.import_bundle(BytesIO(bundle_bytes(pair.target, EVERYTHING, HERE)), "third")
         assert found(third, "third", question) == current
 
@@ -429,7 +430,7 @@ def test_an_import_of_an_import_keeps_the_earlier_origin(pair: Pair, tmp_path: P
     pair.carry()
     (first,) = pair.imported()
     onward = BytesIO(bundle_bytes(pair.target, session=HERE, signer=pair.signer))
-    with Memory.open(tmp_path / "third") as third:
+    with Memory.open(made_folder(tmp_path / "third")) as third:
         third.import_bundle(onward, "last", expect_public_key=pair.public_key)
         came = events(third, "last")[0]
         assert came.payload is not None

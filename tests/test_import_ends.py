@@ -16,6 +16,7 @@ import pytest
 import outside_things
 from engines import needs_kuzu
 from exported import bundle_bytes
+from folders import made_folder
 from test_import import HERE, THERE, Pair, events
 from zaxy import ForeignEvent
 from zaxy.api.models import AsOf, EntityRef, Event
@@ -138,7 +139,7 @@ def test_it_stays_ended_over_two_imports_and_when_its_stand_in_is_erased_too(
     pair.carry()
     (tmp_path / "third").mkdir()
     later = "2095-01-01T00:00:00.000000Z"
-    with Memory.open(tmp_path / "third") as third:
+    with Memory.open(made_folder(tmp_path / "third")) as third:
         third.import_bundle(BytesIO(bundle_bytes(pair.target, EVERYTHING, HERE)), "third")
         assert current(third, "third") == current(third, "third", later) == []
     standing = [event for event in pair.imported() if event.type in ("imported.erased", "memory.invalidated")]

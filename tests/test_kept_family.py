@@ -12,6 +12,7 @@ import pytest
 
 import outside_family
 from conftest import Zaxy
+from folders import made_folder
 from served import Server
 from zaxy.access import access_to
 from zaxy.api.event_types import KEPT_FAMILIES
@@ -49,7 +50,7 @@ def settings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture
 def memory(tmp_path: Path, settings: dict[str, str]) -> Iterator[Memory]:
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         yield memory
 
 
@@ -118,7 +119,7 @@ def test_an_import_makes_plain_data_of_them(memory: Memory, tmp_path: Path) -> N
     written_before(memory)
     bundle = io.BytesIO()
     memory.export(bundle, session=SESSION)
-    with Memory.open(tmp_path / "there") as other:
+    with Memory.open(made_folder(tmp_path / "there")) as other:
         assert other.import_bundle(bundle, "copy").as_data == 1
         (event,) = other.replay("copy")
         assert event.type == f"imported.{PROMOTED}"
@@ -144,7 +145,7 @@ def test_without_the_package_a_log_with_such_events_is_read_verified_and_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(*next(iter(DISABLED.items())))
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         seq = written_before(memory)
         assert [event.type for event in memory.replay(SESSION)] == [PROMOTED]
         assert memory.verify(SESSION).damage is None
@@ -159,11 +160,11 @@ def test_when_the_package_comes_back_the_same_events_are_what_they_were(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(*next(iter(DISABLED.items())))
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         seq = written_before(memory)
         assert rows(memory, SESSION) == [("event", f"{PROMOTED}:{seq}")]
     monkeypatch.delenv("ZAXY_PLUGINS_DISABLE")
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         assert rows(memory, SESSION) == [("promotion", "w1:finding:1")]
 
 

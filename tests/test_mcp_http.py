@@ -18,6 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 from starlette.testclient import TestClient
 
+from folders import made_folder
 from served import ENVELOPE, ERAS, INITIALIZE, JSON, LEGACY, MODERN, Listening, content
 from zaxy.memory import Memory
 from zaxy.serve.application import Application
@@ -232,5 +233,5 @@ def test_the_server_ends_soon_after_it_is_told_to_and_records_it(tmp_path: Path)
         assert running.modern("memory_append", FACT)["seq"] == 1
         assert running.end() < 30
         assert running.process.returncode == 0
-    with Memory.open(tmp_path / "demo") as memory:
+    with Memory.open(made_folder(tmp_path / "demo")) as memory:
         assert memory.replay(include_housekeeping=True)[-1].type == "session.ended"

@@ -44,6 +44,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "context_assemble": {"query": "where is the cache?"},
     "context_after_turn": {"role": "user", "content": "Where is the cache?", "turn_index": 1},
     "subagent_cleanup": {"parent_session_id": "parent", "subagent_session_id": "worker", "summary": "found a port"},
+    "memory_ref": {"name": "v1"},
     "memory_invalidate": {"entity_name": "cache", "entity_type": "decision"},
 }
 """The first two write what others need, and the last one ends it."""

@@ -18,6 +18,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, ListToolsResult
 
 from conftest import missing_package
+from folders import made_folder
 from installed import install, manifest_of
 from served import ERAS, LEGACY, Server
 from zaxy import __version__
@@ -323,14 +324,14 @@ def test_a_call_that_names_a_session_that_is_not_there_does_not_make_it(tmp_path
     with Server(tmp_path / "demo") as server:
         server.call("memory_query", query="x", session_id="mistyped")
         server.close()
-    with Memory.open(tmp_path / "demo") as memory:
+    with Memory.open(made_folder(tmp_path / "demo")) as memory:
         assert memory.sessions() == ["demo-default"]
 
 
 def test_the_end_of_the_session_is_recorded(tmp_path: Path) -> None:
     with Server(tmp_path / "demo") as server:
         server.close()
-    with Memory.open(tmp_path / "demo") as memory:
+    with Memory.open(made_folder(tmp_path / "demo")) as memory:
         assert memory.replay(include_housekeeping=True)[-1].type == "session.ended"
 
 
@@ -338,7 +339,7 @@ def test_recording_can_be_turned_off(tmp_path: Path) -> None:
     with Server(tmp_path / "demo", MCP_LIFECYCLE_CAPTURE_ENABLED="false") as server:
         server.call("memory_append", **fact("x"))
         server.close()
-    with Memory.open(tmp_path / "demo") as memory:
+    with Memory.open(made_folder(tmp_path / "demo")) as memory:
         assert [event.type for event in memory.replay(include_housekeeping=True)] == ["fact.recorded"]
 
 

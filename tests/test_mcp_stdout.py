@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import made_folder
 from installed import install, manifest_of
 from served import LEGACY, Server, arguments, environment
 from zaxy.memory import Memory
@@ -115,7 +116,7 @@ def test_the_server_ends_soon_after_it_is_told_to(tmp_path: Path, number: signal
         server.process.send_signal(number)
         assert server.process.wait(60) == 0
         assert time.monotonic() - began < server.soon
-    with Memory.open(tmp_path / "demo") as memory:
+    with Memory.open(made_folder(tmp_path / "demo")) as memory:
         assert memory.replay(include_housekeeping=True)[-1].type == "session.ended"
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import installed
 from conftest import Zaxy
+from folders import made_folder
 from zaxy.errors import Unavailable, ZaxyError
 from zaxy.follow.verification import NOT_BY_ROWS
 from zaxy.memory import Memory
@@ -129,7 +130,7 @@ def test_a_lane_that_fails_drops_out_with_a_notice(tmp_path: Path, install: Inst
     with remembered(tmp_path / "here") as memory:
         before = [row.as_dict() for row in memory.query("lamp", SESSION).results]
     name = install("retrieval_lanes", lane(FAILURES[failure]))
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         answer = memory.query("lamp", SESSION)
         assert any(name in said for said in answer.notices)
         assert answer.warnings == ()

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import pytest
 
+from folders import made_folder
 from served import Server
 from zaxy import InvalidRequest, Memory
 
@@ -21,7 +22,7 @@ ASKED = {"query": "which port does staging use?"}
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
     (tmp_path / "project").mkdir()
-    with Memory.open(tmp_path / "project") as opened:
+    with Memory.open(made_folder(tmp_path / "project")) as opened:
         opened.append("fact.recorded", {"fact": "Staging listens on port 8443."}, actor="ann")
         yield opened
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from conftest import Zaxy
+from folders import made_folder
 from remembered import decision, turn
 from zaxy.api.tools import PROFILES
 from zaxy.eventloom.disk import DISK
@@ -26,7 +27,7 @@ SESSION = "work"
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Memory.open(tmp_path / "here") as opened:
+    with Memory.open(made_folder(tmp_path / "here")) as opened:
         yield opened
 
 
@@ -190,7 +191,7 @@ def test_a_tool_that_is_called_by_its_dotted_name_is_on_record_as_it_is_listed(t
     answered(server, "memory.append", event_type="note.taken", actor="ada", payload={"text": "x"})
     answered(server, "memory.nothing")
     server.close(30.0)
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         calls = [event.payload or {} for event in memory.replay(include_housekeeping=True)]
     names = [call["tool_name"] for call in calls if "tool_name" in call]
     assert names == ["memory_append", "memory.nothing"]

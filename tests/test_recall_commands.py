@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import Zaxy
+from folders import made_folder
 from zaxy.memory import Memory
 
 ROW_KEYS = {
@@ -27,7 +28,7 @@ def append(zaxy: Zaxy, tmp_path: Path) -> Append:
     """Append an event where the commands will look, without a process of its own; its citation."""
 
     def write(event_type: str, session: str = "", **payload: object) -> str:
-        with Memory.open(tmp_path / "here") as memory:
+        with Memory.open(made_folder(tmp_path / "here")) as memory:
             return memory.append(event_type, payload, actor="ada", session=session).citation
 
     return write
@@ -45,11 +46,11 @@ def test_query_prints_rows_with_short_citations(zaxy: Zaxy, append: Append) -> N
     citation = append("fact.recorded", key="port", fact="the port is \x1b[31m8080", occurred_at="2026-01-01")
     done = zaxy("query", "which port?")
     assert done.returncode == 0
-    head, text = done.stdout.splitlines()
-    short = re.match(r"eventloom://here-default/events/1#[0-9a-f]{12}", head)
+    text, *source = done.stdout.splitlines()
+    short = re.search(r"eventloom://here-default/events/1#[0-9a-f]{12}$", source[-1])
     assert short and citation.startswith(short.group())
-    assert "2026-01-01" in head and "ada" in head
-    assert text.strip() == "the port is  [31m8080 · key: port"
+    assert "fact by ada, 2026-01-01, score " in source[0]
+    assert text == "the port is [31m8080 · key: port"
     nothing = zaxy("query", "zebra")
     assert (nothing.returncode, nothing.stdout, nothing.stderr) == (0, "", "nothing found\n")
 

@@ -62,6 +62,7 @@ def as_bytes(reply: object) -> str:
 @pytest.fixture(scope="module")
 def history(tmp_path_factory: pytest.TempPathFactory) -> History:
     folder = tmp_path_factory.mktemp("history") / "here"
+    folder.mkdir()
     with Memory.open(folder) as memory:
         refs = record(memory, EVENTS)
         for seq in ERASED:

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from conftest import Zaxy
+from folders import made_folder
 from zaxy.memory import Memory
 
 
 @pytest.fixture
 def memory(zaxy: Zaxy, tmp_path: Path) -> Memory:
-    return Memory.open(tmp_path / "here")
+    return Memory.open(made_folder(tmp_path / "here"))
 
 
 def test_a_citation_opens_the_event_that_says_it(zaxy: Zaxy, memory: Memory) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import outside_lane
 from conftest import Zaxy
+from folders import made_folder
 from remembered import fact
 from zaxy.memory import Memory
 
@@ -31,7 +32,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def memory(tmp_path: Path, site: Path) -> Iterator[Memory]:
-    with Memory.open(tmp_path / "here") as opened:
+    with Memory.open(made_folder(tmp_path / "here")) as opened:
         for text in ("The label printer listens on port 8443.", GRANNY, "Ada likes tea."):
             fact(opened, text)
         yield opened

@@ -12,6 +12,7 @@ import pytest
 
 from conftest import Zaxy
 from faults.crashes import SEED, text_under
+from folders import made_folder
 from imports import WAYS, taken_along
 from zaxy.assemble.copies import find_copies, sentences_of
 from zaxy.errors import ZaxyError
@@ -158,7 +159,7 @@ def test_a_damaged_session_is_named_as_not_searched(memory: Memory, tmp_path: Pa
 
 
 def test_the_command_lists_copies_and_erases_them_where_it_is_asked_to(zaxy: Zaxy, tmp_path: Path) -> None:
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         first, second, third = (say(memory, fact=f"{SENTENCE}{end}") for end in ".!?")
     done = zaxy("forget", first, "--hard")
     assert done.returncode == 0, done.stderr

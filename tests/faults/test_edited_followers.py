@@ -34,6 +34,7 @@ from faults.follower_edits import (
     delete_row,
     edit_cells,
 )
+from folders import made_folder
 from remembered import citations_in
 from zaxy.api.models import Draft, Event
 from zaxy.errors import ZaxyError
@@ -118,7 +119,7 @@ def same_user(state_folder: Path) -> Iterator[None]:
 def workspaces(same_user: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An unharmed one, the same copied while it was in use, one of the same user and one of another user."""
     folder = tmp_path_factory.mktemp("edited")
-    with Memory.open(folder / "clean") as memory:
+    with Memory.open(made_folder(folder / "clean")) as memory:
         fill(memory)
         events = [
             [event.type, event.actor, dict(event.payload or {})]
@@ -318,7 +319,7 @@ def test_the_workspace_is_varied_and_answers_the_same_twice(
 ) -> None:
     before = [path.stat().st_ino for path in databases(shutil.copytree(workspaces / "clean", tmp_path / "here"))]
     assert ask(tmp_path / "here", QUESTIONS[::-1]) == unharmed
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         assert list(untrue(memory, unharmed)) == []
     assert len(databases(workspaces / "clean")) == 4
     assert [path.stat().st_ino for path in databases(tmp_path / "here")] == before, "a copy was built again"
@@ -326,7 +327,7 @@ def test_the_workspace_is_varied_and_answers_the_same_twice(
     assert [asked for asked, reply in unharmed.items() if asked[1] == "verbatim" and not citations_in(reply)] == [
         (QUESTIONS[-1], "verbatim")
     ]
-    with Memory.open(workspaces / "sibling") as memory:
+    with Memory.open(made_folder(workspaces / "sibling")) as memory:
         assert PLANTED in json.dumps(memory.query(QUESTIONS[-1], SESSION).as_dict())
 
 

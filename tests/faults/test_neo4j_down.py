@@ -14,6 +14,7 @@ from threading import Thread
 
 import pytest
 
+from folders import made_folder
 from servers.neo4j_server import Address, Neo4jServer, new_server
 from varied_history import record
 from zaxy.follow import run
@@ -70,7 +71,7 @@ def memory(server: Neo4jServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     use(server.address, monkeypatch)
     monkeypatch.setattr(run, "BATCH", SMALL_BATCH)
     monkeypatch.setattr(run, "MAX_BATCH", SMALL_BATCH)
-    with Memory.open(tmp_path / "here") as opened:
+    with Memory.open(made_folder(tmp_path / "here")) as opened:
         record(opened, EVENTS)
         yield opened
 
@@ -212,6 +213,6 @@ def test_something_that_takes_connections_and_never_answers_costs_a_bounded_wait
     pytest.importorskip("neo4j", reason="the driver (package neo4j) is not installed")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         use(Address(f"bolt://127.0.0.1:{silent.getsockname()[1]}"), monkeypatch)
-        with Memory.open(tmp_path / "here") as memory:
+        with Memory.open(made_folder(tmp_path / "here")) as memory:
             memory.append("note.taken", {"text": "The lamp is on the stairs."}, session=SESSION)
             still_useful(memory, "Neo4j", AT_MOST)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from engines import needs_kuzu
+from folders import made_folder
 from zaxy.api.models import AsOf, EntityRef, Event
 from zaxy.errors import ZaxyError
 from zaxy.memory import Memory
@@ -210,7 +211,7 @@ def test_an_import_ends_and_reinforces_what_its_bundle_did(builtin: Memory, tmp_
     builtin.invalidate(event.citation, "fact", session=SESSION)
     bundle = BytesIO()
     builtin.export(bundle, session=SESSION)
-    with Memory.open(tmp_path / "there") as there:
+    with Memory.open(made_folder(tmp_path / "there")) as there:
         there.import_bundle(bundle, SESSION)
         there.follow(SESSION)
         assert there.recall.versions(SESSION, thing, AsOf()) == []

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import made_folder
 from zaxy.memory import Memory
 
 SESSION = "work"
@@ -16,7 +17,7 @@ SESSION = "work"
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
-    with Memory.open(tmp_path / "here") as memory:
+    with Memory.open(made_folder(tmp_path / "here")) as memory:
         memory.append("decision.made", {"decision": "Keep the cache in Redis", "key": "cache"}, session=SESSION)
     return tmp_path / "here"
 

@@ -76,7 +76,7 @@ def _loaded_before(settings: dict[str, object]) -> None:
 
 
 def test_a_paraphrase_is_found_through_a_memory(tmp_path: Path) -> None:
-    with Memory.open(tmp_path / "project") as memory:
+    with Memory.open(tmp_path) as memory:
         for text in (
             "The dentist's surgery is on the second floor of the old mill.",
             "We moved the nightly backup to three in the morning.",
@@ -93,7 +93,7 @@ def test_a_paraphrase_is_found_through_a_memory(tmp_path: Path) -> None:
 
 def test_what_is_forgotten_leaves_the_users_folder_before_forget_returns(tmp_path: Path) -> None:
     secret = "The harbour master keeps a parrot that is named Quixzbarq."
-    with Memory.open(tmp_path / "project") as memory:
+    with Memory.open(tmp_path) as memory:
         for number in range(12):
             memory.append("note.taken", {"text": f"Ticket {number} was discussed."})
         said = memory.append("note.taken", {"text": secret})

@@ -240,13 +240,13 @@ def _hooks_edit(installed: InstalledClient, hooks: ClientHooks, target: Target, 
     fix = f"zaxy hooks {installed.name} --output {hooks.files[0]} --force"
     other = Conflict(f"{path} has other hooks of Zaxy", f"To replace just those: {fix}")
     variants: list[Variant] = [
-        partial(_with_hooks, hooks, command, which) for command in commands for which in (moments, not moments)
+        partial(_with_hooks, hooks, command, moments=which) for command in commands for which in (moments, not moments)
     ]
     install = partial(_unless_other, variants, other)
     return FileEdit(path, Part("hooks", installed.name), f"the hooks in {path}", install, target.root)
 
 
-def _with_hooks(hooks: ClientHooks, command: HookCommand, moments: bool, text: str, force: bool) -> str:
+def _with_hooks(hooks: ClientHooks, command: HookCommand, text: str, force: bool, *, moments: bool) -> str:
     return hooks.install(text, command, force, moments)
 
 
