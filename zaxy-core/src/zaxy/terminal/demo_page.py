@@ -16,6 +16,7 @@ OPENING = "What memory does, in a temporary folder. Nothing of yours is touched.
 NEXT = "Now your own project. In its folder, this finds the agents that you use, shows what it would write, and asks:"
 NEXT_IF_FAILED = "This says what is wrong with a package:"
 
+
 def step_lines(number: int, step: Step, terminal: Terminal) -> list[str]:
     lines = [terminal.painted(f"{number}. {step.heading}", BOLD), terminal.painted(f"   $ {step.command}", DIM)]
     for shown in step.shown:
