@@ -171,7 +171,7 @@ def talk(terminal: Terminal, client: Client, words: str, *, first: bool = False)
     terminal.wait_for(client.prompt)
     if first:
         terminal.say_until("/mcp", client.connected)
-        terminal.keys("Escape")
+        terminal.close("Esc to close")
     terminal.say(words)
     terminal.wait_for(ANSWER)
     terminal.say(client.leave)

@@ -234,7 +234,9 @@ def _names() -> Iterator[tuple[str, Item]]:
     for name in f"{OF_LINES} {OF_FILES}".split():
         signature = _signature(getattr(import_module("zaxy.api"), name))
         yield f"function {name}", {"side": "core", **EXPERIMENTAL, "since": "0.3", **signature}
-    for name in f"{OF_COMMANDS} {OF_EDITS} {OF_HTTP} {OF_REPLIES} after_damage install_hint passages_of without_private".split():
+    for name in (
+        f"{OF_COMMANDS} {OF_EDITS} {OF_HTTP} {OF_REPLIES} after_damage install_hint passages_of without_private".split()
+    ):
         signature = _signature(getattr(import_module("zaxy.api"), name))
         yield f"function {name}", {"side": "core", **EXPERIMENTAL, "since": "0.4", **signature}
     yield from _names_for_exports()
