@@ -56,15 +56,15 @@ class Terminal:
         self.wait_for(words[-30:])
         self.keys("Enter")
 
-    def say_until(self, words: str, text: str) -> None:
-        """Say the same again where a program is not ready to answer with a text yet."""
+    def say_until(self, words: str, text: str, dialog: str) -> None:
+        """Say the same again where a program is not ready to answer with a text yet; a dialog is closed before that."""
         until = time.monotonic() + SECONDS
         self.say(words)
         while text not in self.screen():
             assert time.monotonic() < until, f"{words} never gave {text!r}\n{self.screen()}"
             time.sleep(20 * BETWEEN_LOOKS)
             if text not in self.screen():
-                self.keys("Escape")
+                self.close(dialog)
                 self.say(words)
 
     def close(self, dialog: str) -> None:
