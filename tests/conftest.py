@@ -82,7 +82,7 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, state_folder: Pat
 def zaxy(tmp_path: Path) -> Zaxy:
     """Run the real command in a process of its own, in an empty folder, with extra folders on the path."""
     here = tmp_path / "here"
-    here.mkdir()
+    here.mkdir(exist_ok=True)
 
     def run(
         *arguments: str, site: Path | None = None, cwd: Path = here, **env: str
