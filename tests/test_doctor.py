@@ -24,7 +24,7 @@ from zaxy.memory import Memory
 from zaxy.observe.capture_config import FILE_NAME, capture_config_text
 from zaxy.setup.doctor import DoctorContext, examine
 from zaxy.setup.doctor_checks import check_disk, check_key, check_python, check_sqlite
-from zaxy.setup.doctor_clients import check_capture
+from zaxy.setup.doctor_clients import check_capture, check_hooks
 from zaxy.setup.doctor_files import CHECKS as CHECKS_OF_FILES
 from zaxy.setup.doctor_round import CHECKS
 from zaxy.setup.running_servers import RunningServer, doubled
@@ -106,6 +106,17 @@ def test_a_client_that_only_has_the_server_is_well_once_it_is_set_up(tmp_path: P
     assert project.run("ide-config", "vscode", "--remove").returncode == 0
     (row,) = check_capture(DoctorContext(find_workspace(str(project.root)), project.environ()))
     assert (row.status, row.action) == ("warning", "zaxy init")
+
+
+def test_hooks_that_wait_for_trust_are_warned_of_by_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = Project(tmp_path / "shop", tmp_path)
+    (project.root / ".gemini").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert project.run("hooks", "gemini", "--out", ".gemini/settings.json").returncode == 0
+    context = DoctorContext(find_workspace(str(project.root)), project.environ())
+    (hooks,), (capture,) = check_hooks(context), check_capture(context)
+    assert (hooks.name, hooks.status, "trust the folder" in hooks.action) == ("hooks:gemini", "warning", True)
+    assert (capture.status, "hooks:gemini" in capture.message) == ("ok", True)
 
 
 def test_the_page_has_a_line_for_each_row_and_a_verdict(project: Project) -> None:
