@@ -64,6 +64,12 @@ def _ctrl_c_is_heard() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _nobody_looks() -> None:
+    """Rows are whole where a program reads them. pytest-xdist tells its workers a width, as if a person looked."""
+    os.environ.pop("COLUMNS", None)
+
+
+@pytest.fixture(scope="session", autouse=True)
 def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder for the user's key that is not the user's own, also for fixtures that many tests share."""
     folder = tmp_path_factory.mktemp("user-state")

@@ -17,6 +17,7 @@ import pytest
 
 import outside_lane
 from broken_plugins import Package, write
+from folders import made_folder
 from project import Project
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
@@ -295,15 +296,21 @@ def test_a_lock_that_is_held_without_a_healthy_socket_is_an_error_with_an_action
 
 
 @pytest.mark.parametrize(
-    ("name", "row"), [(".cursor/mcp.json", "client_config:cursor"), (".cursor/hooks.json", "hooks:cursor")]
+    ("name", "row", "others"),
+    [
+        (".cursor/mcp.json", "client_config:cursor", []),
+        (".cursor/hooks.json", "hooks:cursor", ["capture_health"]),
+    ],
 )
-def test_a_command_that_is_not_there_any_more_is_named_and_mended(project: Project, name: str, row: str) -> None:
+def test_a_command_that_is_not_there_any_more_is_named_and_mended(
+    project: Project, name: str, row: str, others: list[str]
+) -> None:
     path = project.root / name
     right = path.read_text()
     program = json.loads((project.root / ".cursor/mcp.json").read_text())["mcpServers"]["zaxy"]["command"]
     path.write_text(right.replace(program, "/gone/bin/zaxy"))
     rows = rows_of(project, code=1)
-    assert wrong(rows) == [row]
+    assert wrong(rows) == [row, *others]
     assert "/gone/bin/zaxy" in rows[row]["message"]
     assert rows_of(project, "--fix")[row]["mended"]
     assert path.read_text() == right
@@ -317,7 +324,7 @@ def test_a_project_that_was_moved_is_told_that_its_clients_use_the_old_log_and_i
     moved.root.parent.mkdir()
     project.root.rename(moved.root)
     rows = rows_of(moved, code=1)
-    assert wrong(rows) == ["client_config:cursor", "hooks:cursor"]
+    assert wrong(rows) == ["client_config:cursor", "hooks:cursor", "capture_health"]
     assert str(project.root / ".eventloom") in rows["client_config:cursor"]["message"]
     rows_of(moved, "--fix")
     assert wrong(rows_of(moved)) == []
@@ -472,7 +479,7 @@ def close(self):
 def test_a_lane_or_follower_that_fails_for_ever_is_an_error_with_its_cause(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, abilities: tuple[str, ...]
 ) -> None:
-    site, root = tmp_path / "site", tmp_path / "shop"
+    site, root = tmp_path / "site", made_folder(tmp_path / "shop")
     monkeypatch.syspath_prepend(str(site))
     with Memory.open(root) as memory:
         memory.append("note.taken", {"text": "tea"})

@@ -558,7 +558,7 @@ def test_wrong_use_is_told_and_nothing_is_written(
 
 
 def test_an_error_is_json_where_json_is_asked_for(zaxy: Zaxy, small: Path) -> None:
-    done = zaxy("export", "--out", "missing/b.json", "--session-id", "s", "--json")
+    done = zaxy("export", "--out", "missing/folder/b.json", "--session-id", "s", "--json")
     assert done.returncode == 1
     error = json.loads(done.stderr or done.stdout)["error"]
     assert error["code"] == "not_found"
@@ -566,7 +566,7 @@ def test_an_error_is_json_where_json_is_asked_for(zaxy: Zaxy, small: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("out", "said"), [("missing/b.json", "there is no folder"), ("folder", "is a folder"), ("", "not a path")]
+    ("out", "said"), [("missing/folder/b.json", "there is no folder"), ("folder", "is a folder"), ("", "not a path")]
 )
 def test_a_destination_that_cannot_be_is_told_and_nothing_is_made(zaxy: Zaxy, small: Path, out: str, said: str) -> None:
     (small / "folder").mkdir()

@@ -19,9 +19,12 @@ from zaxy.settings import SETTINGS
 
 TREE = Path(__file__).parents[2]
 DOCS = TREE / "docs"
-EXPORT = read_manifest("zaxy_export", "zaxy-export")
-CLI: Items = live_contracts()["cli"]["items"] | kit_items() | plugin_contract(EXPORT, "zaxy-export")["items"]
-OF_PACKAGES = ["plugins new", *(provided.words for provided in EXPORT.provides if provided.point == COMMANDS_POINT)]
+MANIFESTS = {name: read_manifest(name.replace("-", "_"), name) for name in ("zaxy-export", "zaxy-why")}
+CLI: Items = live_contracts()["cli"]["items"] | kit_items()
+for name, manifest in MANIFESTS.items():
+    CLI |= plugin_contract(manifest, name)["items"]
+PROVIDED = [provided for manifest in MANIFESTS.values() for provided in manifest.provides]
+OF_PACKAGES = ["plugins new", *(provided.words for provided in PROVIDED if provided.point == COMMANDS_POINT)]
 WORDS = [*(command.words for command in COMMANDS), *OF_PACKAGES]
 
 
