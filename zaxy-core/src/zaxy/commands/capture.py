@@ -100,7 +100,7 @@ def once(
     client: Annotated[
         list[str] | None, typer.Option("--client", help="Only of this client; may be given again. Default: of all.")
     ] = None,
-    since: Annotated[str, typer.Option("--since", help="Nothing that happened before it: yesterday, a date or time.")] = "",
+    since: Annotated[str, typer.Option("--since", help="Nothing that happened before yesterday, or a date.")] = "",
     *,
     session_id: SessionId = None,
     graph: Graph = False,
