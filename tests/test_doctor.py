@@ -272,15 +272,16 @@ def test_a_broken_plugin_is_named_by_a_row_of_its_own(project: Project, tmp_path
     assert "a_module_that_nobody_has" in rows["plugin:fails-to-import"]["message"]
 
 
-def test_what_a_dead_owner_left_is_cleared_away_without_asking(project: Project) -> None:
+def test_what_a_dead_owner_left_is_named_and_cleared_away_by_fix_alone(project: Project) -> None:
     folder = project.root / ".eventloom" / "runtime"
     folder.mkdir(exist_ok=True)
     record = folder / "zaxy-embedded-owner.json"
     record.write_text(json.dumps({"pid": 1, "started": "", "socket": "/nowhere", "version": "0"}))
     record.chmod(0o600)
     row = rows_of(project)["embedded_mcp_runtime"]
-    assert (row["status"], "cleared" in row["message"]) == ("ok", True)
-    assert not record.exists()
+    assert (row["status"], row["action"], record.exists()) == ("warning", "zaxy doctor --fix", True)
+    row = rows_of(project, "--fix")["embedded_mcp_runtime"]
+    assert (row["status"], row["message"][:6], record.exists()) == ("ok", "fixed:", False)
 
 
 def test_a_lock_that_is_held_without_a_healthy_socket_is_an_error_with_an_action(project: Project) -> None:
