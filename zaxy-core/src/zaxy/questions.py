@@ -141,13 +141,17 @@ class Questions(DirectReads):
         eventloom = {"status": state if end else "empty", "events": end}
         eventloom |= {"head": latest[-1].citation} if latest else {}
         profile = profile or Settings(stored=self.workspace.stored_settings()).tool_profile
-        with self._log.view(session) as log:
-            doubts = [*self.recall.foreign(log), *self.recall.doubts(session, [])]
+        doubts: list[str] = []
+        if self._log.sessions():
+            with self._log.view(session) as log:
+                doubts = [*self.recall.foreign(log), *self.recall.doubts(session, [])]
+        with self.recall.host_to_look_at() as host:
+            tools = starting.tools_listed(profile, starting.tools_of_packages(host))
         found = starting.capabilities(
             session,
             current_task,
             eventloom=eventloom,
-            tools=starting.tools_listed(profile, starting.tools_of_packages(self.recall.host)),
+            tools=tools,
             capture=capture_status(self.workspace, latest),
             warnings=doubts,
         )

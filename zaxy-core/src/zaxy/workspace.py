@@ -130,7 +130,7 @@ class Workspace(NamedTuple):
         from zaxy.file_lock import locked
 
         kept = self._read()
-        self._make_folder()
+        self.make_folder()
         with locked(os.path.join(self.eventloom, LOCK_FILE)):
             named = kept if is_id(kept.get("id")) else {**kept, "id": os.urandom(16).hex()}
             self._write(marked(named), os.replace)
@@ -178,7 +178,7 @@ class Workspace(NamedTuple):
     def _change(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         from zaxy.file_lock import locked
 
-        self._make_folder()
+        self.make_folder()
         with locked(os.path.join(self.eventloom, LOCK_FILE)):  # of two processes, one would undo what the other did
             self._write(change(self._read()), os.replace)
 
@@ -218,7 +218,7 @@ class Workspace(NamedTuple):
 
         from zaxy.atomic_write import atomic_write
 
-        self._make_folder()
+        self.make_folder()
         try:
             atomic_write(self.identity_file, (json.dumps(kept, indent=2, sort_keys=True) + "\n").encode(), put=put)
         except FileExistsError:
@@ -229,7 +229,7 @@ class Workspace(NamedTuple):
                 "Make the folder writable, or choose another with --workspace or EVENTLOOM_PATH.",
             ) from None
 
-    def _make_folder(self) -> None:
+    def make_folder(self) -> None:
         """Make the folder if there is none, with the list of ignored files; one that a person has made for the log
         and for other things too stays without, unless it has our name."""
         from zaxy.security.paths import own_folder
