@@ -24,12 +24,13 @@ from zaxy.assemble.synthesis.words import (
     GROUP_SUPERLATIVE,
     GROWN,
     HOW_LONG,
+    IMPLIED,
     JOINING,
     LIST_MARKS,
     MEASURED,
     OF_TIME,
-    SIDES,
     SIDE_WORDS,
+    SIDES,
     SPREAD,
     TIMED,
     TITLES,
@@ -132,6 +133,11 @@ class ComposedQuestion(NamedTuple):
     @property
     def asks_for_money(self) -> bool:
         return self.unit == MONEY or is_money(self.unit)
+
+    @property
+    def implied(self) -> str:
+        """What is measured: the heaviest by its weight, whatever else a row states; empty where nothing says it."""
+        return next((dimension for dimension, said in IMPLIED.items() if said.search(self.plain)), "")
 
     @property
     def may_be_time(self) -> bool:

@@ -103,8 +103,8 @@ def find_rows(snapshot: Snapshot, question: ComposedQuestion, as_of: AsOf) -> Fo
 
 
 def _in_state(rows: tuple[FoundRow, ...], dropped: Sequence[str]) -> tuple[tuple[FoundRow, ...], tuple[str, ...]]:
-    """The words that no passage has, some records may have in their type or their state: `job.completed`. Then the others
-    are near misses."""
+    """The words that no passage has, some records may have in their type or their state: `job.completed`. Then the
+    others are near misses."""
     left = []
     for word in dropped:
         having = [is_in_state(word, row.event) for row in rows]

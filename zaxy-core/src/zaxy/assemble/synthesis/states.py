@@ -1,4 +1,4 @@
-"""Whether a record is in a state that a question names in any language: by its type, or by the field that says how it is."""
+"""Whether a record is in a state that a question names, in any language: by its type or by a field that says it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ SAYS_STATE = frozenset("status state stage phase result outcome conclusion estad
 ALIKE_LETTERS = 5
 """By these a word and the same in another language are known: `resolvimos` and `resolved`."""
 _SUCCEEDED = re.compile(
-    r"success\w*|succe[es]d\w*|passed|ok|green|erfolgreich\w*|gelungen\w*|exitos[oa]s?|correct[oa]s?|reussie?s?|riuscit[oaie]"
-    "|paid|held|sent|won"
+    r"success\w*|succe[es]d\w*|passed|ok|green|erfolgreich\w*|gelungen\w*|exitos[oa]s?|correct[oa]s?|reussie?s?"
+    r"|paid|held|sent|won|deliver\w*|livre\w*|zugestellt|ausgeliefert|entregad\w+"
 )
 
 
