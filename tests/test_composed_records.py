@@ -194,3 +194,41 @@ def test_a_joined_word_that_names_the_group_is_left_out_and_nothing_breaks(memor
     ]
     found = answer(memory, records, "Which service and region had the longest outage?")
     assert found is None or found["confidence"] < 0.75
+
+
+BUGS: list[Record] = [
+    ("2026-05-01", "bug.fixed", {"title": "login", "assignee": "Mia"}),
+    ("2026-05-03", "bug.fixed", {"title": "logout", "assignee": "Mia"}),
+    ("2026-05-04", "bug.fixed", {"title": "cart", "assignee": "Leo"}),
+    ("2026-05-05", "bug.reported", {"title": "search", "assignee": "Leo"}),
+]
+
+
+def test_who_is_whom_a_field_names_and_not_who_recorded_it(memory: Memory) -> None:
+    found = answer(memory, BUGS, "Who fixed the most bugs in May 2026?")
+    assert found is not None and found["value"] == "Mia"
+
+
+def test_what_says_that_it_is_in_another_state_does_not_count(memory: Memory) -> None:
+    assert answer(memory, BUGS, "How many pending bugs does Mia have?") is None
+
+
+@pytest.mark.parametrize("more", [{"id": "x1", "amount": 5}, {"id": "x9", "source": "receipt", "amount": 4}])
+def test_records_that_may_be_one_are_never_sure(memory: Memory, more: dict[str, Any]) -> None:
+    coffee = {"category": "coffee", "currency": "EUR"}
+    records: list[Record] = [
+        ("2026-03-01", "expense.recorded", {**coffee, "id": "x1", "source": "bank", "amount": 4}),
+        ("2026-03-01", "expense.recorded", {**coffee, **more}),
+        ("2026-03-05", "expense.recorded", {**coffee, "id": "x2", "source": "bank", "amount": 4}),
+    ]
+    found = answer(memory, records, "How much did we spend on coffee in March 2026?")
+    assert found is not None and found["confidence"] < 0.75
+
+
+def test_how_many_in_total_is_no_amount_of_money(memory: Memory) -> None:
+    records: list[Record] = [
+        ("2026-03-01", "order.shipped", {"product": "lamp", "quantity": 3, "total_eur": 150}),
+        ("2026-04-01", "order.shipped", {"product": "lamp", "quantity": 2, "total_eur": 100}),
+    ]
+    found = answer(memory, records, "How many lamps did we sell in total?")
+    assert found is not None and found["value"] == 5

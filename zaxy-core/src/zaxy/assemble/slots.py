@@ -47,6 +47,7 @@ def _asks_which(question: str) -> bool:
 
 _ELISION = re.compile(r"(?<!\w)d'(?=\w)")
 _MANY = "how many|wie vielen?|cuant[oa]s|combien de?|quant[ie]|quant[oa]s|hoeveel"
+MANY = re.compile(rf"\W*(?:{_MANY})\b")
 _MUCH = "how much|wie viel|wieviel|cuanto|combien(?! de? )|quanto|hoeveel"
 _SPENT = (
     r"(?:[\w'’-]+ ){0,12}?(?:spend|spent|pay|paid|cost|expenses|ausgegeben|ausgeben|bezahlt|gezahlt|gekostet"

@@ -17,7 +17,7 @@ from zaxy.assemble.synthesis.lexicon import MONEY, TIME, converted, dimension_of
 from zaxy.assemble.synthesis.periods import Different, average_of_each, distinct_of, of_time
 from zaxy.assemble.synthesis.question import ComposedQuestion
 from zaxy.assemble.synthesis.rows import FoundRows
-from zaxy.assemble.synthesis.values import DAY_RECORDED, NO_VALUE, fields_of
+from zaxy.assemble.synthesis.values import DAY_RECORDED, NO_VALUE, OF_PEOPLE, fields_of
 from zaxy.assemble.synthesis.words import FAST, LEAST_WORDS, PEOPLE, SLOW
 from zaxy.text.tokens import words
 
@@ -229,9 +229,10 @@ def _group_of(question: ComposedQuestion, entry: LedgerEntry) -> str:
     """What a row says of what is asked for behind `which`; empty where no field of that name has a short text."""
     if question.time_group:
         return of_time(question.time_group, entry.when.time)
+    fields = fields_of(entry.found.event.payload or {})
     if question.asks_who:
-        return entry.found.event.actor
-    for field, value in fields_of(entry.found.event.payload or {}).items():
+        return next((fields[name] for name in OF_PEOPLE if name in fields), entry.found.event.actor)
+    for field, value in fields.items():
         if not question.group.isdisjoint(words(field.replace("_", " "))):
             return value
     return ""

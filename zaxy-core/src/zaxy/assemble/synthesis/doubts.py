@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from zaxy.assemble.synthesis.copies import may_be_one, repeats_a_day
 from zaxy.assemble.synthesis.ledger import (
     COPY,
     ONE_OF_SEVERAL,
@@ -13,7 +14,6 @@ from zaxy.assemble.synthesis.ledger import (
     LedgerEntry,
     is_record,
     is_selected,
-    repeats_a_day,
 )
 from zaxy.assemble.synthesis.question import ComposedQuestion
 from zaxy.assemble.synthesis.rows import FoundRows
@@ -80,6 +80,8 @@ def problems_of(
     needed = [entry for entry in entries if entry.counted]
     records = [one.found.event for one in needed if one.found.event.type not in TALK_TYPES]
     for doubt in Senses(question).doubts(records):
+        yield DOUBTED, doubt
+    if doubt := may_be_one(needed):
         yield DOUBTED, doubt
     if question.operation in ("average", "median", "sum") and len(needed) == 1:
         yield DOUBTED, "only one row counts"

@@ -13,7 +13,7 @@ from zaxy.api.synthesis import AUTHORITIES, LedgerRow
 from zaxy.assemble.purpose import Purpose
 from zaxy.assemble.standing import DROPPED, PENDING
 from zaxy.assemble.suppression import suppressed
-from zaxy.assemble.synthesis.lexicon import LENGTH, TIME, converted
+from zaxy.assemble.synthesis.lexicon import LENGTH, TIME, converted, is_money
 from zaxy.assemble.synthesis.question import ComposedQuestion
 from zaxy.assemble.synthesis.rows import OWN, FoundRow, FoundRows, thing_of
 from zaxy.assemble.synthesis.senses import IS_PLAN, Senses, price_of_one
@@ -34,7 +34,6 @@ from zaxy.assemble.synthesis.values import (
 )
 from zaxy.assemble.synthesis.words import CANCELLED, INTENDED
 from zaxy.extract.texts import readable_text
-from zaxy.extract.times import utc_text
 from zaxy.retrieve.results import Result
 from zaxy.retrieve.snapshot import Snapshot
 from zaxy.text.tokens import folded, words
@@ -190,6 +189,8 @@ def _value(question: ComposedQuestion, payload: JsonObject, said: str, *, unit: 
     """Of what is asked for; where that is only how it is asked, `the heaviest`, of whatever the row states."""
     wanted = unit or question.implied or (TIME if question.operation == "duration" else "")
     value = value_of(payload, said, wanted, asked=asked, may_be_time=question.may_be_time)
+    if question.asks_how_many and not wanted and is_money(value.unit):  # `how many lamps` is no money
+        return RowValue(None, problem=NO_VALUE)
     if value.value is None and wanted == TIME:  # `how long` may be a length too
         value = value_of(payload, said, LENGTH, asked=asked)
     if value.value is None and wanted not in (unit, ""):
@@ -319,13 +320,6 @@ def _own_time(entry: LedgerEntry) -> str:
     # A thing with an identity of its own is no copy of another.
     kind, name = thing_of(entry.found.text)
     return name if kind not in ("transcript_turn", "event") else ""
-
-
-def repeats_a_day(entry: LedgerEntry) -> bool:
-    """Whether the fields of a row name its day and no time of the day: two of one day may be two."""
-    payload = entry.found.event.payload or {}
-    dated = next((value for field in TIMES if isinstance(value := payload.get(field), str) and utc_text(value)), "")
-    return 0 < len(dated) <= 10
 
 
 def _records_before_talk(question: ComposedQuestion, entries: Sequence[LedgerEntry]) -> list[LedgerEntry]:

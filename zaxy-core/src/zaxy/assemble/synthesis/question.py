@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from zaxy.assemble.slots import Composed, SlotPlan, as_asked
+from zaxy.assemble.slots import MANY, Composed, SlotPlan, as_asked
 from zaxy.assemble.status import GROUPS, NAMED_KINDS, StatusQuestion
 from zaxy.assemble.synthesis.dates import NamedPeriod, Period, period_in, two_periods
 from zaxy.assemble.synthesis.lexicon import MONEY, MONTHS, TIME, dimension_of, is_money, named_units
@@ -133,6 +133,10 @@ class ComposedQuestion(NamedTuple):
     @property
     def asks_for_money(self) -> bool:
         return self.unit == MONEY or is_money(self.unit)
+
+    @property
+    def asks_how_many(self) -> bool:
+        return MANY.match(self.plain) is not None
 
     @property
     def implied(self) -> str:

@@ -34,6 +34,8 @@ MAX_QUANTITY = 32
 """Characters of a field that may be a number with its unit."""
 UNITS = ("unit", "units", "currency", "uom", "einheit", "wahrung", "waehrung", "unite", "devise", "unidad", "moneda")
 TIMES = tuple("occurred_at date day on happened_at started_at ended_at at datum tag jour fecha".split())
+OF_PEOPLE = tuple("assignee owner author reporter person member user employee player driver payer buyer by who".split())
+"""Fields that say who did it, where that is not who recorded it."""
 QUANTITIES = ("quantity", "count", "menge", "anzahl", "quantite", "nombre", "cantidad", "numero")
 """Fields that say how many things one row stands for."""
 PRICES = tuple("price unit_price rate cost preis prix precio kosten cout coste costo".split())
