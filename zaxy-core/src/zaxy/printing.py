@@ -176,8 +176,8 @@ def named_row(name: str, text: str, across: int, *, width: int) -> list[str]:
 
 
 def _parts(word: str, room: int) -> Sequence[str]:
-    """A word that is too long for a line, in parts. A citation stays whole: it is there to be copied."""
-    if "://" in word or cells(word) <= room:
+    """A word that is too long for a line, in parts. A citation and a path stay whole: they are there to be copied."""
+    if "/" in word or cells(word) <= room:
         return (word,)
     parts: list[str] = []
     part = ""
