@@ -231,7 +231,7 @@ def test_a_destination_is_refused_before_anything_is_built(zaxy: Zaxy, small: Pa
     assert done.returncode == 1
     assert "ZAXY_WEBHOOK_ALLOW" in done.stderr
     assert not received.bodies
-    done = zaxy("export-push", "--sink", "file", "--dest", "missing/x.json", "--session-id", "s")
+    done = zaxy("export-push", "--sink", "file", "--dest", "missing/folder/x.json", "--session-id", "s")
     assert done.returncode == 1
     assert "missing" in done.stderr
     done = zaxy("export-push", "--sink", "pigeon", "--dest", "x", "--session-id", "s")
@@ -551,7 +551,7 @@ def test_wrong_use_is_told_and_nothing_is_written(
 
 
 def test_an_error_is_json_where_json_is_asked_for(zaxy: Zaxy, small: Path) -> None:
-    done = zaxy("export", "--out", "missing/b.json", "--session-id", "s", "--json")
+    done = zaxy("export", "--out", "missing/folder/b.json", "--session-id", "s", "--json")
     assert done.returncode == 1
     error = json.loads(done.stderr or done.stdout)["error"]
     assert error["code"] == "not_found"
@@ -559,7 +559,7 @@ def test_an_error_is_json_where_json_is_asked_for(zaxy: Zaxy, small: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("out", "said"), [("missing/b.json", "there is no folder"), ("folder", "is a folder"), ("", "not a path")]
+    ("out", "said"), [("missing/folder/b.json", "there is no folder"), ("folder", "is a folder"), ("", "not a path")]
 )
 def test_a_destination_that_cannot_be_is_told_and_nothing_is_made(zaxy: Zaxy, small: Path, out: str, said: str) -> None:
     (small / "folder").mkdir()

@@ -50,7 +50,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def decoys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index that offers other, newer packages under our names."""
     folder = tmp_path_factory.mktemp("decoys")
-    plugins = "claude_code codex coordinate export hermes kuzu mldsa neo4j testkit vectors webhook".split()
+    plugins = "claude_code codex coordinate export hermes kuzu mldsa neo4j testkit vectors webhook why".split()
     plugins.append("sentence_transformers")
     for name in ("zaxy_core", *(f"zaxy_{plugin}" for plugin in plugins)):
         info = f"{name}-99.0.dist-info"

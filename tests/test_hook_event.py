@@ -358,6 +358,7 @@ def test_help_explains_every_option(client: Client) -> None:
 
 def test_the_log_is_the_one_that_is_named_and_the_session_too(client: Client, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
+    (tmp_path / "other").mkdir()
     client.silently("stop", "--eventloom-path", str(elsewhere), "--workspace", str(client.project), "--session-id", "s")
     client.silently("stop", env={"EVENTLOOM_PATH": str(elsewhere), "EVENTLOOM_THREAD": "t"})
     client.silently("stop", "--workspace", str(tmp_path / "other"))

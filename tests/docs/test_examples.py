@@ -17,7 +17,7 @@ DEMO = "/tmp/demo"
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
 BLOCKS = [
     pytest.param(match[1], id=f"{page.relative_to(TREE)}:{page.read_text()[: match.start()].count(chr(10)) + 1}")
-    for page in (TREE / "README.md", *sorted(TREE.glob("docs/**/*.md")))
+    for page in (TREE / "README.md", *sorted(TREE.glob("docs/**/*.md")), *sorted(TREE.glob("plugins/*/README.md")))
     for match in BLOCK.finditer(page.read_text())
 ]
 

@@ -32,6 +32,8 @@ def written_history(folder: Path, home: Path, seed: int = 1, *, by_hooks: bool =
     story.commit()
     for turn in range(16):
         client = random.choice(clients)
+        if turn % 3 == 0:
+            story.begin_conversation()
         story.ask(f"Request {turn}", client, by_hooks=by_hooks)
         for _ in range(random.randint(2, 5)):
             name = random.choice(list(story.files))
@@ -40,10 +42,15 @@ def written_history(folder: Path, home: Path, seed: int = 1, *, by_hooks: bool =
             olds = min(random.choice((0, 0, 1, 2, 4)), size - start)
             news = story.fresh(random.choice((0, 1, 2, 3, 6) if olds else (1, 2, 4, 6)))
             story.edit(name, start, olds, news, client, by_hooks=by_hooks)
+        if turn % 4 == 1:
+            name = max(story.files, key=lambda name: len(story.files[name]))
+            story.move_lines(name, random.randrange(len(story.files[name]) - 12), 3, 6, client, by_hooks=by_hooks)
         if random.random() < 0.4:
             _by_hand(story)
         if random.random() < 0.6:
             story.commit()
+        elif turn > 2 and turn % 4 != 3:
+            story.amend()
         if turn == 7 and git:
             story.commit()
             story.move("src/basket.py", "src/cart.py")
@@ -64,6 +71,9 @@ def _by_hand(story: Story) -> None:
         story.commit()
     name = random.choice(list(story.files))
     start = random.randrange(len(story.files[name]) - 4)
+    if random.random() < 0.3:
+        story.format_by_hand(name, start, 4)
+        return
     olds, news = random.choice(((0, 2), (0, 5), (1, 1), (2, 1), (3, 0)))
     story.by_hand(name, start, olds, story.fresh(news))
     if random.random() < 0.5:

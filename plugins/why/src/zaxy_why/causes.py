@@ -32,13 +32,6 @@ class Decision(NamedTuple):
         return self._asdict()
 
 
-class Causes(NamedTuple):
-    prompt: Record | None = None
-    task: Record | None = None
-    """What a subagent was asked to do."""
-    decision: Decision | None = None
-
-
 def prompt_of(edit: Edit, log: LogAccess, sessions: Sequence[str]) -> tuple[Record | None, Record | None]:
     """The user's words before an edit, and for a subagent the task that it was given."""
     session = str(edit.record["thread"])

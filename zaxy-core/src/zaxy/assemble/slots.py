@@ -71,6 +71,7 @@ _ASKS_WHICH = re.compile(
     r"(?:which|who|whose|welche[nrsm]?|wer|wem|wen|que|quien|cual|quel\w*|qui|quale|chi)\b"
 )
 _WHICH = r"(?:which|who|what|welche[nrsm]?|wer|wem|wen|que|quien|cual|quel\w*|qui|quale|chi)"
+_TO_WHAT = r"(?:on|for|in|at|with|from|to|by|en|para|con|por|a|pour|chez|dans|avec)\b"
 _BIG_EN = "highest|lowest|largest|smallest|biggest|longest|shortest|heaviest|lightest|hottest|coldest|slowest|fastest"
 _BIG_DE = (
     r"(?:hochst|niedrigst|grosst|kleinst|teuerst|billigst|gunstigst|langst|kurzest|schnellst|langsamst|schwerst|leichtest"
@@ -96,7 +97,7 @@ OPERATIONS = (
         rf"difference between|difference in|(?:{_MUCH}|{_MANY}) (?:{_GROWN})|compared (?:to|with)"
         rf"|by how (?:many|much)|um wie ?viele?|(?:{_MANY}|{_MUCH}){_THAN}"
         "|unterschied zwischen|differenz zwischen|(?:wie viel|wieviel) (?:mehr|weniger|langer|teurer|hoher|gunstiger)"
-        "|diferencia entre|cuant[oa]s? (?:mas|menos)|difference entre|combien de (?:plus|moins)|differenza tra"
+        "|diferencia entre|cuant[oa]s? (?:mas|menos)|difference entre|combien de (?:plus|moins)|^de combien|differenza tra"
         "|quanto (?:piu|meno|mais|menos)|diferenca entre",
         2,
         SOURCE,
@@ -117,7 +118,8 @@ OPERATIONS = (
         "number",
         r"on average|average|mean (?:of|per|over|time|cost)|im (?:durch)?schnitt|durchschnittlich\w*"
         rf"|{_WHICH} [^?]{{1,60}} media(?=[ ?])"
-        "|im mittel|mittelwert|de media|en promedio|promedio|por termino medio|media d(?:e|el|os|as?)|en moyenne"
+        "|im mittel|mittelwert|de media|en promedio|promedio|por termino medio|media d(?:e|el|os|as?)"
+        r"|(?:tiempo|coste|costo|precio|gasto|importe|valor|numero|consumo|peso|tempo|prezzo|preco) medio|en moyenne"
         "|moyenn?e?s?|in media|em media",
         1,
         SOURCE,
@@ -137,7 +139,8 @@ OPERATIONS = (
         "extreme",
         "value",
         r"(?:the )?(?:most|fewest|least)(?= \w+s\b)|(?:die )?(?:meisten|wenigsten)(?= \w)"
-        r"|(?<!que )(?:mas|menos)(?= \w+s\b)|le (?:plus|moins) de?(?= \w)",
+        r"|(?<!que )(?:mas|menos)(?= \w+s\b)|le (?:plus|moins) de?(?= \w)"
+        rf"|(?:the )?(?:most|least)(?= {_TO_WHAT}| *[?]|$)|am (?:meisten|wenigsten)|(?:mas|menos|le plus|le moins)(?= {_TO_WHAT}| *[?]|$)",
         1,
         SOURCE,
         NUMERIC,
@@ -146,7 +149,8 @@ OPERATIONS = (
     _composed(
         "duration",
         "duration",
-        rf"how long|wie lange|cuanto tiempo|combien de temps|quanto tempo|(?:{_MANY})(?= {_TIMES})",
+        rf"how long|wie lange|cuanto tiempo|combien de temps|quanto tempo|(?:{_MANY})(?= {_TIMES})"
+        r"|cuanto (?:duro|dura|tardo|tarda)|quanto (?:durou|dura|demorou)|quanto e durat[oa]",
         1,
         SOURCE,
         TEMPORAL,

@@ -136,6 +136,7 @@ def snapshot(
     else:
         row = _roster().row(plugin)
         contracts = {f"{PLUGINS}/{row.name}": plugin_contract(_manifest(row), row.package)}
+    make_folder_for(str(folder))
     for name, contract in contracts.items():
         write_contract(folder / f"{name}.json", contract)
     written = [str(folder / f"{name}.json") for name in contracts]

@@ -62,9 +62,8 @@ def candidates(
 ) -> Outcome:
     if question.narrowed.refused:
         return Outcome((), (question.narrowed.refused,))
-    counted = [entry for entry in entries if entry.counted]
     problems = list(_problems(question, entries, found))
-    computed, refused = _computed(question, counted, found.dropped)
+    computed, refused = _computed(question, entries, found.dropped)
     limit = min([1.0, *(PARTIAL for _ in gaps), *(bound for bound, _ in problems)])
     listed = []
     for rank, one in enumerate(computed, 1):
@@ -146,9 +145,21 @@ def _problems(
 # The sums
 
 
+_OF_SOME = "some of the rows have no value that can be read, and the {} of the others is another one"
+
+
+def _lacks_some(entries: Sequence[LedgerEntry]) -> bool:
+    """Whether records like those that count have no value. A remark without a number is none."""
+    types = {entry.found.event.type for entry in entries if entry.counted} - set(TALK_TYPES)
+    return any(
+        entry.found.event.type in types if entry.reason == NO_VALUE else entry.reason in UNREAD for entry in entries
+    )
+
+
 def _computed(
-    question: ComposedQuestion, counted: Sequence[LedgerEntry], dropped: Sequence[str]
+    question: ComposedQuestion, entries: Sequence[LedgerEntry], dropped: Sequence[str]
 ) -> tuple[list[Computed], list[str]]:
+    counted = [entry for entry in entries if entry.counted]
     if not counted:
         return [], ["no row counts"]
     if question.narrowed.each:
@@ -157,6 +168,8 @@ def _computed(
         return _order(question, counted)
     if question.operation == "duration" and question.sides:
         return _between(question, counted)
+    if question.operation == "duration" and question.is_spread:
+        return _first_to_last(question, counted)
     if question.operation == "duration" and all(entry.value.value is None for entry in counted):
         first, last = sorted(counted, key=lambda entry: entry.when.time)
         return [_apart(question, first, last, PARTIAL)], []
@@ -174,6 +187,8 @@ def _computed(
         return [], [refused]
     if question.operation == "duration" and (days := _days_of_hours(question, counted)):
         return days, []
+    if question.operation in ("average", "median") and _lacks_some(entries):
+        return [], [_OF_SOME.format(question.operation)]
     values = [(_in(entry, unit), entry) for entry in counted]
     if question.is_spread:
         return _spread(values, unit), []
@@ -323,7 +338,7 @@ def _compared(
 ) -> tuple[list[Computed], list[str]]:
     totals: list[float] = []
     names = [" ".join(word.text for word in side if word.text not in dropped) for side in question.sides]
-    names = names or [f"{one.first} to {one.end}" for one in question.periods]
+    names = names or list(question.names_of_periods)
     if len(names) != 2:
         return [], ["which two things are compared cannot be known"]
     for side, name in enumerate(names):
@@ -353,6 +368,14 @@ def _between(question: ComposedQuestion, counted: Sequence[LedgerEntry]) -> tupl
         doubt = PARTIAL if len({entry.when.time for entry in of_side}) > 1 else doubt
     doubt = DOUBTED if doubt == 1.0 and any(one.when.source == DAY_RECORDED for one in chosen) else doubt
     return [_apart(question, chosen[0], chosen[1], doubt)], []
+
+
+def _first_to_last(question: ComposedQuestion, counted: Sequence[LedgerEntry]) -> tuple[list[Computed], list[str]]:
+    ordered = sorted(counted, key=lambda entry: entry.when.time)
+    if len(ordered) < 2:
+        return [], ["only one row counts, and that is the first and the last"]
+    span = _apart(question, ordered[0], ordered[-1], DOUBTED)
+    return [span._replace(entries=tuple(ordered))], []
 
 
 def _apart(question: ComposedQuestion, first: LedgerEntry, second: LedgerEntry, limit: float) -> Computed:

@@ -32,7 +32,7 @@ from zaxy.assemble.synthesis.values import (
     value_of,
     when,
 )
-from zaxy.assemble.synthesis.words import CANCELLED
+from zaxy.assemble.synthesis.words import CANCELLED, INTENDED
 from zaxy.extract.texts import readable_text
 from zaxy.extract.times import utc_text
 from zaxy.retrieve.results import Result
@@ -45,6 +45,7 @@ HAS_ALL = "has all words of the question"
 OF_KIND = "is of the kind and in the state that is asked for"
 SUPERSEDED = "superseded or invalidated: it no longer holds"
 OUTSIDE = "outside the period"
+NOT_YET = "it says what may come, and not what was"
 DID_NOT_HAPPEN = "it says that it was cancelled"
 TALK = "said in talk, and the records of it count"
 LEFT_OUT = "the question leaves it out"
@@ -153,9 +154,11 @@ def _entry(question: ComposedQuestion, row: FoundRow, citation: str, *, asked: f
     value = NO_VALUE_NEEDED
     if question.needs_value:
         unit = question.unit or question.unit_of_bounds
-        value = value_of(payload, said, unit, asked=asked)
+        value = value_of(payload, said, unit, asked=asked, may_be_time=question.may_be_time)
         if unit == TIME and value.value is None:  # `how long` may be a length too
             value = value_of(payload, said, "", asked=asked)
+        if not unit and question.more_of & stems_of(event.type.replace(".", " ")):  # not how much each states
+            value = RowValue(1.0)
         if price_of_one(question, payload, value.field):
             value = RowValue(None, problem=ONE_OF_SEVERAL)
     count = 1.0
@@ -197,6 +200,8 @@ def _why_not(
         return LEFT_OUT
     if entry.said and CANCELLED.search(entry.said) and not question.asks_for_cancelled:
         return DID_NOT_HAPPEN
+    if row.event.type in TALK_TYPES and _is_intended(question, entry):
+        return NOT_YET
     if row.event.seq in found.excluded:
         return f"{FEEDBACK} [{found.excluded[row.event.seq]}]"
     if suppression:
@@ -211,6 +216,15 @@ def _why_not(
     if question.needs_value and entry.value.value is None:
         return entry.value.problem or NO_VALUE
     return _out_of_bounds(question, entry.value)
+
+
+def _is_intended(question: ComposedQuestion, entry: LedgerEntry) -> bool:
+    """Whether talk is of what may come, in each of its sentences that have a number or a word of the question."""
+    if INTENDED.search(question.plain):
+        return False
+    asked = frozenset(stem for word in question.words for stem in word.stems)
+    telling = [one for one in _SENTENCE.split(entry.said) if _DIGITS.search(one) or not asked.isdisjoint(words(one))]
+    return bool(telling) and all(map(INTENDED.search, telling))
 
 
 def _out_of_bounds(question: ComposedQuestion, value: RowValue) -> str:

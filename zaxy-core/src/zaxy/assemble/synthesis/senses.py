@@ -27,7 +27,7 @@ _SAID = {
     ),
     UNDONE: re.compile(
         r"refund\w*|reimburs\w*|chargeback|revers(?:ed|al)|reverted|cancel\w*|void(?:ed)?|annul\w*|withdrawn|rejected"
-        r"|storn\w*|(?:ruck)?erstatt\w*|gutschrift|abgesagt|widerrufen|rembours\w*|avoir|anulad\w*|reembols\w*"
+        r"|storn\w*|(?:ruck)?erstatt\w*|gutschrift|abgesagt|widerrufen|rembours\w*|avoir|anulad\w*|reembols\w*|devol\w*|devuel\w*|ruckgabe\w*"
     ),
     FAILED: re.compile(
         "failed|declined|bounced|denied|fehlgeschlagen|abgelehnt|echouee?|refusee?|fallid[oa]|rechazad[oa]"
