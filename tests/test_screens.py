@@ -86,7 +86,7 @@ def shown(words: tuple[str, ...], encoding: str, *, colour: bool, patch: pytest.
 
 
 def too_wide(page: str, columns: int) -> list[str]:
-    """Lines that do not fit, but for one long word, such as a citation, and for commands, which are there to be copied."""
+    """Lines that do not fit, but for one long word, such as a citation, and for commands: these are to be copied."""
     lines = [STYLE.sub("", line) for line in page.splitlines()]
     wide = [line for line in lines if cells(line) > columns and " " in line.strip()]
     return [line for line in wide if not line.startswith(("    zaxy ", "citation  "))]

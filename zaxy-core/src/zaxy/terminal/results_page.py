@@ -1,4 +1,4 @@
-"""What a search found, as a person reads it: the text first, then who said it and when, how well it fits, the citation."""
+"""What a search found, as a person reads it: the text first, then who said it and when, its score and citation."""
 
 from __future__ import annotations
 
