@@ -120,8 +120,9 @@ def test_the_settings_of_our_packages_are_those_of_their_manifests() -> None:
 
 
 def test_every_variable_that_the_code_reads_is_on_the_page_about_configuration() -> None:
-    sources = [path.read_text() for path in (*TREE.glob("zaxy-core/src/**/*.py"), *TREE.glob("plugins/*/src/**/*.py"))]
-    read = {name for text in sources for name in re.findall(r"""environ(?:\.get\(|\[)"([A-Z_]+)\"""", text)}
+    files = (*TREE.glob("zaxy-core/src/**/*.py"), *TREE.glob("plugins/*/src/**/*.py"))
+    sources = [path.read_text(encoding="utf-8") for path in files]
+    read = {name for text in sources for name in re.findall(r"""environ(?:\.get\(|\[)"([A-Z0-9_]+)\"""", text)}
     assert len(read) > 15
     assert sorted(name for name in read if f"`{name}`" not in page("configuration.md")) == []
 

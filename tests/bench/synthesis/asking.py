@@ -75,7 +75,7 @@ def _is_right(asked: Asked, top: dict[str, Any], needed: Sequence[str]) -> bool:
     if asked.order:
         return list(top["support_source_ids"]) == list(needed)
     if isinstance(asked.value, str):
-        return str(top.get("value", "")).casefold() == asked.value.casefold()
+        return asked.value.casefold() in str(top["answer"]).casefold()
     value = top.get("value")
     same = isinstance(value, int | float) and abs(value - float(asked.value or 0)) <= NEAR
     return same and (not asked.unit or top.get("unit") == asked.unit)

@@ -47,6 +47,7 @@ def _asks_which(question: str) -> bool:
 
 _ELISION = re.compile(r"(?<!\w)d'(?=\w)")
 _MANY = "how many|wie vielen?|cuant[oa]s|combien de?|quant[ie]|quant[oa]s|hoeveel"
+MANY = re.compile(rf"\W*(?:{_MANY})\b")
 _MUCH = "how much|wie viel|wieviel|cuanto|combien(?! de? )|quanto|hoeveel"
 _SPENT = (
     r"(?:[\w'’-]+ ){0,12}?(?:spend|spent|pay|paid|cost|expenses|ausgegeben|ausgeben|bezahlt|gezahlt|gekostet"
@@ -71,6 +72,7 @@ _ASKS_WHICH = re.compile(
     r"(?:which|who|whose|welche[nrsm]?|wer|wem|wen|que|quien|cual|quel\w*|qui|quale|chi)\b"
 )
 _WHICH = r"(?:which|who|what|welche[nrsm]?|wer|wem|wen|que|quien|cual|quel\w*|qui|quale|chi)"
+_TO_WHAT = r"(?:on|for|in|at|with|from|to|by|en|para|con|por|a|pour|chez|dans|avec)\b"
 _BIG_EN = "highest|lowest|largest|smallest|biggest|longest|shortest|heaviest|lightest|hottest|coldest|slowest|fastest"
 _BIG_DE = (
     r"(?:hochst|niedrigst|grosst|kleinst|teuerst|billigst|gunstigst|langst|kurzest|schnellst|langsamst|schwerst|leichtest"
@@ -96,7 +98,8 @@ OPERATIONS = (
         rf"difference between|difference in|(?:{_MUCH}|{_MANY}) (?:{_GROWN})|compared (?:to|with)"
         rf"|by how (?:many|much)|um wie ?viele?|(?:{_MANY}|{_MUCH}){_THAN}"
         "|unterschied zwischen|differenz zwischen|(?:wie viel|wieviel) (?:mehr|weniger|langer|teurer|hoher|gunstiger)"
-        "|diferencia entre|cuant[oa]s? (?:mas|menos)|difference entre|combien de (?:plus|moins)|differenza tra"
+        "|diferencia entre|cuant[oa]s? (?:mas|menos)|difference entre|combien de (?:plus|moins)|^de combien"
+        "|differenza tra"
         "|quanto (?:piu|meno|mais|menos)|diferenca entre",
         2,
         SOURCE,
@@ -105,7 +108,7 @@ OPERATIONS = (
     _composed(
         "comparison",
         "value",
-        rf"(?:{_GROWN}|mehr|weniger|langer|teurer|hoher|mas|menos|plus|moins|piu|meno|mais)(?: [^.;?]+)?"
+        rf"(?:{_GROWN}|mehr|weniger|langer|teurer|hoher|mas|menos|plus|moins|piu|meno|mais)(?:,? [^.;?]+)?"
         r" (?:or|oder|o|ou)(?= [^,.;?]+\?)"
         r"|(?:or|oder|o|ou)(?= [^,.;?]{1,60} (?:more|fewer|less|mehr|weniger|mas|menos|plus|moins)(?:[ ?]))",
         2,
@@ -117,7 +120,8 @@ OPERATIONS = (
         "number",
         r"on average|average|mean (?:of|per|over|time|cost)|im (?:durch)?schnitt|durchschnittlich\w*"
         rf"|{_WHICH} [^?]{{1,60}} media(?=[ ?])"
-        "|im mittel|mittelwert|de media|en promedio|promedio|por termino medio|media d(?:e|el|os|as?)|en moyenne"
+        "|im mittel|mittelwert|de media|en promedio|promedio|por termino medio|media d(?:e|el|os|as?)"
+        r"|(?:tiempo|coste|costo|precio|gasto|importe|valor|numero|consumo|peso|tempo|prezzo|preco) medio|en moyenne"
         "|moyenn?e?s?|in media|em media",
         1,
         SOURCE,
@@ -137,7 +141,9 @@ OPERATIONS = (
         "extreme",
         "value",
         r"(?:the )?(?:most|fewest|least)(?= \w+s\b)|(?:die )?(?:meisten|wenigsten)(?= \w)"
-        r"|(?<!que )(?:mas|menos)(?= \w+s\b)|le (?:plus|moins) de?(?= \w)",
+        r"|(?<!que )(?:mas|menos)(?= \w+s\b)|le (?:plus|moins) de?(?= \w)"
+        rf"|(?:the )?(?:most|least)(?= {_TO_WHAT}| *[?]|$)|am (?:meisten|wenigsten)"
+        rf"|(?:mas|menos|le plus|le moins)(?= {_TO_WHAT}| *[?]|$)",
         1,
         SOURCE,
         NUMERIC,
@@ -146,7 +152,8 @@ OPERATIONS = (
     _composed(
         "duration",
         "duration",
-        rf"how long|wie lange|cuanto tiempo|combien de temps|quanto tempo|(?:{_MANY})(?= {_TIMES})",
+        rf"how long|wie lange|cuanto tiempo|combien de temps|quanto tempo|(?:{_MANY})(?= {_TIMES})"
+        r"|cuanto (?:duro|dura|tardo|tarda)|quanto (?:durou|dura|demorou)|quanto e durat[oa]",
         1,
         SOURCE,
         TEMPORAL,
@@ -154,7 +161,8 @@ OPERATIONS = (
     _composed(
         "sum",
         "number",
-        "in total|altogether|(?:the )?sum of|total (?:of|number|amount|cost|count)|insgesamt|zusammen"
+        rf"{_WHICH} (?:is|was|ist|war|es|fue|est|etait) (?:the|our|my|der|die|das|el|la|le) total(?= \w)"
+        "|in total|altogether|(?:the )?sum of|total (?:of|number|amount|cost|count)|insgesamt|zusammen"
         "|summe|gesamt(?:summe|zahl|betrag)"
         "|gesamte?[nrms]?|en total|suma de|total de|au total|somme|(?:montant|cout|prix|nombre|importe|coste) total"
         "|in totale|somma|no total"

@@ -54,6 +54,8 @@ def distinct_of(question: ComposedQuestion, events: Sequence[Event]) -> Differen
     if not all(found):
         return None
     of_type = any(not question.counted.isdisjoint(stems_of(event.type.replace(".", " "))) for event in events)
+    if of_type and not question.asks_for_different and any(question.counted & stems_of(name) for name in names):
+        return None  # `how many high priority tickets` asks for tickets
     return None if of_type and len(names) == len(events) else Different(names, of_type)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from zaxy.assemble.slots import Composed, SlotPlan, as_asked
+from zaxy.assemble.slots import MANY, Composed, SlotPlan, as_asked
 from zaxy.assemble.status import GROUPS, NAMED_KINDS, StatusQuestion
 from zaxy.assemble.synthesis.dates import NamedPeriod, Period, period_in, two_periods
 from zaxy.assemble.synthesis.lexicon import MONEY, MONTHS, TIME, dimension_of, is_money, named_units
@@ -18,18 +18,25 @@ from zaxy.assemble.synthesis.words import (
     COMPARED,
     DIFFERENT,
     FAST,
+    FIRST_OR_LAST,
+    FIRST_TO_LAST,
     GREATEST_AND_LEAST,
     GROUP_SUPERLATIVE,
     GROWN,
     HOW_LONG,
+    IMPLIED,
     JOINING,
     LIST_MARKS,
     MEASURED,
+    OF_TIME,
+    SIDE_WORDS,
     SIDES,
     SPREAD,
     TIMED,
+    TITLES,
     WHICH,
     WHO,
+    WORKED,
 )
 from zaxy.retrieve.question import Asked, AskedWord
 from zaxy.text.languages import language_of
@@ -61,6 +68,8 @@ class ComposedQuestion(NamedTuple):
     """What is compared or put in order: the words of each, besides the topic."""
     periods: tuple[Period, ...] = ()
     """The two periods that are compared, where it is not two things."""
+    names_of_periods: tuple[str, ...] = ()
+    """As the question says them."""
     language: str = ""
     group: frozenset[str] = frozenset()
     """The stems of what is asked for behind `which`: `which client`, by whose field rows belong together."""
@@ -79,8 +88,10 @@ class ComposedQuestion(NamedTuple):
     """The words of what the question leaves out."""
     by_words: tuple[AskedWord, ...] = ()
     """What every row must have where the graph has nothing of the kind."""
+    more_of: frozenset[str] = frozenset()
+    """The stems behind `more` or `fewer` where two things are compared: `tickets` of `more tickets, Acme or Borg`."""
     is_spread: bool = False
-    """Whether the difference is that of the highest and the lowest."""
+    """Whether the difference is that of the highest and the lowest, or the duration that from the first to the last."""
 
     @property
     def operation(self) -> str:
@@ -90,7 +101,7 @@ class ComposedQuestion(NamedTuple):
     def needs_value(self) -> bool:
         """Whether a row counts by a value that it has, and not only by being there."""
         if self.operation == "duration":
-            return not self.sides
+            return not self.sides and not self.is_spread
         if self.counts_groups:
             return bool(self.bounds)
         of_kind = self.operation == "sum" and self.standing is not None
@@ -122,6 +133,19 @@ class ComposedQuestion(NamedTuple):
     @property
     def asks_for_money(self) -> bool:
         return self.unit == MONEY or is_money(self.unit)
+
+    @property
+    def asks_how_many(self) -> bool:
+        return MANY.match(self.plain) is not None
+
+    @property
+    def implied(self) -> str:
+        """What is measured: the heaviest by its weight, whatever else a row states; empty where nothing says it."""
+        return next((dimension for dimension, said in IMPLIED.items() if said.search(self.plain)), "")
+
+    @property
+    def may_be_time(self) -> bool:
+        return any(said.search(self.plain) for said in (OF_TIME, TIMED, FAST, HOW_LONG, WORKED))
 
     @property
     def asks_for_different(self) -> bool:
@@ -160,7 +184,8 @@ def read_question(plan: SlotPlan, asked: Asked, today: str) -> ComposedQuestion:
     rest = _topic_of(rest, plan.composed, asked, has_unit=bool(unit))
     standing = _standing(plan, asked, rest)
     topic = standing.topic.words if standing else tuple(_words(asked, rest))
-    is_spread = plan.composed.operation == "difference" and not compared and SPREAD.search(plain) is not None
+    ends = {"difference": SPREAD, "duration": FIRST_TO_LAST}.get(plan.composed.operation)
+    is_spread = ends is not None and not compared and ends.search(plain) is not None
     sides = () if compared or is_spread else tuple(_sides(plan.composed.operation, asked, rest))
     if sides:
         of_sides = {word for side in sides for word in side}
@@ -178,6 +203,7 @@ def read_question(plan: SlotPlan, asked: Asked, today: str) -> ComposedQuestion:
         said[0] if said else "",
         sides,
         tuple(one.period for one in compared),
+        tuple(plan.query[one.start : one.end].strip() for one in compared),
         language_of(plan.query),
         stems,
         time_noun(group),
@@ -188,6 +214,7 @@ def read_question(plan: SlotPlan, asked: Asked, today: str) -> ComposedQuestion:
         narrow,
         tuple(_words(asked, MEASURED.sub(_spaces, narrow.without))),
         tuple(_words(asked, rest)),
+        _more_of(plain) if plan.composed.operation in ("difference", "comparison") else frozenset(),
         is_spread,
     )
 
@@ -211,6 +238,12 @@ def _may_be_few(operation: str, rest: str) -> bool:
     if operation in ("order", "difference", "comparison"):
         return False
     return not any(pattern.search(rest) for kind in ("between", "from") for pattern in SIDES[kind])
+
+
+def _more_of(plain: str) -> frozenset[str]:
+    found = GROWN.search(plain)
+    behind = WORDS.search(plain, found.end()) if found else None
+    return frozenset(words(behind[0])) if behind else frozenset()
 
 
 class _Counted(NamedTuple):
@@ -263,6 +296,8 @@ def _topic_of(rest: str, composed: Composed, asked: Asked, *, has_unit: bool) ->
     if composed.operation in ("difference", "comparison"):
         rest = SPREAD.sub(lambda found: _BOTH_ENDS.sub(_spaces, found[0]), rest)
         rest = COMPARED.sub(_spaces, rest)
+    if composed.operation == "duration" and FIRST_TO_LAST.search(rest):
+        rest = FIRST_OR_LAST.sub(_spaces, SIDE_WORDS.sub(_spaces, rest))
     bare = MEASURED.sub(_spaces, rest)
     return bare if any(_words(asked, bare)) else rest
 
@@ -275,6 +310,10 @@ def _apart(asked: Asked, query: str) -> Iterator[AskedWord]:
             for part in word.text.split("-"):
                 said = common(part, language_of(query))
                 yield AskedWord(part, tuple(words(part)), said, False, True)
+            continue
+        if word.is_name and (title := TITLES.match(folded(word.text))):
+            text = word.text[title.end() :]
+            yield word._replace(text=text, stems=tuple(words(text)))
             continue
         parts = [part.strip() for part in LIST_MARKS.split(folded(word.text)) if part.strip()]
         if len(parts) < 2:

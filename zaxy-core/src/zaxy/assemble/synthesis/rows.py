@@ -12,6 +12,8 @@ from zaxy.api.models import AsOf, EntityRef, Event
 from zaxy.assemble.standing import closed_by, is_closed, last_of_each
 from zaxy.assemble.synthesis.lexicon import MONEY, dimension_of, words_of
 from zaxy.assemble.synthesis.question import ComposedQuestion
+from zaxy.assemble.synthesis.states import is_in_other_state, is_in_state
+from zaxy.assemble.synthesis.values import stems_of_fields
 from zaxy.assemble.synthesis.words import MEASURED, WORKED
 from zaxy.errors import ZaxyError
 from zaxy.extract.names import entity_keys
@@ -96,7 +98,22 @@ def find_rows(snapshot: Snapshot, question: ComposedQuestion, as_of: AsOf) -> Fo
         for text in texts
         if text.seq in events and events[text.seq].payload is not None
     )
+    rows, dropped = _in_state(rows, dropped)
     return FoundRows(rows, tuple(missing), dropped, _excluded(snapshot, question))
+
+
+def _in_state(rows: tuple[FoundRow, ...], dropped: Sequence[str]) -> tuple[tuple[FoundRow, ...], tuple[str, ...]]:
+    """The words that no passage has, some records may have in their type or their state: `job.completed`. Then the
+    others are near misses."""
+    left = []
+    for word in dropped:
+        having = [is_in_state(word, row.event) for row in rows]
+        if not any(having):
+            left.append(word)
+            having = [not is_in_other_state(word, row.event) for row in rows]
+        each = zip(rows, having, strict=True)
+        rows = tuple(row if has or row.lacks else row._replace(lacks=word) for row, has in each)
+    return rows, tuple(left)
 
 
 def _without(snapshot: Snapshot, question: ComposedQuestion) -> frozenset[int]:
@@ -160,6 +177,8 @@ def _having(
         return [], [], []
     lists = snapshot.having([[word] for word in words], MAX_ROWS + 1)
     sets = {word: frozenset(rows) for word, rows in zip(words, lists, strict=True)}
+    if question.language == "de":
+        sets = {word: rows or _as_participle(snapshot, word) for word, rows in sets.items()}
     needed, left_out = list(words), []
     says = {word: 1.0 if word.is_name else common(word.text, question.language) for word in words}
     if question.unit and max(says.values()) >= WEAK:
@@ -173,8 +192,9 @@ def _having(
         if not sets[word] and WORKED.fullmatch(folded(word.text)) and word in needed and len(needed) > 1:
             needed.remove(word)
             left_out.append(word.text)
-    if (joined := _having_any(needed, sets, question.joined)) is not None:
-        return _known(snapshot.numbered(sorted(joined))), [], left_out
+    joined = [word for word in question.joined if word in needed]
+    if (any_of := _having_any(needed, sets, joined)) is not None:
+        return _known(snapshot.numbered(sorted(any_of))), [], left_out
     while len(needed) > 1 and not frozenset.intersection(*[sets[word] for word in needed]):
         droppable = [word for word in needed if not word.is_name and word not in wanted.own]
         if not droppable:
@@ -183,12 +203,34 @@ def _having(
         needed.remove(rarest)
         left_out.append(rarest.text)
         if not wanted.own and sum(says[word] for word in needed) < LEAST_KEPT * sum(says.values()):
-            return [], [], left_out
+            texts = _of_one_kind(snapshot, question, needed, frozenset.intersection(*[sets[word] for word in needed]))
+            return texts, [], left_out
     ids = frozenset.intersection(*[sets[word] for word in needed])
     if len(needed) > 1 and any(len(sets[word]) > MAX_ROWS for word in needed):  # the lists were cut
         ids = frozenset(snapshot.having([needed], MAX_ROWS + 1)[0])
     texts = _known(snapshot.numbered(sorted(ids)))
     return texts, _near(snapshot, needed, sets, besides=ids), left_out
+
+
+def _as_participle(snapshot: Snapshot, word: AskedWord) -> frozenset[int]:
+    """The passages with `getankt`, of `tanken`, and the other way round. German stems keep them apart."""
+    plain = folded(word.text)
+    inner = plain.removeprefix("ge")
+    forms = [f"{inner[:-1]}en"] if inner != plain and inner.endswith("t") else []
+    forms += [f"ge{plain[:-2]}t", f"ge{plain}"] if plain.endswith("en") else []
+    each = [[AskedWord(form, tuple(stemmed(form)), word.weight, False, True)] for form in forms]
+    return frozenset(chain.from_iterable(snapshot.having(each, MAX_ROWS + 1))) if each else frozenset()
+
+
+def _of_one_kind(
+    snapshot: Snapshot, question: ComposedQuestion, needed: Sequence[AskedWord], ids: frozenset[int]
+) -> list[Text]:
+    """`bus rides`, of records of one type that have a field `bus` and are called something else than rides."""
+    stems = frozenset(stem for word in needed for stem in word.stems)
+    texts = _known(snapshot.numbered(sorted(ids)))[: MAX_ROWS + 1] if stems <= question.counted else []
+    events = [event for event in snapshot.events([text.seq for text in texts]) if event.payload]
+    whole = all(stems in stems_of_fields(event.payload or {}, event.actor) for event in events)
+    return texts if whole and len({event.type for event in events}) == 1 else []
 
 
 def _having_any(

@@ -27,7 +27,7 @@ _SAID = {
     ),
     UNDONE: re.compile(
         r"refund\w*|reimburs\w*|chargeback|revers(?:ed|al)|reverted|cancel\w*|void(?:ed)?|annul\w*|withdrawn|rejected"
-        r"|storn\w*|(?:ruck)?erstatt\w*|gutschrift|abgesagt|widerrufen|rembours\w*|avoir|anulad\w*|reembols\w*"
+        r"|storn\w*|(?:ruck)?erstatt\w*|gutschrift|abgesagt|widerrufen|rembours\w*|avoir|anulad\w*|reembols\w*|devol\w*|devuel\w*|ruckgabe\w*"
     ),
     FAILED: re.compile(
         "failed|declined|bounced|denied|fehlgeschlagen|abgelehnt|echouee?|refusee?|fallid[oa]|rechazad[oa]"
@@ -201,5 +201,5 @@ def price_of_one(question: ComposedQuestion, payload: Mapping[str, object], fiel
     """Whether a value is the price of one, and the row is about several."""
     if question.operation not in ("sum", "difference", "comparison") or field not in PRICES:
         return False
-    counts = [payload.get(name) for name in (*QUANTITIES, "pieces", "units")]
+    counts = [payload.get(name) for name in (*QUANTITIES, "pieces", "units", "persons", "people", "guests", "nights")]
     return any(isinstance(count, int | float) and not isinstance(count, bool) and count != 1 for count in counts)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from zaxy.api.models import Event, JsonObject
 from zaxy.assemble.synthesis.dates import days_in
-from zaxy.assemble.synthesis.lexicon import MONEY, PIECES, decimal_sign, dimension_of, is_money, unit_words
+from zaxy.assemble.synthesis.lexicon import MONEY, PIECES, TIME, decimal_sign, dimension_of, is_money, unit_words
 from zaxy.assemble.synthesis.quantities import Quantity, UnreadableNumber, quantities
+from zaxy.assemble.synthesis.words import MORE
 from zaxy.extract.texts import PROSE
 from zaxy.extract.times import utc_text
 from zaxy.text.languages import language_of
@@ -23,14 +25,28 @@ AMOUNTS = tuple(
     """.split()
 )
 """Fields that hold the measure of what a row tells, the likelier first: in English, German, French and Spanish."""
-MEASURES = (*AMOUNTS, "distance", "length", "weight", "size", "time", "elapsed", "hours", "minutes", "seconds", "days")
+MEASURES = (
+    *AMOUNTS,
+    *"distance length weight size volume time elapsed hours minutes seconds days".split(),
+    *"strecke gewicht groesse volumen zeit poids longueur taille temps peso distancia volumen tiempo".split(),
+)
+MAX_QUANTITY = 32
+"""Characters of a field that may be a number with its unit."""
 UNITS = ("unit", "units", "currency", "uom", "einheit", "wahrung", "waehrung", "unite", "devise", "unidad", "moneda")
 TIMES = tuple("occurred_at date day on happened_at started_at ended_at at datum tag jour fecha".split())
+OF_PEOPLE = tuple("assignee owner author reporter person member user employee player driver payer buyer by who".split())
+"""Fields that say who did it, where that is not who recorded it."""
 QUANTITIES = ("quantity", "count", "menge", "anzahl", "quantite", "nombre", "cantidad", "numero")
 """Fields that say how many things one row stands for."""
 PRICES = tuple("price unit_price rate cost preis prix precio kosten cout coste costo".split())
 """Fields that may hold the price of one."""
 _PROSE = frozenset(PROSE)
+_OF_ONE = re.compile("_(?:per|pro|je|por|par)_")
+"""A rate is no measure of a row: `price_per_night`."""
+_IN_NAMES = re.compile(
+    "seconds|minutes|hours|days|weeks|minuten|stunden|minutos|horas|heures|km|kg|eur|usd|gbp|chf|kwh|kcal|percent"
+)
+"""Units that the name of a field says wherever they stand in it: `minutes_to_resolve`."""
 NO_VALUE = "no value that can be read"
 SEVERAL = "several values, and it does not say which is meant"
 TWO_WAYS = "a number that can be read in two ways"
@@ -52,16 +68,29 @@ class When(NamedTuple):
     """Where the time stands: in a field, in the text, or it is when the event was recorded."""
 
 
-def value_of(payload: JsonObject, said: str, unit: str, *, asked: frozenset[str]) -> RowValue:
+def value_of(payload: JsonObject, said: str, unit: str, *, asked: frozenset[str], may_be_time: bool = True) -> RowValue:
     """`said`: its text, folded. `unit`: the one that is asked for, `money`, or empty for any. `asked`: the stems of
-    the question."""
+    the question. `may_be_time`: whether the question may be for how long it took, where the row has other numbers."""
     typed = [one for one in _typed(payload, asked) if _fits(one.unit, unit) or (unit == PIECES and _is_bare_count(one))]
+    if not may_be_time and not unit and len(typed) == 1 and _is_beside_others(typed[0], payload, asked):
+        return RowValue(None, problem=SEVERAL)
     if len(typed) < 2:
         return typed[0] if typed else _in_text(said, unit)
     named = [one for one in typed if not asked.isdisjoint(_field(one.field).stems)]
     best, *others = sorted(named or typed, key=lambda one: _order(one, asked))
     same = [one for one in others if one.value != best.value and _order(one, asked) == _order(best, asked)]
     return RowValue(None, problem=SEVERAL) if same else best
+
+
+def _is_beside_others(value: RowValue, payload: JsonObject, asked: frozenset[str]) -> bool:
+    """Whether it is a time that nobody asked for, and other fields have plain numbers."""
+    if dimension_of(value.unit) != TIME or not asked.isdisjoint(_field(value.field).stems):
+        return False
+    return any(
+        type(other) is float or (type(other) is int and not _field(field).unit)
+        for field, other in payload.items()
+        if field != value.field
+    )
 
 
 def _order(value: RowValue, asked: frozenset[str]) -> tuple[int, int]:
@@ -100,7 +129,8 @@ def prose(payload: JsonObject) -> str:
 
 
 def noun_quantities(said: str, nouns: frozenset[str]) -> list[float]:
-    """The numbers that stand directly before one of the nouns, by their stems."""
+    """The numbers that stand directly before one of the nouns, by their stems; `two more plants` are two plants."""
+    said = MORE.sub(" ", said)
     try:
         return [one.value for one in _read(said) if one.noun and not nouns.isdisjoint(words(one.noun))]
     except UnreadableNumber:
@@ -119,8 +149,12 @@ class _Field(NamedTuple):
 def _field(name: str) -> _Field:
     parts = folded(name).split("_")
     unit = unit_words().get(parts[-1], "") if len(parts) > 1 or parts[0] in MEASURES else ""
+    unit = unit or next((unit_words()[part] for part in parts if _IN_NAMES.fullmatch(part)), "")
     is_measure = name in MEASURES or (parts[0] in MEASURES and bool(unit))
-    return _Field(unit, is_measure, frozenset(words(name.replace("_", " "))))
+    of_one = _OF_ONE.split(name)[0]
+    return _Field(
+        unit if of_one == name else "", is_measure and of_one == name, frozenset(words(of_one.replace("_", " ")))
+    )
 
 
 def _typed(payload: JsonObject, asked: frozenset[str]) -> Iterator[RowValue]:
@@ -128,25 +162,34 @@ def _typed(payload: JsonObject, asked: frozenset[str]) -> Iterator[RowValue]:
     common = next((_unit(given) for field in UNITS if isinstance(given := payload.get(field), str)), "")
     for field, unit, is_measure, is_asked in _measures(tuple(payload), asked):
         given = payload[field]
-        if (number := _number(given)) is not None:
+        if not (is_measure or is_asked):
+            if isinstance(given, str) and (read := _whole(given)) and read.unit:
+                yield RowValue(read.value, read.unit, field)
+            elif unit and _says_unit(field) and (number := _number(given)) is not None:
+                yield RowValue(number, unit, field)
+        elif (number := _number(given)) is not None:
             # Five of something that has a price are not five euros.
             shared = common if not (field in QUANTITIES and is_money(common)) else ""
-            yield RowValue(number, unit or (shared if field in AMOUNTS or is_asked else ""), field)
-        elif isinstance(given, str) and is_measure and (read := _whole(given)):
-            yield RowValue(read.value, read.unit or unit or common, field)
+            is_shared = field in AMOUNTS or (is_asked and not any(_is_amount(other) for other in payload))
+            yield RowValue(number, unit or (shared if is_shared else ""), field)
+        elif isinstance(given, str) and (read := _whole(given)) and (is_measure or read.unit):
+            yield RowValue(read.value, read.unit or unit or common or read.noun, field)
+
+
+def _is_amount(field: str) -> bool:
+    return field in AMOUNTS or _OF_ONE.search(field) is not None
+
+
+def _says_unit(field: str) -> bool:
+    return any(_IN_NAMES.fullmatch(part) for part in folded(field).split("_"))
 
 
 @lru_cache(1024)
 def _measures(fields: tuple[str, ...], asked: frozenset[str]) -> list[tuple[str, str, bool, bool]]:
-    """Of the fields of a payload those that may hold its value: their unit, and whether they are named so or asked for.
-    Rows of one kind have the same fields."""
-    found = []
-    for field in fields:
-        named = _field(field)
-        is_asked = not asked.isdisjoint(named.stems)
-        if named.is_measure or is_asked:
-            found.append((field, named.unit, named.is_measure, is_asked))
-    return found
+    """The fields of a payload that may hold its value: their unit, and whether they are named so or asked for. One that
+    is neither must say its unit. Rows of one kind have the same fields."""
+    named = [(field, _field(field)) for field in fields if field not in (*TIMES, *UNITS)]
+    return [(field, one.unit, one.is_measure, not asked.isdisjoint(one.stems)) for field, one in named]
 
 
 def _is_bare_count(value: RowValue) -> bool:
@@ -154,7 +197,9 @@ def _is_bare_count(value: RowValue) -> bool:
 
 
 def _rank(value: RowValue) -> int:
-    return MEASURES.index(value.field) if value.field in MEASURES else 0
+    if value.field in MEASURES:
+        return MEASURES.index(value.field)
+    return 0 if _field(value.field).is_measure else len(MEASURES)
 
 
 def _number(value: Any) -> float | None:
@@ -162,12 +207,17 @@ def _number(value: Any) -> float | None:
 
 
 def _whole(text: str) -> Quantity | None:
-    """The quantity that a text is as a whole: `45.20 EUR`."""
+    """The quantity that a text is as a whole: `45.20 EUR`, `2 sacks`."""
+    if len(text) > MAX_QUANTITY or not any(map(str.isdigit, text)):
+        return None
     try:
         found = _read(folded(text))
     except UnreadableNumber:
         return None
-    return found[0] if len(found) == 1 and found[0].end - found[0].start >= len(text.strip()) else None
+    if len(found) != 1:
+        return None
+    size = found[0].end - found[0].start + (len(found[0].noun) + 1 if found[0].noun else 0)
+    return found[0] if size >= len(text.strip()) else None
 
 
 @lru_cache(1024)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from zaxy.assemble.synthesis.lexicon import LENGTH, MASS, MONEY
+
 MONEY_WORDS = (
     "spend|spent|spending|pay|pays|paid|payed|cost|costs|price|prices|expense|expenses|amount|amounts|money"
     "|bezahl\\w*|gezahlt|zahlen|zahlten|zahlte|ausgeben|ausgegeben|ausgaben|kosten|kostet|kostete|gekostet|betrag"
@@ -23,8 +25,8 @@ TIME_WORDS = (
 )
 """They ask for a time that something took or that lies between two things."""
 ASKING_WORDS = (
-    "everything|anything|everyone|everybody|many|much|often|times|number|value|values|count|total|totals|altogether|sum|average|mean|median|all|every|each|together|there|what|which"
-    "|viele|viel|oft|mal|anzahl|zahl|insgesamt|gesamt|summe|aller|alle|alles|jede|jeder|jedes|zusammen|gab|gibt|hoch|gross"
+    "far|weit|lejos|loin|everything|anything|everyone|everybody|many|much|often|times|number|value|values|count|total|totals|altogether|sum|average|mean|median|all|every|each|together|there|what|which"
+    "|viele|viel|oft|mal|einmal|anzahl|zahl|insgesamt|gesamt|summe|aller|alle|alles|jede|jeder|jedes|zusammen|gab|gibt|hoch|gross"
     "|mein\\w{0,2}|unser\\w{0,2}|bin|bist|sind|seid|hatte\\w{0,2}|eintrage|eintragen|schnitt|wert|werte|werten|durchschnitt\\w*|mittel|waren|wurden|wurde"
     "|cuant[oa]s?|valor|valores|veces|numero|suma|todos|todas|todo|toda|conjunto|media|promedio|hay|hubo|fue|fueron|cual|que|cada"
     "|avons|avez|eu|eus|eue|avaient|avait|aurons|etaient|etait|combien|fois|nombre|somme|tous|toutes|tout|ensemble|moyenne|quel|quelle|chaque"
@@ -39,6 +41,7 @@ _FROM = (
     ("depuis|du|de", "jusqu'a|jusqu'au|au|a"),
     ("dal|dalla|da", "fino|al|alla|a"),
 )
+SIDE_WORDS = re.compile(rf"(?<!\w)(?:{'|'.join(first for first, _ in _BETWEEN)})(?!\w)")
 _OR, _THAN = "or|oder|o|ou", "than|als|que|di|dan|compared to|compared with|verglichen mit"
 
 
@@ -53,7 +56,17 @@ SIDES = {
     "than": (re.compile(rf"(?P<a>.+?)\b(?:{_THAN})\b(?P<b>.+)"),),
 }
 """How a question names two things; the first that fits counts."""
+TITLES = re.compile(r"(?:dr|prof|mrs?|ms|herr|frau|mme|mlle|sra?|dra|don|dona)\.? (?=\w)")
+"""What people are called by besides their names. Folded."""
 LIST_MARKS = re.compile(r"[,;:]|\b(?:and|und|y|e|et|ed)\b")
+_FIRST = r"(?:first|erste[nmrs]?|premiere?|primer[oa]?|prim[ao]|primeir[ao])"
+_LATEST = r"(?:last|latest|letzte[nmrs]?|derniere?|ultim[oa])"
+FIRST_TO_LAST = re.compile(
+    rf"(?<!\w)(?:{_FIRST}(?:\s+\w+){{0,3}}\s+(?:and|und|et|y|e|to|bis)\s+(?:\w+\s+){{0,2}}{_LATEST}"
+    rf"|{_LATEST}(?:\s+\w+){{0,3}}\s+(?:and|und|et|y|e)\s+(?:\w+\s+){{0,2}}{_FIRST})(?!\w)"
+)
+"""The two ends of a row of events: `between my first and my last lesson`."""
+FIRST_OR_LAST = re.compile(rf"(?<!\w)(?:{_FIRST}|{_LATEST})(?!\w)")
 LEAST_WORDS = re.compile(
     r"\b(?:low|small|cheap|slow\w*t|short|few|light|cold|least|minim|niedrig|klein|billig|gunstig|kurz|wenig|leicht|kalt"
     r"|langsam|mas (?:baj|pequen|barat|cort|lent|liger|fri)|menor|plus (?:bas|petit|court|lent|leger|froid)|moins"
@@ -94,6 +107,17 @@ CANCELLED = re.compile(
     r"(?<!\w)(?:cancel\w*|called off|storn\w+|abgesagt\w*|ausgefallen|anulad\w+|anulam\w+|suspendid\w+|annul\w+)"
 )
 """What a sentence says of a thing that did not happen after all."""
+INTENDED = re.compile(
+    r"(?<!\w)(?:thinking (?:about|of)|planning (?:to|on)|plan to|plans to|going to|want to|would like to|hope to|wish i"
+    r"|maybe|next (?:week|weekend|month|year)|tomorrow|what if|if (?:we|i)|uberleg\w*|mochten?|vielleicht"
+    r"|morgen (?:will|mochte)"
+    r"|nachste[nrs]? (?:woche|wochenende|monat|jahr)|habe vor|haben vor|will ich|wollen wir|wenn (?:ich|wir)"
+    r"|pensando en|pienso|quiero|quizas?|tal vez|voy a|vamos a|ojala|ya veremos|proxim[oa] (?:semana|mes|ano)"
+    r"|je vais|on va|peut-etre|j'aimerais|envie de|je pense a|prochaine?|forse|vorrei|talvez|quero)(?!\w)"
+)
+"""What a sentence says of what has not happened."""
+MORE = re.compile(r" (?:more|other|new|additional|weitere|neue|mas|otr[oa]s|nuev[oa]s|autres|nouve\w+)(?= )")
+"""They may stand between a number and what it counts."""
 HOW_LONG = re.compile(r"(?<!\w)(?:how long|wie lange|cuanto tiempo|combien de temps|quanto tempo)(?!\w)")
 PEOPLE = re.compile(
     r"people|persons?|members|users?|personen|leute|menschen|mitglieder|personnes|gens|membres|personas|gente|miembros"
@@ -103,11 +127,31 @@ FAST = re.compile(
     r"(?<!\w)(?:fastest|slowest|quickest|schnellst|langsamst|(?:mas|plus|piu|mais) (?:rapid|lent|vite|veloc))\w*"
 )
 """They ask for a time, whatever else a row states. The fastest takes the least of it."""
+IMPLIED = {
+    MASS: re.compile(
+        r"(?<!\w)(?:heav\w+|lightest|lighter|schwerste\w*|schwerer|leichteste\w*"
+        r"|(?:mas|plus|piu|mais) (?:pesad|lourd|leger|liger)\w*)(?!\w)"
+    ),
+    LENGTH: re.compile(
+        r"(?<!\w)(?:how far|far\w+est|wie weit|am weitesten|weiteste\w*|(?:mas|plus) (?:lejos|loin))(?!\w)"
+    ),
+    MONEY: re.compile(
+        r"(?<!\w)(?:expensive|cheap\w*|teurer|teuerste\w*|billig\w*|gunstig\w*"
+        r"|(?:mas|plus|piu|mais) (?:car[oa]s?|barat\w+|chere?s?)"
+        r"|moins cher\w*|cuest\w+)(?!\w)"
+    ),
+}
+"""What is measured by how it is asked for, where rows state several measures."""
 SLOW = re.compile(r"slowest|langsamst\w*|(?:mas|plus|piu|mais) lent\w*")
 GROUP_SUPERLATIVE = re.compile(
-    r"(?:the )?(?:most|fewest|least)|(?:die )?(?:meisten|wenigsten)|mas|menos|le (?:plus|moins) de?"
+    r"(?:the )?(?:most|fewest|least)|(?:die |am )?(?:meisten|wenigsten)|mas|menos|le (?:plus|moins)(?: de?)?"
 )
 """They ask for whom or what a total is the greatest or the least."""
+OF_TIME = re.compile(
+    r"(?<!\w)(?:\w*times?|long\w*|short\w*|durations?|latency|\w*zeit(?:en)?|\w*dauer|lang\w*|kurz\w*|temps|duree\w*|court\w*"
+    r"|tiempos?|duracion\w*|larg\w*|cort[oa]s?|tempo|durata|duracao)(?!\w)"
+)
+"""They may ask for a time, where a row states other measures too."""
 WORKED = re.compile(
     r"work(?:ed|ing)?|log(?:ged)?|track(?:ed)?|record(?:ed)?|gearbeitet|arbeite\w*|erfasst|gebucht|travail\w+|enregistr\w+"
     r"|trabaj\w+|lavorat\w+|trabalh\w+"
