@@ -157,6 +157,23 @@ def test_an_amended_commit_has_the_edits_that_came_after_its_authors_time(story:
     assert (found["prompt"]["text"], found["certainty"], found["commit"]["subject"]) == (LATER, "high", "Go on")
 
 
+def test_a_rebased_commit_has_the_edits_that_were_made_before_its_authors_time(story: Story) -> None:
+    story.git("branch", "before")
+    story.commit()
+    story.git("switch", "-q", "--detach", "before")
+    (story.folder / "other.txt").write_text("meanwhile\n", encoding="utf-8")
+    story.commit()
+    story.git("branch", "-f", "before")
+    story.git("switch", "-q", "main")
+    story.wait(10_000)
+    story.git("rebase", "-q", "before")
+    story.edit(FILE, 0, 0, ["later"], "claude-code", by_hooks=True)
+    story.commit()
+    found = reply(story.folder, f"{FILE}:6")
+    assert (found["text"], found["prompt"]["text"], found["certainty"]) == ("discount", LATER, "high")
+    assert (story.folder / "other.txt").exists()
+
+
 def test_a_subagents_edit_has_the_prompt_of_the_conversation_that_it_was_started_in(story: Story) -> None:
     story.ask("Have somebody sort the rows", "claude-code", by_hooks=True)
     story.subagent = "a1b2c3"
