@@ -18,6 +18,7 @@ from zaxy import Memory
 Run = Callable[..., subprocess.CompletedProcess[str]]
 PROMPT, LATER = "Write the basket; prices are in cents", "Add a discount"
 FILE = "src/basket.py"
+posix = pytest.mark.skipif(os.name != "posix", reason="shell scripts, and names that Windows does not allow")
 
 
 def run(folder: Path, *words: str, columns: int = 80, **env: str) -> subprocess.CompletedProcess[str]:
@@ -201,6 +202,7 @@ def test_where_git_is_not_installed_the_log_alone_answers(story: Story) -> None:
     assert PROMPT in done.stdout and "commit" not in done.stdout
 
 
+@posix
 def test_nothing_that_a_repository_configures_is_run(story: Story) -> None:
     ran = story.folder.parent / "ran"
     program = story.folder.parent / "program"
@@ -215,6 +217,7 @@ def test_nothing_that_a_repository_configures_is_run(story: Story) -> None:
     assert not ran.exists()
 
 
+@posix
 @pytest.mark.parametrize("name", ["-L.py", ":(glob)x.py", "src/ü ñ.py", "a'b\"c.py"])
 def test_a_file_may_have_any_name(tmp_path: Path, name: str) -> None:
     story = Story(tmp_path / "shop", tmp_path / "home")
