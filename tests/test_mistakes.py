@@ -22,7 +22,7 @@ MISTAKES = [
     ("no question", "ask", WRONG_USAGE, "Try 'zaxy ask -h'"),
     ("a type with a slip", "append decison.made --payload {}", WRONG_USAGE, "did you mean decision.made?"),
     ("a type with a blank", "append NOTE --payload {}", WRONG_USAGE, "such as decision.made"),
-    ("a payload that is not JSON", "append note.taken --payload {text:lamp}", WRONG_USAGE, 'such as \'{"text": "..."}\''),
+    ("a payload of no JSON", "append note.taken --payload {text:lamp}", WRONG_USAGE, 'such as \'{"text": "..."}\''),
     ("a payload that is no object", "append note.taken --payload [1]", WRONG_USAGE, 'such as {"text": "..."}'),
     ("a payload's file", "append note.taken --payload @missing.json", NOT_SO, "Name a file behind the @."),
     ("no payload", "append note.taken", WRONG_USAGE, "Missing option '--payload'"),

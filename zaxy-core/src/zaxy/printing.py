@@ -176,8 +176,8 @@ def named_row(name: str, text: str, across: int, *, width: int) -> list[str]:
 
 
 def _parts(word: str, room: int) -> Sequence[str]:
-    """A word that is too long for a line, in parts. A citation stays whole: it is there to be copied."""
-    if "://" in word or cells(word) <= room:
+    """A word that is too long for a line, in parts. A citation and a path stay whole: they are there to be copied."""
+    if "/" in word or cells(word) <= room:
         return (word,)
     parts: list[str] = []
     part = ""
@@ -189,8 +189,8 @@ def _parts(word: str, room: int) -> Sequence[str]:
     return [*parts, part]
 
 
-def progress_of(what: str) -> Callable[[int, int], None] | None:
-    """A line that counts up on a terminal and says how long it will take; nothing elsewhere."""
+def progress_of(what: str, unit: str = "events") -> Callable[[int, int], None] | None:
+    """A line that counts up on a terminal and says how fast it goes and how long it will take; nothing elsewhere."""
     if not sys.stderr.isatty():
         return None
     import time
@@ -204,9 +204,14 @@ def progress_of(what: str) -> Callable[[int, int], None] | None:
             first, began = done, time.monotonic()
         if percent != shown:
             shown = percent
-            seconds = (time.monotonic() - began) / (done - first) * (total - done) if done > first else 0
-            left = f", {seconds:.0f} s left" if seconds >= 1 else ""
+            rate = (done - first) / max(time.monotonic() - began, 0.001)
+            seconds = (total - done) / rate if rate else 0
+            left = f", {_amount(rate, unit)}/s, {seconds:.0f} s left" if seconds >= 1 else ""
             sys.stderr.write(f"\r{what}: {percent:3} %{left}\033[K" + ("\r\033[K" if done >= total else ""))
             sys.stderr.flush()
 
     return show
+
+
+def _amount(count: float, unit: str) -> str:
+    return f"{count / 1e6:,.1f} MB" if unit == "bytes" else f"{count:,.0f} {unit}"

@@ -284,7 +284,7 @@ def find_workspace(
     A path to the log says where that is, and not which project uses it: that is found from here.
     """
     environ = os.environ if environ is None else environ
-    here = os.path.abspath(cwd or os.getcwd())
+    here = os.path.abspath(cwd or _current_folder())
     if workspace:
         root = _absolute(workspace)
         eventloom = _absolute(eventloom_path) if eventloom_path else os.path.join(root, FOLDER)
@@ -325,6 +325,13 @@ def workspace_at(root: str) -> Workspace:
     """The workspace of a folder that a program names."""
     folder = _absolute(root)
     return Workspace(folder, os.path.join(folder, FOLDER), "its path")
+
+
+def _current_folder() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        raise NotFound("the current folder is not there any more", "Change into a folder that is.") from None
 
 
 def _absolute(path: str) -> str:

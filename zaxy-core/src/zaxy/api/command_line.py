@@ -55,9 +55,9 @@ class CommandCall(NamedTuple):
         say(text, err=err)
 
     @staticmethod
-    def progress(what: str) -> Callable[[int, int], None] | None:
+    def progress(what: str, unit: str = "events") -> Callable[[int, int], None] | None:
         """Called with how much is done and of how much, it counts up on a terminal; None where nobody looks."""
-        return progress_of(what)
+        return progress_of(what, unit)
 
 
 class TyperCommand:

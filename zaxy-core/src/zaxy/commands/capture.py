@@ -135,8 +135,9 @@ class ShownProgress:
         if now - self._shown < SECONDS_BETWEEN or not done:
             return
         self._shown = now
-        left = (now - self._began) / done * (total - done)
-        say(f"{adapter}: {done} of {total} sessions read, about {left:.0f} s left", err=True)
+        rate = done / (now - self._began)
+        left = (total - done) / rate
+        say(f"{adapter}: {done} of {total} sessions read, {rate:.1f} a second, about {left:.0f} s left", err=True)
 
 
 def _adapters_of(workspace: Workspace, names: Sequence[str]) -> list[str]:

@@ -128,7 +128,7 @@ def verify(
         names = [log.session]
         _refuse_other_session(remembered, log.session)
     progress = current_call().progress
-    reports = [log.verify(name, since=since or "", progress=progress(name)) for name in names]
+    reports = [log.verify(name, since=since or "", progress=progress(name, "bytes")) for name in names]
     if as_json:
         proven = [{**_report(report), "state": log.state(report.session)} for report in reports]
         say(json.dumps({"ok": all(report.ok for report in reports), "sessions": proven}, indent=2))

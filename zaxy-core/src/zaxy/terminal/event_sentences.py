@@ -38,7 +38,11 @@ def _because(start: str) -> tuple[str, ...]:
 
 
 _TASK = ("{said} ({outcome})", "{said} ({result})", "{said}", "{key}", "{task_id}", "{id}")
-_FEEDBACK = ("The {entity_type} {entity_name} was {feedback}", "Event {cited} was {feedback}", "A memory was {feedback}")
+_FEEDBACK = (
+    "The {entity_type} {entity_name} was {feedback}",
+    "Event {cited} was {feedback}",
+    "A memory was {feedback}",
+)
 _ERASED = (
     "What event {cited} said was erased: {reason}",
     "What event {cited} said was erased",

@@ -11,6 +11,8 @@ from zaxy.terminal.event_row import row_lines, whose_row
 from zaxy.terminal.screen import BOLD, Terminal, plain, wrapped
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
 def history_page(reply: Mapping[str, Any], width: int, colour: bool) -> str:
     """`reply` has the events, and in `texts` what each says."""
     terminal = Terminal(width, colour)

@@ -1,5 +1,4 @@
-"""What a search found, as a person reads it: the text first, then who said it and when, how well it fits, the citation.
-"""
+"""What a search found, as a person reads it: the text first, then who said it and when, its score and citation."""
 
 from __future__ import annotations
 
@@ -35,8 +34,9 @@ def _page(reply: Mapping[str, Any], terminal: Terminal, max_chars: int | None) -
         lines += wrapped(text if max_chars is None else one_line(text, max_chars), terminal.width)
         lines += source_lines(_source(row), short_citation(row["citation"]), terminal)
         for seen in row.get("derived", ()):
-            said = f"{plain(seen['entity_type'])} {plain(seen['entity_name'])}, as the extractor {seen['extractor']} sees it"
-            lines += [terminal.painted(line, DIM) for line in wrapped(said, terminal.width, "    ")]
+            name = plain(f"{seen['entity_type']} {seen['entity_name']}")
+            said = wrapped(f"{name}, as the extractor {seen['extractor']} sees it", terminal.width, "    ")
+            lines += [terminal.painted(line, DIM) for line in said]
     return "\n".join(lines)
 
 
