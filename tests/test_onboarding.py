@@ -48,6 +48,7 @@ def answered(server: Application, tool: str, **arguments: Any) -> dict[str, Any]
 def test_the_two_onboarding_commands_work_in_a_fresh_project(zaxy: Zaxy) -> None:
     shown = zaxy("memory", "bootstrap", "--session-id", "first")
     assert shown.returncode == 0 and "zaxy checkout" in shown.stdout
+    assert "nothing captured lately: 'zaxy init'." in shown.stdout, "a command ends where its quotation mark does"
     asked = zaxy("memory", "checkout", "what did we decide?", "--session-id", "first", "--json")
     assert asked.returncode == 0, asked.stderr
     assert json.loads(asked.stdout)["quality"]["answerability"] == "ask_user"
