@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import made_folder
 from servers.neo4j_server import neo4j_address as neo4j_address
 
 Zaxy = Callable[..., subprocess.CompletedProcess[str]]
@@ -64,6 +65,12 @@ def _ctrl_c_is_heard() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _nobody_looks() -> None:
+    """Rows are whole where a program reads them. pytest-xdist tells its workers a width, as if a person looked."""
+    os.environ.pop("COLUMNS", None)
+
+
+@pytest.fixture(scope="session", autouse=True)
 def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder for the user's key that is not the user's own, also for fixtures that many tests share."""
     folder = tmp_path_factory.mktemp("user-state")
@@ -81,8 +88,7 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, state_folder: Pat
 @pytest.fixture
 def zaxy(tmp_path: Path) -> Zaxy:
     """Run the real command in a process of its own, in an empty folder, with extra folders on the path."""
-    here = tmp_path / "here"
-    here.mkdir()
+    here = made_folder(tmp_path / "here")
 
     def run(
         *arguments: str, site: Path | None = None, cwd: Path = here, **env: str

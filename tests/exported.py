@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import rfc8785
 
+from folders import made_folder
 from zaxy.api.models import Event
 from zaxy.eventloom.admission import SENSITIVITIES, checked_entry
 from zaxy.eventloom.loom import Eventloom
@@ -39,7 +40,7 @@ def moment(when: datetime) -> str:
 def write_log(folder: Path, entries: Iterable[Any], session: str = SESSION, step: timedelta = STEP) -> Path:
     """A session's log of entries from `admission`, one a step, without the cost of appending; its file."""
     place = folder / ".eventloom"
-    find_workspace(str(folder)).claim()
+    find_workspace(str(made_folder(folder))).claim()
     path, prev = place / f"{session}.jsonl", None
     with open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         for seq, entry in enumerate(entries, 1):

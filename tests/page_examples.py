@@ -19,12 +19,15 @@ VARYING = (
     (r"/home/ann/\\\.local/bin/zaxy", r"/\\S+/zaxy"),  # where the command is installed
     (r"pip\\ install\\ (?=\\-e)", r"(?:\\S+ )*pip install (?:--python \\S+ )?"),  # what installed the command
     (r"\d+\\\.\d\\ seconds", r"\\d+\\.\\d seconds"),
-    (r"(?<=\\ \\ )\d{4}\\-\d\d\\-\d\d(?=\\ \\ )", r"\\d{4}-\\d\\d-\\d\\d"),  # the day in a row of a query
+    (r"(?<=\\ \\ )\d{4}\\-\d\d\\-\d\d(?=\\ \\ )", r"\\d{4}-\\d\\d-\\d\\d"),  # the day in a row of a table
+    (r"(?<=,\\ )\d{4}\\-\d\d\\-\d\d(?=,\\ score)", r"\\d{4}-\\d\\d-\\d\\d"),  # the day in a row of a query
     (r"as\\ of\\ \d{4}\\-\d\d\\-\d\dT\d\d:\d\dZ", r"as of \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\dZ"),
-    (r"(since|,)\\ \d{4}\\-\d\d\\-\d\d(?=[:;])", r"\1 \\d{4}-\\d\\d-\\d\\d"),  # the day in a row of a recap
+    (r"(since|,)\\ \d{4}\\-\d\d\\-\d\d(?=[:;,]|$)", r"\1 \\d{4}-\\d\\d-\\d\\d"),  # the day in a row of a recap
     (r"\d{4}\\-\d\d\\-\d\d\\ to\\ \d{4}\\-\d\d\\-\d\d", r"\\d{4}-\\d\\d-\\d\\d to \\d{4}-\\d\\d-\\d\\d"),
     (r"into\\ prompts[\\ \d,]+tokens", r"into prompts[ \\d,]+tokens"),  # the digits of a hash are tokens too
-    (r"[\d,]+\\ tokens\\ \\ last\\ \d{4}\\-\d\d\\-\d\d", r"[\\d,]+ tokens  last \\d{4}-\\d\\d-\\d\\d"),
+    (r"[\d,]+\\ tokens,\\ last\\ \d{4}\\-\d\d\\-\d\d", r"[\\d,]+ tokens, last \\d{4}-\\d\\d-\\d\\d"),
+    (r"session,\\ \d{4}\\-\d\d\\-\d\d(?=,)", r"session, \\d{4}-\\d\\d-\\d\\d"),
+    (r"(?m)^\d{4}\\-\d\d\\-\d\d\\ \d\d:\d\d(?=\\ )", r"\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d"),
     (r'"(first|last)":\\ "\d{4}\\-\d\d\\-\d\d"', r'"\1": "\\d{4}-\\d\\d-\\d\\d"'),
     (r'"\d{4}\\-W\d\d"', r'"\\d{4}-W\\d\\d"'),
     (r"\\ in\\ \d+\\\.\d\ds", r" in [\\d.]+s( \\([\\d:]+\\))?"),  # how long tests took

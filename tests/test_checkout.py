@@ -367,7 +367,8 @@ def test_a_checkout_writes_one_marker_and_nothing_else(memory: Memory, events: d
     reply = checked_out(memory, DATABASE)
     (marker,) = memory.replay(SESSION, before + 1, include_housekeeping=True)
     assert (marker.type, marker.actor) == ("memory.checkout.completed", "zaxy")
-    assert marker.payload == {"answerability": reply["quality"]["answerability"]}
+    shown = {"answerability": reply["quality"]["answerability"], "tokens": reply["tokens_used"]}
+    assert marker.payload == shown
     assert memory.replay(SESSION) == told_before
 
 

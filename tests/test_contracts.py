@@ -276,6 +276,12 @@ def test_a_snapshot_is_not_taken_for_a_pin(zaxy: Zaxy, tmp_path: Path) -> None:
     assert "is a snapshot, not a pin" in done.stderr
 
 
+def test_a_snapshot_makes_no_folders_for_a_mistyped_path(zaxy: Zaxy, tmp_path: Path) -> None:
+    done = zaxy("contracts", "snapshot", str(tmp_path / "mistyped" / "a" / "snap"))
+    assert (done.returncode, (tmp_path / "mistyped").exists()) == (1, False)
+    assert f"there is no folder {tmp_path / 'mistyped'}" in done.stderr
+
+
 def test_a_contract_that_cannot_be_written_is_no_defect(zaxy: Zaxy, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     done = zaxy("contracts", "snapshot", str(tmp_path / "file"))

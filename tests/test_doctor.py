@@ -17,6 +17,7 @@ import pytest
 
 import outside_lane
 from broken_plugins import Package, write
+from folders import made_folder
 from project import Project
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
@@ -24,6 +25,7 @@ from zaxy.memory import Memory
 from zaxy.observe.capture_config import FILE_NAME, capture_config_text
 from zaxy.setup.doctor import DoctorContext, examine
 from zaxy.setup.doctor_checks import check_disk, check_key, check_python, check_sqlite
+from zaxy.setup.doctor_clients import check_capture, check_hooks
 from zaxy.setup.doctor_files import CHECKS as CHECKS_OF_FILES
 from zaxy.setup.doctor_round import CHECKS
 from zaxy.setup.running_servers import RunningServer, doubled
@@ -94,6 +96,28 @@ def test_right_after_init_all_is_well_every_part_was_tried_and_nothing_was_chang
     assert rows["client_config:cursor"]["status"] == rows["hooks:cursor"]["status"] == "ok"
     assert "can be written" in rows["write_path"]["message"]
     assert "arrives with their next session" in rows["capture_health"]["message"]
+
+
+def test_a_client_that_only_has_the_server_is_well_once_it_is_set_up(tmp_path: Path) -> None:
+    project = Project(tmp_path / "shop", tmp_path)
+    project.root.mkdir()
+    assert project.run("ide-config", "vscode", "--install").returncode == 0
+    (row,) = check_capture(DoctorContext(find_workspace(str(project.root)), project.environ()))
+    assert (row.status, "vscode: memory holds what is recorded with its tools" in row.message) == ("ok", True)
+    assert project.run("ide-config", "vscode", "--remove").returncode == 0
+    (row,) = check_capture(DoctorContext(find_workspace(str(project.root)), project.environ()))
+    assert (row.status, row.action) == ("warning", "zaxy init")
+
+
+def test_hooks_that_wait_for_trust_are_warned_of_by_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = Project(tmp_path / "shop", tmp_path)
+    (project.root / ".gemini").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert project.run("hooks", "gemini", "--out", ".gemini/settings.json").returncode == 0
+    context = DoctorContext(find_workspace(str(project.root)), project.environ())
+    (hooks,), (capture,) = check_hooks(context), check_capture(context)
+    assert (hooks.name, hooks.status, "trust the folder" in hooks.action) == ("hooks:gemini", "warning", True)
+    assert (capture.status, "hooks:gemini" in capture.message) == ("ok", True)
 
 
 def test_the_page_has_a_line_for_each_row_and_a_verdict(project: Project) -> None:
@@ -248,15 +272,16 @@ def test_a_broken_plugin_is_named_by_a_row_of_its_own(project: Project, tmp_path
     assert "a_module_that_nobody_has" in rows["plugin:fails-to-import"]["message"]
 
 
-def test_what_a_dead_owner_left_is_cleared_away_without_asking(project: Project) -> None:
+def test_what_a_dead_owner_left_is_named_and_cleared_away_by_fix_alone(project: Project) -> None:
     folder = project.root / ".eventloom" / "runtime"
     folder.mkdir(exist_ok=True)
     record = folder / "zaxy-embedded-owner.json"
     record.write_text(json.dumps({"pid": 1, "started": "", "socket": "/nowhere", "version": "0"}))
     record.chmod(0o600)
     row = rows_of(project)["embedded_mcp_runtime"]
-    assert (row["status"], "cleared" in row["message"]) == ("ok", True)
-    assert not record.exists()
+    assert (row["status"], row["action"], record.exists()) == ("warning", "zaxy doctor --fix", True)
+    row = rows_of(project, "--fix")["embedded_mcp_runtime"]
+    assert (row["status"], row["message"][:6], record.exists()) == ("ok", "fixed:", False)
 
 
 def test_a_lock_that_is_held_without_a_healthy_socket_is_an_error_with_an_action(project: Project) -> None:
@@ -272,15 +297,21 @@ def test_a_lock_that_is_held_without_a_healthy_socket_is_an_error_with_an_action
 
 
 @pytest.mark.parametrize(
-    ("name", "row"), [(".cursor/mcp.json", "client_config:cursor"), (".cursor/hooks.json", "hooks:cursor")]
+    ("name", "row", "others"),
+    [
+        (".cursor/mcp.json", "client_config:cursor", []),
+        (".cursor/hooks.json", "hooks:cursor", ["capture_health"]),
+    ],
 )
-def test_a_command_that_is_not_there_any_more_is_named_and_mended(project: Project, name: str, row: str) -> None:
+def test_a_command_that_is_not_there_any_more_is_named_and_mended(
+    project: Project, name: str, row: str, others: list[str]
+) -> None:
     path = project.root / name
     right = path.read_text()
     program = json.loads((project.root / ".cursor/mcp.json").read_text())["mcpServers"]["zaxy"]["command"]
     path.write_text(right.replace(program, "/gone/bin/zaxy"))
     rows = rows_of(project, code=1)
-    assert wrong(rows) == [row]
+    assert wrong(rows) == [row, *others]
     assert "/gone/bin/zaxy" in rows[row]["message"]
     assert rows_of(project, "--fix")[row]["mended"]
     assert path.read_text() == right
@@ -294,7 +325,7 @@ def test_a_project_that_was_moved_is_told_that_its_clients_use_the_old_log_and_i
     moved.root.parent.mkdir()
     project.root.rename(moved.root)
     rows = rows_of(moved, code=1)
-    assert wrong(rows) == ["client_config:cursor", "hooks:cursor"]
+    assert wrong(rows) == ["client_config:cursor", "hooks:cursor", "capture_health"]
     assert str(project.root / ".eventloom") in rows["client_config:cursor"]["message"]
     rows_of(moved, "--fix")
     assert wrong(rows_of(moved)) == []
@@ -449,7 +480,7 @@ def close(self):
 def test_a_lane_or_follower_that_fails_for_ever_is_an_error_with_its_cause(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, abilities: tuple[str, ...]
 ) -> None:
-    site, root = tmp_path / "site", tmp_path / "shop"
+    site, root = tmp_path / "site", made_folder(tmp_path / "shop")
     monkeypatch.syspath_prepend(str(site))
     with Memory.open(root) as memory:
         memory.append("note.taken", {"text": "tea"})

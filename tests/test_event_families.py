@@ -161,7 +161,7 @@ def test_a_hook_has_no_trigger_for_its_types(zaxy: Zaxy, site: Path) -> None:
 def test_capture_refuses_its_types(tmp_path: Path, site: Path) -> None:
     outside_family.install(site)
     outside_family.install_adapter(site, REPORTED["type"], NOTE["type"])
-    capture = Capture(find_workspace(str(tmp_path / "here")), SESSION, ["eve"])
+    capture = Capture(find_workspace(str(made_folder(tmp_path / "here"))), SESSION, ["eve"])
     captured = capture.run()
     capture.close()
     assert (captured.new, captured.refused) == ({NOTE["type"]: 1}, 1)

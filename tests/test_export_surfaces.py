@@ -231,9 +231,9 @@ def test_a_destination_is_refused_before_anything_is_built(zaxy: Zaxy, small: Pa
     assert done.returncode == 1
     assert "ZAXY_WEBHOOK_ALLOW" in done.stderr
     assert not received.bodies
-    done = zaxy("export-push", "--sink", "file", "--dest", "missing/x.json", "--session-id", "s")
+    done = zaxy("export-push", "--sink", "file", "--dest", "missing/folder/x.json", "--session-id", "s")
     assert done.returncode == 1
-    assert "missing" in done.stderr
+    assert "there is no folder" in done.stderr
     done = zaxy("export-push", "--sink", "pigeon", "--dest", "x", "--session-id", "s")
     assert done.returncode == 1
     assert "'pigeon' (installed: file" in done.stderr
@@ -333,6 +333,13 @@ def test_the_schema_of_the_tool_has_the_selector_and_nothing_of_a_key(place: Pla
     entry_axes = {"grains", "kinds", "since_seq", "max_seq", "since_time", "until_time"}
     assert set(schema["properties"]["disclose"]["properties"]) == entry_axes
     assert schema["additionalProperties"] is schema["properties"]["disclose"]["additionalProperties"] is False
+
+
+def test_a_bundle_is_pushed_by_a_command_and_by_no_tool(place: Place) -> None:
+    """A push is done when its command ends: what an agent can call sends nothing anywhere."""
+    with Server(place.folder, ZAXY_TOOL_PROFILE="full", **SILENT) as running:
+        listed = [tool["name"] for tool in running.request("tools/list", {})["result"]["tools"]]
+    assert [name for name in listed if "export" in name or "push" in name] == ["memory_export"]
 
 
 def test_the_tool_needs_the_admin_token_in_production(place: Place) -> None:
@@ -551,7 +558,7 @@ def test_wrong_use_is_told_and_nothing_is_written(
 
 
 def test_an_error_is_json_where_json_is_asked_for(zaxy: Zaxy, small: Path) -> None:
-    done = zaxy("export", "--out", "missing/b.json", "--session-id", "s", "--json")
+    done = zaxy("export", "--out", "missing/folder/b.json", "--session-id", "s", "--json")
     assert done.returncode == 1
     error = json.loads(done.stderr or done.stdout)["error"]
     assert error["code"] == "not_found"
@@ -559,7 +566,7 @@ def test_an_error_is_json_where_json_is_asked_for(zaxy: Zaxy, small: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("out", "said"), [("missing/b.json", "there is no folder"), ("folder", "is a folder"), ("", "not a path")]
+    ("out", "said"), [("missing/folder/b.json", "there is no folder"), ("folder", "is a folder"), ("", "not a path")]
 )
 def test_a_destination_that_cannot_be_is_told_and_nothing_is_made(zaxy: Zaxy, small: Path, out: str, said: str) -> None:
     (small / "folder").mkdir()

@@ -38,7 +38,7 @@ def extractor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
 
 def remembered(folder: Path) -> Memory:
-    memory = Memory.open(folder)
+    memory = Memory.open(made_folder(folder))
     fact(memory, "The label printer listens on port 8443.")
     fact(memory, DRAWER)
     fact(memory, "The harbour lamp burns whale oil.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -50,7 +51,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def decoys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An index that offers other, newer packages under our names."""
     folder = tmp_path_factory.mktemp("decoys")
-    plugins = "claude_code codex coordinate export hermes kuzu mldsa neo4j testkit vectors webhook".split()
+    plugins = "claude_code codex coordinate export hermes kuzu mldsa neo4j testkit vectors webhook why".split()
     plugins.append("sentence_transformers")
     for name in ("zaxy_core", *(f"zaxy_{plugin}" for plugin in plugins)):
         info = f"{name}-99.0.dist-info"
@@ -80,7 +81,10 @@ def installed(checkout: Path, decoys: Path) -> subprocess.CompletedProcess[str]:
 def test_the_readmes_install_line_ends_with_a_working_zaxy(
     installed: subprocess.CompletedProcess[str], checkout: Path
 ) -> None:
-    assert "All 8 steps showed what they should" in installed.stdout
+    worked, shown, demo = installed.stdout.partition("What memory does, in a temporary folder.")
+    assert "Building wheel for zaxy-core" in worked, "it says what it does while it works"
+    assert shown and "All 8 steps showed what they should" in demo
+    assert demo.endswith(f"{shlex.quote(str(checkout / '.venv/bin/zaxy'))} init\n"), "as it can be typed anywhere"
     assert run(checkout / ".venv/bin/zaxy", "plugins", "check", cwd=checkout).returncode == 0
 
 

@@ -394,7 +394,7 @@ def test_hooks_leave_to_capture_what_it_reads_in_the_clients_own_files(project: 
     everything = {event.trigger for event in GEMINI.events}
     assert triggers(GEMINI) == (everything, "")
     moments, said = triggers(GEMINI, "--recorder", "capture")
-    assert moments == {"session-start", "user-prompt-submit", "precompact", "stop"}
+    assert moments == {"session-start", "user-prompt-submit", "precompact", "stop", "hook-context"}
     assert "capture records commands" in said
     Path(".codex").mkdir()
     Path(".codex/zaxy-capture.json").write_text("{}")

@@ -184,6 +184,15 @@ def test_a_log_without_open_work_still_says_that_there_is_memory(client: Client,
     )
 
 
+def test_it_has_what_the_user_asked_and_the_agent_said_last(client: Client, memory: Memory) -> None:
+    for role, content in (("user", "Where is the lamp?"), ("assistant", "On the pier."), ("tool", "ok")):
+        note(memory, "transcript.turn", {"role": role, "content": content})
+    note(memory, "transcript.turn", {"role": "user", "content": "And the oil?", "agent_id": "searcher"})
+    asked, said = (line for line in client.recap().splitlines() if line.startswith("- last"))
+    assert asked.startswith("- last asked") and '"Where is the lamp?"' in asked
+    assert said.startswith("- last words") and '"On the pier."' in said
+
+
 # Its bounds
 
 

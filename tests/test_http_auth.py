@@ -383,4 +383,4 @@ def test_an_admin_needs_the_admin_token_too_where_one_is_set(tmp_path: Path) -> 
         token = {"x-zaxy-admin-token": "s3cret"}
         assert running.modern(*asked, bearer("admin"))["error"]["code"] == "forbidden"
         assert running.modern(*asked, {**bearer("writer"), **token})["error"]["code"] == "forbidden"
-        assert running.modern(*asked, {**bearer("admin"), **token})["results"] == []
+        assert running.modern(*asked, {**bearer("admin"), **token})["error"]["code"] == "not_found"

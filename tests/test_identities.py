@@ -202,7 +202,7 @@ class Clocked:
 
     def __init__(self, folder: Path) -> None:
         self.now = DAY.format(10)
-        self.memory = Memory.open(folder)
+        self.memory = Memory.open(made_folder(folder))
         self.memory.recall.store.store.loom._clock = lambda: self.now
         self.memory.recall.backend._clock = lambda: self.now
 

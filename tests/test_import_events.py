@@ -74,7 +74,8 @@ def test_what_only_zaxy_writes_comes_as_plain_data(memory: Memory, type_: str, a
     event = memory.get(2, "chats")
     assert event.type == f"imported.{type_}"
     assert event.actor != "zaxy"
-    assert not memory.refs("chats")
+    assert list(memory.refs("chats")) == ["refs/heads/main"]
+    assert memory.resolve_ref("refs/heads/main", "chats").seq == memory.head("chats")
     assert memory.verify("chats").ok
 
 

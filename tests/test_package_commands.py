@@ -164,6 +164,18 @@ def test_a_shell_completes_the_words_of_packages_and_imports_nobody(site: Path, 
     assert zaxy("completion", "--words", "acme\nstatus\n").stdout == "\n"
 
 
+def test_a_shell_completes_the_options_of_a_command(zaxy: Any) -> None:
+    def words(typed: str) -> list[str]:
+        return str(zaxy("completion", "--words", typed).stdout).split()
+
+    assert words("ask\n--s") == ["--session-id"]
+    assert words("verify\n--") == [
+        *("--all", "--eventloom-path", "--help", "--json", "--session-id", "--since", "--workspace"),
+    ]
+    assert words("serve\n--po") == ["--port"]
+    assert words("--") == ["--help", "--version"]
+
+
 def test_bash_completes_by_the_script(site: Path, zaxy: Any, tmp_path: Path) -> None:
     script = zaxy("completion", "bash").stdout
     (tmp_path / "zaxy").write_text(f'#!/bin/sh\nexec {sys.executable} -m zaxy "$@"\n')

@@ -147,9 +147,10 @@ def test_where_nothing_is_recorded_it_says_so_and_counts_nothing(project: Path) 
 
 def test_the_bars_of_the_page_have_a_place_for_each_week_up_to_half_a_year() -> None:
     weeks = [{"week": f"2026-W{week:02}", "events": week, "injected_tokens": 0} for week in (2, 4, 40)]
-    page = {**dict.fromkeys(KEYS, 1), "first": "2026-01-05", "last": "2026-10-01", "by_session": [], "by_week": weeks}
-    drawn = next(line for line in stats_page(page, 3).splitlines() if line.startswith("events by week"))
+    page = {**dict.fromkeys(KEYS, 1), "days": 3, "first": "2026-01-05", "last": "2026-10-01", "by_session": []}
+    page["by_week"] = weeks
+    drawn = next(line for line in stats_page(page, 80, False).splitlines() if line.startswith("events by week"))
     assert drawn[26:] == " " * 25 + "█"
     page["by_week"] = weeks[:2]
-    drawn = next(line for line in stats_page(page, 3).splitlines() if line.startswith("events by week"))
+    drawn = next(line for line in stats_page(page, 80, False).splitlines() if line.startswith("events by week"))
     assert drawn[26:] == "▄ █"

@@ -56,19 +56,31 @@ class Terminal:
         self.wait_for(words[-30:])
         self.keys("Enter")
 
-    def say_until(self, words: str, text: str) -> None:
-        """Say the same again where a program is not ready to answer with a text yet."""
+    def say_until(self, words: str, text: str, dialog: str) -> None:
+        """Say the same again where a program is not ready to answer with a text yet; a dialog is closed before that."""
         until = time.monotonic() + SECONDS
         self.say(words)
         while text not in self.screen():
             assert time.monotonic() < until, f"{words} never gave {text!r}\n{self.screen()}"
             time.sleep(20 * BETWEEN_LOOKS)
             if text not in self.screen():
-                self.keys("Escape")
+                self.close(dialog)
                 self.say(words)
 
+    def close(self, dialog: str) -> None:
+        """Press Escape until a text is gone from the screen."""
+        until = time.monotonic() + SECONDS
+        while dialog in self.screen():
+            assert time.monotonic() < until, f"{dialog!r} stays\n{self.screen()}"
+            self.keys("Escape")
+            time.sleep(5 * BETWEEN_LOOKS)
+
     def command(self, line: str) -> str:
-        """Run a command of the shell on an empty screen; the screen when it has ended."""
+        """Run a command of the shell on an empty screen, once the shell reads again; the screen when it has ended."""
+        until = time.monotonic() + SECONDS
+        while (runs := self._run("display-message", "-p", "#{pane_current_command}").strip()) != "sh":
+            assert time.monotonic() < until, f"{runs} does not end\n{self.screen()}"
+            time.sleep(BETWEEN_LOOKS)
         self._run("send-keys", "-l", f"clear; {line}; echo done-$?")
         self.keys("Enter")
         screen = self.wait_for("done-0", "done-1", "done-2")

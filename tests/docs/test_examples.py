@@ -17,7 +17,7 @@ DEMO = "/tmp/demo"
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
 BLOCKS = [
     pytest.param(match[1], id=f"{page.relative_to(TREE)}:{page.read_text()[: match.start()].count(chr(10)) + 1}")
-    for page in (TREE / "README.md", *sorted(TREE.glob("docs/**/*.md")))
+    for page in (TREE / "README.md", *sorted(TREE.glob("docs/**/*.md")), *sorted(TREE.glob("plugins/*/README.md")))
     for match in BLOCK.finditer(page.read_text())
 ]
 
@@ -27,7 +27,8 @@ def test_the_example_prints_what_the_page_shows(block: str, tmp_path: Path) -> N
     here = tmp_path / "demo"  # the folder's name becomes that of the default session
     here.mkdir()
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environ = {**os.environ, "PATH": path, "COLUMNS": "80", "ZAXY_STATE_DIR": str(tmp_path / "state")}
+    environ = {**os.environ, "PATH": path, "ZAXY_STATE_DIR": str(tmp_path / "state")}
+    environ.pop("COLUMNS", None)  # rows are whole where nobody looks, however long the folder's name is
     for command, shown in steps(block):
         done = subprocess.run(
             ["bash", "-c", command.replace(DEMO, str(here))],

@@ -19,9 +19,12 @@ from zaxy.settings import SETTINGS
 
 TREE = Path(__file__).parents[2]
 DOCS = TREE / "docs"
-EXPORT = read_manifest("zaxy_export", "zaxy-export")
-CLI: Items = live_contracts()["cli"]["items"] | kit_items() | plugin_contract(EXPORT, "zaxy-export")["items"]
-OF_PACKAGES = ["plugins new", *(provided.words for provided in EXPORT.provides if provided.point == COMMANDS_POINT)]
+MANIFESTS = {name: read_manifest(name.replace("-", "_"), name) for name in ("zaxy-export", "zaxy-why")}
+CLI: Items = live_contracts()["cli"]["items"] | kit_items()
+for name, manifest in MANIFESTS.items():
+    CLI |= plugin_contract(manifest, name)["items"]
+PROVIDED = [provided for manifest in MANIFESTS.values() for provided in manifest.provides]
+OF_PACKAGES = ["plugins new", *(provided.words for provided in PROVIDED if provided.point == COMMANDS_POINT)]
 WORDS = [*(command.words for command in COMMANDS), *OF_PACKAGES]
 
 
@@ -117,8 +120,9 @@ def test_the_settings_of_our_packages_are_those_of_their_manifests() -> None:
 
 
 def test_every_variable_that_the_code_reads_is_on_the_page_about_configuration() -> None:
-    sources = [path.read_text() for path in (*TREE.glob("zaxy-core/src/**/*.py"), *TREE.glob("plugins/*/src/**/*.py"))]
-    read = {name for text in sources for name in re.findall(r"""environ(?:\.get\(|\[)"([A-Z_]+)\"""", text)}
+    files = (*TREE.glob("zaxy-core/src/**/*.py"), *TREE.glob("plugins/*/src/**/*.py"))
+    sources = [path.read_text(encoding="utf-8") for path in files]
+    read = {name for text in sources for name in re.findall(r"""environ(?:\.get\(|\[)"([A-Z0-9_]+)\"""", text)}
     assert len(read) > 15
     assert sorted(name for name in read if f"`{name}`" not in page("configuration.md")) == []
 

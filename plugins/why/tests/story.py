@@ -25,8 +25,9 @@ from zaxy.observe.recording import choose_recorder
 from zaxy.workspace import find_workspace
 
 PERSON = "a person"
-SESSION = "11111111-2222-4333-8444-555555555555"
-THREAD = "0199aaaa-bbbb-7ccc-8ddd-eeeeeeeeeeee"
+SESSION = "11111111-2222-4333-8444-{:012d}"
+THREAD = "0199aaaa-bbbb-7ccc-8ddd-{:012d}"
+"""How clients name their conversations."""
 BEGIN = 1_790_000_000
 """A moment of autumn 2026, in seconds."""
 WORDS = (
@@ -49,15 +50,16 @@ class Story:
         self.files: dict[str, list[Line]] = {}
         self.prompts: dict[str, str] = {}
         """What was asked for, by the moment of the edit."""
-        self._claude: list[dict[str, Any]] = []
-        self._codex: list[dict[str, Any]] = []
+        self._claude: dict[int, list[dict[str, Any]]] = {}
+        self._codex: dict[int, list[dict[str, Any]]] = {}
+        self._conversation = 0
         self._prompt = ""
         folder.mkdir(parents=True)
         (folder / ".eventloom").mkdir()
         self._has_git = git
         if git:
             self.git("init", "--quiet", "-b", "main")
-            (folder / ".git/info/exclude").write_text(".eventloom\n")
+            (folder / ".git/info/exclude").write_text(".eventloom\n", encoding="utf-8")
         self._number = 0
 
     # Time and files
@@ -108,6 +110,17 @@ class Story:
             self.git("add", "-A")
             self.git("commit", "--quiet", "--allow-empty", "-m", "Go on")
 
+    def amend(self) -> None:
+        """Put what was done since into the last commit, which keeps its author's time."""
+        if self._has_git:
+            self.wait()
+            self.git("add", "-A")
+            self.git("commit", "--quiet", "--amend", "--no-edit")
+
+    def format_by_hand(self, name: str, start: int, count: int) -> None:
+        """A person's program indents some lines."""
+        self.by_hand(name, start, count, [f"    {line.text}" for line in self.files[name][start : start + count]])
+
     def by_hand(self, name: str, start: int, olds: int, news: Sequence[str]) -> None:
         """A person's edit, which nothing records."""
         self.wait()
@@ -120,6 +133,10 @@ class Story:
         self.files[new] = self.files.pop(old)
 
     # Agents
+
+    def begin_conversation(self) -> None:
+        """Every second one is in a session of its own, which somebody gave a name."""
+        self._conversation += 1
 
     def ask(self, prompt: str, client: str, *, by_hooks: bool) -> None:
         self.wait()
@@ -146,10 +163,10 @@ class Story:
         else:
             self._tell_codex(name, before)
 
-    def write_whole(self, name: str, *, by_hooks: bool) -> None:
-        """Claude writes a file anew, in which most lines stay."""
-        start = self.random.randrange(max(len(self.files[name]) - 3, 1))
-        self.edit(name, start, min(2, len(self.files[name])), self.fresh(3), "claude-code", by_hooks=by_hooks)
+    def move_lines(self, name: str, start: int, count: int, down: int, client: str, *, by_hooks: bool) -> None:
+        """An agent puts lines further down."""
+        texts = [line.text for line in self.files[name][start : start + count + down]]
+        self.edit(name, start, len(texts), [*texts[count:], *texts[:count]], client, by_hooks=by_hooks)
 
     def rename_by_codex(self, old: str, new: str) -> None:
         """A patch that moves a file and changes a line of it."""
@@ -211,8 +228,12 @@ class Story:
         return [("".join(f"{text}\n" for text in [*above, *middle, *below]) for middle in (old, new))]  # type: ignore[list-item]
 
     def _hook(self, trigger: str, client: str, said: dict[str, Any]) -> None:
-        common = {"session_id": SESSION, "transcript_path": str(self.home / "t.jsonl"), "cwd": str(self.folder)}
-        fields = {"source": client, "eventloom_path": str(self.folder / ".eventloom")}
+        number = self._conversation
+        transcript = str(self.home / f"{number}.jsonl")
+        common = {"session_id": SESSION.format(number), "transcript_path": transcript, "cwd": str(self.folder)}
+        fields = {"source": client, "workspace": str(self.folder)}
+        if number % 2:
+            fields["session_id"] = f"work-{number}"
         with self.clock(), _on_stdin(json.dumps({**common, "hook_event_name": "PostToolUse", **said})):
             assert HookCall(trigger, fields, True, False).record() is not None
 
@@ -242,8 +263,10 @@ class Story:
         self._note_claude("user", message={"role": "user", "content": done}, toolUseResult=result)
 
     def _note_claude(self, kind: str, **fields: Any) -> None:
-        about = {"isSidechain": False, "cwd": str(self.folder), "sessionId": SESSION, "timestamp": self.at}
-        self._claude.append({**about, "type": kind, "uuid": f"u{len(self._claude)}", **fields})
+        records = self._claude.setdefault(self._conversation, [])
+        session = SESSION.format(self._conversation)
+        about = {"isSidechain": False, "cwd": str(self.folder), "sessionId": session, "timestamp": self.at}
+        records.append({**about, "type": kind, "uuid": f"u{self._conversation}-{len(records)}", **fields})
 
     def _tell_codex(self, name: str, before: str | None) -> None:
         after = self.text(name)
@@ -254,20 +277,20 @@ class Story:
         )
 
     def _note_codex(self, kind: str, payload: dict[str, Any]) -> None:
-        if not self._codex:
-            about = {"id": THREAD, "session_id": THREAD, "timestamp": self.at, "cwd": str(self.folder), "source": "cli"}
-            self._codex.append({"timestamp": self.at, "type": "session_meta", "payload": about})
-        self._codex.append({"timestamp": self.at, "type": kind, "payload": payload})
+        records, thread = self._codex.setdefault(self._conversation, []), THREAD.format(self._conversation)
+        if not records:
+            about = {"id": thread, "session_id": thread, "timestamp": self.at, "cwd": str(self.folder), "source": "cli"}
+            records.append({"timestamp": self.at, "type": "session_meta", "payload": about})
+        records.append({"timestamp": self.at, "type": kind, "payload": payload})
 
     def capture(self) -> None:
         """Let capture read what the clients wrote."""
         name = "".join(letter if letter.isalnum() else "-" for letter in str(self.folder))
-        for file, records in (
-            (self.home / f".claude/projects/{name}/{SESSION}.jsonl", self._claude),
-            (self.home / f".codex/sessions/2026/10/01/rollout-2026-10-01T10-00-00-{THREAD}.jsonl", self._codex),
-        ):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+        claude, codex = self.home / ".claude/projects" / name, self.home / ".codex/sessions/2026/10/01"
+        for number, records in self._claude.items():
+            _write_session(claude / f"{SESSION.format(number)}.jsonl", records)
+        for number, records in self._codex.items():
+            _write_session(codex / f"rollout-2026-10-01T10-00-00-{THREAD.format(number)}.jsonl", records)
         capture = Capture(find_workspace(str(self.folder)))
         taken = capture.run()
         capture.close()
@@ -280,8 +303,14 @@ class Story:
 
     def decide(self, decision: str, key: str) -> str:
         self.wait()
-        with self.clock(), Memory.open(self.folder) as memory:
-            return memory.append("decision.made", {"decision": decision, "key": key}, actor="ann").citation
+        with Memory.open(self.folder) as memory:
+            payload = {"decision": decision, "key": key, "occurred_at": self.at}
+            return memory.append("decision.made", payload, actor="ann").citation
+
+
+def _write_session(file: Path, records: Sequence[dict[str, Any]]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
 
 
 @contextmanager

@@ -28,10 +28,12 @@ def written_history(folder: Path, home: Path, seed: int = 1, *, by_hooks: bool =
     for number, name in enumerate(names):
         client = clients[number % len(clients)]
         story.ask(f"Write {name}", client, by_hooks=by_hooks)
-        story.edit(name, 0, 0, story.fresh(25), client, by_hooks=by_hooks)
+        story.edit(name, 0, 0, story.fresh(40), client, by_hooks=by_hooks)
     story.commit()
     for turn in range(16):
         client = random.choice(clients)
+        if turn % 3 == 0:
+            story.begin_conversation()
         story.ask(f"Request {turn}", client, by_hooks=by_hooks)
         for _ in range(random.randint(2, 5)):
             name = random.choice(list(story.files))
@@ -40,16 +42,22 @@ def written_history(folder: Path, home: Path, seed: int = 1, *, by_hooks: bool =
             olds = min(random.choice((0, 0, 1, 2, 4)), size - start)
             news = story.fresh(random.choice((0, 1, 2, 3, 6) if olds else (1, 2, 4, 6)))
             story.edit(name, start, olds, news, client, by_hooks=by_hooks)
+        if turn % 4 == 1:
+            name = max(story.files, key=lambda name: len(story.files[name]))
+            story.move_lines(name, random.randrange(len(story.files[name]) - 12), 3, 6, client, by_hooks=by_hooks)
         if random.random() < 0.4:
             _by_hand(story)
         if random.random() < 0.6:
             story.commit()
+        elif turn > 2 and turn % 4 != 3:
+            story.amend()
         if turn == 7 and git:
             story.commit()
             story.move("src/basket.py", "src/cart.py")
             story.commit()
         if turn == 10 and not by_hooks:
             story.commit()
+            story.ask("Call it rates", "codex", by_hooks=False)
             story.rename_by_codex("src/prices.py", "src/rates.py")
             story.commit()
     if not by_hooks:
@@ -64,6 +72,9 @@ def _by_hand(story: Story) -> None:
         story.commit()
     name = random.choice(list(story.files))
     start = random.randrange(len(story.files[name]) - 4)
+    if random.random() < 0.3:
+        story.format_by_hand(name, start, 4)
+        return
     olds, news = random.choice(((0, 2), (0, 5), (1, 1), (2, 1), (3, 0)))
     story.by_hand(name, start, olds, story.fresh(news))
     if random.random() < 0.5:

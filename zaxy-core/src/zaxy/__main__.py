@@ -13,7 +13,7 @@ import sys
 from zaxy import __version__
 from zaxy.command_table import ALIASES, COMMANDS, GROUPS, MEANT
 from zaxy.errors import InternalError, InvalidRequest, ZaxyError
-from zaxy.printing import columns, named_row, say, wrapped
+from zaxy.printing import OutputLost, columns, leave_stdout, named_row, prepare_streams, say, wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,26 +40,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Python looks for cycles once more as it ends. Nothing is left to be found, and looking costs as much as it does
     # to start Python.
     atexit.register(gc.freeze)
+    prepare_streams()
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words and words[0] in ALIASES:
         words[0] = ALIASES[words[0]]
     try:
+        return _run(words)
+    except OutputLost as lost:
+        leave_stdout()
+        if lost.reader_has_gone:  # as behind `| head`: nothing is left to tell
+            return 0
+        say(f"zaxy: {lost}\n  Print to a place that takes it.", err=True)
+        return 1
+    except KeyboardInterrupt:
+        say("interrupted", err=True)
+        return INTERRUPTED
+
+
+def _run(words: list[str]) -> int:
+    try:
         return _dispatch(words)
     except ZaxyError as error:
         return _report(error, as_json="--json" in words)
-    except BrokenPipeError:
-        # The reader went away (`| head`): nothing is left to tell, and closing stdout again would raise.
-        sys.stdout = None
-        return 0
     except Exception as error:
         import traceback
 
         say(traceback.format_exc(), err=True, end="")
         defect = InternalError(f"{type(error).__name__}: {error}", "This is a defect: please report it.")
         return _report(defect, as_json="--json" in words)
-    except KeyboardInterrupt:
-        say("interrupted", err=True)
-        return INTERRUPTED
 
 
 def _dispatch(words: list[str]) -> int:
@@ -184,12 +192,12 @@ def _unknown(words: list[str]) -> ZaxyError:
                 f"'zaxy {name}' is a command of {package}, which is not installed or not in use",
                 f"Install it: {install_hint(package)}\n  'zaxy plugins list' shows why an installed one is not in use.",
             )
-    near = [MEANT[words[0]]] if words[0] in MEANT else []
+    near = [words[0]] if words[0] in MEANT else []
     if not near:
         near = get_close_matches(typed, known if len(names) > 1 else first_words, n=1, cutoff=NEAR)
     if not near and names:
-        near = get_close_matches(names[0], first_words, n=1, cutoff=NEAR)
-    hint = f"Did you mean 'zaxy {near[0]}'? " if near else ""
+        near = get_close_matches(names[0], [*first_words, *MEANT], n=1, cutoff=NEAR)
+    hint = f"Did you mean 'zaxy {MEANT.get(near[0], near[0])}'? " if near else ""
     return InvalidRequest(
         f"there is no command 'zaxy {typed or words[0]}'",
         f"{hint}'zaxy --help' lists the commands.",

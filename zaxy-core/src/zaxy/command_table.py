@@ -53,7 +53,7 @@ COMMANDS = (
         "zaxy.commands.checkout:checkout",
     ),
     CommandRow(EVERYDAY, "append", "Append one event to a session's log.", "zaxy.commands.append:append"),
-    CommandRow(HISTORY, "log", "Read what was recorded, newest first, a line an event.", "zaxy.commands.history:log"),
+    CommandRow(HISTORY, "log", "Read what was recorded, newest first.", "zaxy.commands.history:log"),
     CommandRow(
         HISTORY, "types", "List the known types of events, with a sentence on each.", "zaxy.commands.event_types:types"
     ),

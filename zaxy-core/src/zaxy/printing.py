@@ -5,12 +5,16 @@ The hot commands print, so this module imports next to nothing.
 
 from __future__ import annotations
 
+import codecs
+import errno
+import io
 import os
 import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import TextIO
 
 STEERING = (
     *(code for code in range(0x20) if code not in (0x09, 0x0A)),
@@ -48,9 +52,68 @@ def one_line(text: str, max_chars: int) -> str:
     return plain if len(plain) <= max_chars else f"{plain[: max_chars - 1]}…"
 
 
+class OutputLost(BaseException):
+    """Standard output takes no more: its reader has gone, or its disk is full. No command can go on after that, so it
+    passes through what catches every `Exception`."""
+
+    def __init__(self, cause: OSError) -> None:
+        super().__init__(f"standard output cannot be written: {cause.strerror or cause}")
+        # On Windows a pipe without a reader is an invalid argument.
+        self.reader_has_gone = isinstance(cause, BrokenPipeError) or cause.errno == errno.EINVAL
+
+
+def prepare_streams() -> None:
+    """See to it that whatever is printed can be: a stream that is closed is nowhere, and what an encoding does not
+    have is written as JSON writes it, so that JSON stays JSON."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - as long as the process
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        codecs.register_error("zaxy-json", _escaped)
+        sys.stdout.reconfigure(errors="zaxy-json")
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return as_json_has_it(error.object[error.start : error.end]), error.end
+
+
+def as_json_has_it(text: str) -> str:
+    units = text.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+
+
+def leave_stdout() -> None:
+    """Let what is left to be printed go nowhere, so that Python does not try once more as it ends."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):  # it has no descriptor, as in tests
+        sys.stdout = None
+
+
 def say(text: str = "", *, err: bool = False, end: str = "\n") -> None:
     """Print a text, or JSON, to standard output or standard error."""
     _print(visible(text), err, end)
+
+
+def say_wrapped(text: str, *, err: bool = False) -> None:
+    """Print lines, and of those that are too wide for a terminal the rest below, indented."""
+    lines = text.split("\n")
+    if is_looked_at(sys.stderr if err else sys.stdout):
+        width = columns()
+        lines = [part for line in lines for part in _within(line, width)]
+    say("\n".join(lines), err=err)
+
+
+def _within(line: str, width: int) -> list[str]:
+    indent = " " * (len(line) - len(line.lstrip()))
+    return [line] if cells(line) <= width else wrapped(line, width, indent, indent or "    ")
+
+
+def is_looked_at(stream: TextIO | None) -> bool:
+    """Whether lines are for a person: a program that reads them line by line gets each whole."""
+    return "COLUMNS" in os.environ or (stream is not None and stream.isatty())
 
 
 def show_page(page: str) -> None:
@@ -60,8 +123,13 @@ def show_page(page: str) -> None:
 
 def _print(text: str, err: bool, end: str) -> None:
     stream = sys.stderr if err else sys.stdout
-    if stream is not None:  # a process may have none
+    if stream is None:  # a process may have none
+        return
+    try:
         print(text, end=end, file=stream, flush=True)
+    except OSError as error:
+        if not err:
+            raise OutputLost(error) from error
 
 
 def columns(environ: Mapping[str, str] = os.environ) -> int:
@@ -93,8 +161,9 @@ def wrapped(text: str, width: int, indent: str = "", hanging: str | None = None)
         if line and cells(f"{start}{line} {word}") > width:
             lines.append(start + line)
             start, line = after, ""
-        parts = _parts(word, width - cells(after))
-        lines += [(after if lines else indent) + part for part in parts[:-1]]
+        parts = _parts(word, width - cells(after if lines or line else indent))
+        for part in parts[:-1]:
+            lines.append((after if lines else indent) + part)
         line = f"{line} {parts[-1]}" if line else parts[-1]
     return [*lines, (after if lines else indent) + line] if line else lines
 
@@ -107,8 +176,8 @@ def named_row(name: str, text: str, across: int, *, width: int) -> list[str]:
 
 
 def _parts(word: str, room: int) -> Sequence[str]:
-    """A word that is too long for a line, in parts. A citation stays whole: it is there to be copied."""
-    if "://" in word or cells(word) <= room:
+    """A word that is too long for a line, in parts. A citation and a path stay whole: they are there to be copied."""
+    if "/" in word or cells(word) <= room:
         return (word,)
     parts: list[str] = []
     part = ""
@@ -120,8 +189,8 @@ def _parts(word: str, room: int) -> Sequence[str]:
     return [*parts, part]
 
 
-def progress_of(what: str) -> Callable[[int, int], None] | None:
-    """A line that counts up on a terminal and says how long it will take; nothing elsewhere."""
+def progress_of(what: str, unit: str = "events") -> Callable[[int, int], None] | None:
+    """A line that counts up on a terminal and says how fast it goes and how long it will take; nothing elsewhere."""
     if not sys.stderr.isatty():
         return None
     import time
@@ -135,9 +204,14 @@ def progress_of(what: str) -> Callable[[int, int], None] | None:
             first, began = done, time.monotonic()
         if percent != shown:
             shown = percent
-            seconds = (time.monotonic() - began) / (done - first) * (total - done) if done > first else 0
-            left = f", {seconds:.0f} s left" if seconds >= 1 else ""
+            rate = (done - first) / max(time.monotonic() - began, 0.001)
+            seconds = (total - done) / rate if rate else 0
+            left = f", {_amount(rate, unit)}/s, {seconds:.0f} s left" if seconds >= 1 else ""
             sys.stderr.write(f"\r{what}: {percent:3} %{left}\033[K" + ("\r\033[K" if done >= total else ""))
             sys.stderr.flush()
 
     return show
+
+
+def _amount(count: float, unit: str) -> str:
+    return f"{count / 1e6:,.1f} MB" if unit == "bytes" else f"{count:,.0f} {unit}"

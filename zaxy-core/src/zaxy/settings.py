@@ -387,7 +387,9 @@ def parse(setting: Setting, given: object) -> object:
     elif isinstance(text, str):
         return os.path.expanduser(text) if setting.kind == "path" else text
     shown = MASK if setting.secret else repr(given)
-    wanted = f"one of {', '.join(TRUE_WORDS + FALSE_WORDS)}" if setting.kind == "boolean" else f"a {setting.kind}"
+    article = "an" if setting.kind == "integer" else "a"
+    one_of = f"one of {', '.join(TRUE_WORDS + FALSE_WORDS)}"
+    wanted = one_of if setting.kind == "boolean" else f"{article} {setting.kind}"
     raise InvalidRequest(
         f"{setting.env} is {shown}, which is not {wanted}",
         f"Set {setting.env} to {wanted}, or unset it. 'zaxy config list' shows what it means.",

@@ -12,14 +12,14 @@ from zaxy_why.edits import Edits, Record, edits_on_record, when
 from zaxy_why.lines import Text
 from zaxy_why.place import Place
 from zaxy_why.repository import Commit, repository_of
-from zaxy_why.tracing import Found, Tracer
+from zaxy_why.tracing import Found, Tracer, names_of
 
 MAX_FILE_BYTES = 16 << 20
 NO_EDIT = (
-    "'zaxy hook-status' says whether edits arrive; 'zaxy capture once' takes in what clients noted before. "
-    "Edits by hand are not recorded."
+    "Edits by hand are not recorded. 'zaxy hook-status' says whether those of agents are; 'zaxy capture once' takes in "
+    "what clients have noted before."
 )
-CERTAIN, LIKELY, UNSURE = "certain", "likely", "unsure"
+HIGH, MEDIUM, LOW = "high", "medium", "low"
 
 
 class EditsSince:
@@ -45,8 +45,6 @@ def answer_on_line(place: Place, log: LogAccess, *, memory: MemoryAccess, sessio
     said = _line_of(tracer.today, place)
     found = tracer.trace(place.line)
     origin = found.origin
-    if origin.edit is None and not edits_since("").of(tracer.names):
-        raise _nothing_on(place)
     edit = origin.edit
     prompt, task = prompt_of(edit, log, log.sessions()) if edit else (None, None)
     decision = decision_of(edit, prompt, memory=memory, sessions=log.sessions()) if edit else None
@@ -55,22 +53,24 @@ def answer_on_line(place: Place, log: LogAccess, *, memory: MemoryAccess, sessio
         "line": place.line,
         "text": said,
         "edit": edit.as_dict() if edit else None,
-        "certainty": _certainty(found),
+        "certainty": _certainty(found) if edit else None,
         "reasons": list(origin.reasons),
         "others": [other.as_dict() for other in origin.others],
         "prompt": _turn(prompt),
         "task": _turn(task),
         "decision": decision.as_dict() if decision else None,
         "commit": _commit(found.commit),
+        "next": None if edit else NO_EDIT,
         "damaged": list(edits_since.known.damaged),
     }
 
 
 def answer_on_file(place: Place, log: LogAccess, *, sessions: Sequence[str], limit: int) -> dict[str, Any]:
     known = edits_on_record(log, sessions)
-    edits = known.of([place.name])[::-1]
+    edits = known.of(names_of(place.file, log.folder))[::-1]
     if not edits:
-        raise _nothing_on(place)
+        missing = "" if place.file.exists() else f"there is no file {place.name}, and "
+        raise NotFound(f"{missing}no edit of {'it' if missing else place.name} is on record", NO_EDIT)
     rows = []
     for edit in edits[:limit]:
         prompt, task = prompt_of(edit, log, log.sessions())
@@ -98,15 +98,11 @@ def _line_of(today: Text, place: Place) -> str:
     return today.lines[place.line - 1]
 
 
-def _nothing_on(place: Place) -> NotFound:
-    return NotFound(f"no edit of {place.name} is on record", NO_EDIT)
-
-
 def _certainty(found: Found) -> str:
     origin = found.origin
     if origin.others:
-        return UNSURE
-    return CERTAIN if origin.is_proven else LIKELY
+        return LOW
+    return HIGH if origin.is_proven else MEDIUM
 
 
 def _turn(record: Record | None) -> dict[str, Any] | None:

@@ -10,12 +10,9 @@ from zaxy.api import DIM, Terminal, plain, short_citation, wrapped
 MAX_CHARS = 400
 MAX_OF_FILE = 120
 NAMES = 11
-SURE = {
-    "certain": "certain: the lengths of the file that are on record fit together",
-    "likely": "likely",
-    "unsure": "unsure: one of several edits",
-}
-NOT_ON_RECORD = "not on record: no captured edit wrote this line"
+FITS = "going by the recorded lengths of the file, nothing else changed it in between"
+ONE_OF_SEVERAL = "it is one of several edits"
+NOT_ON_RECORD = "none on record wrote this line"
 
 
 def line_page(reply: Mapping[str, Any], width: int, colour: bool) -> str:
@@ -31,9 +28,8 @@ def line_page(reply: Mapping[str, Any], width: int, colour: bool) -> str:
 def file_page(reply: Mapping[str, Any], width: int, colour: bool) -> str:
     terminal = Terminal(width, colour)
     count, sessions = reply["edits"], len(reply["sessions"])
-    counts = (
-        f"{_count(count, 'edit')} in {_count(sessions, 'session')}, {_day(reply['first'])} to {_day(reply['last'])}"
-    )
+    days = " to ".join(dict.fromkeys((_day(reply["first"]), _day(reply["last"]))))
+    counts = f"{_count(count, 'edit')} in {_count(sessions, 'session')}, {days}, newest first, in UTC"
     lines = wrapped(f"{plain(reply['path'])}: {counts}", terminal.width)
     for row in reply["newest"]:
         lines += wrapped(f"{_time(row['at'])}  {_edit(row)}, in {plain(row['session_id'])}", terminal.width, "", "    ")
@@ -48,7 +44,7 @@ def _rows(reply: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
     """Name, text, a note on it, citation."""
     edit, commit = reply["edit"], reply["commit"]
     if edit is None:
-        yield "edit", NOT_ON_RECORD, "", ""
+        yield "edit", NOT_ON_RECORD, "; ".join(reply["reasons"]), ""
     else:
         whose = f"by {plain(str(edit.get('source') or edit['actor']))}, in {plain(edit['session_id'])}"
         yield "edit", f"{_edit(edit)}, {_time(edit['at'])} UTC", whose, short_citation(edit["citation"])
@@ -69,13 +65,11 @@ def _rows(reply: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
     missing = [name for name in ("prompt", "decision") if edit and not reply[name]]
     if missing:
         yield "", f"no {' and no '.join(missing)} before it is on record", "", ""
-    yield "how sure", _sure(reply), "", ""
-
-
-def _sure(reply: Mapping[str, Any]) -> str:
-    if reply["edit"] is None and reply["certainty"] == "certain":
-        return "certain: it appeared when no edit was on record"
-    return "; ".join([SURE[reply["certainty"]], *reply["reasons"]])
+    if edit:
+        reasons = [ONE_OF_SEVERAL] * bool(reply["others"]) + reply["reasons"]
+        yield "how sure", f"{reply['certainty']}: {'; '.join(reasons or [FITS])}", "", ""
+    else:
+        yield "next", reply["next"], "", ""
 
 
 def _edit(edit: Mapping[str, Any]) -> str:

@@ -18,10 +18,12 @@ class Place(NamedTuple):
 
 
 def place_of(target: str, root: str) -> Place:
-    """The place that was typed: a path from the current folder, and behind a colon a line."""
+    """The place that was typed: a path from the current folder, else from the project's, and behind a colon a line."""
     path, line = _parts(target)
-    file = Path(os.path.abspath(path))
-    real, folder = file.resolve(), Path(root).resolve()
+    folder = Path(root).resolve()
+    real = Path(path).resolve()
+    if not real.exists() and (folder / path).exists():
+        real = (folder / path).resolve()
     if not real.is_relative_to(folder):
         raise InvalidRequest(
             f"{path} is outside of the project {root}",
@@ -31,7 +33,7 @@ def place_of(target: str, root: str) -> Place:
         raise InvalidRequest(f"{path} is a folder", "Name a file in it, such as src/shop.py:12.")
     if line and not real.is_file():
         raise NotFound(
-            f"there is no file {path}", f"To see which edits of it are on record, ask without the line: zaxy why {path}"
+            f"there is no file {path}", f"Correct the path. Of a deleted file the edits are listed by: zaxy why {path}"
         )
     return Place(real, real.relative_to(folder).as_posix(), line)
 
@@ -50,6 +52,9 @@ def _parts(target: str) -> tuple[str, int]:
         or len(numbers) > 2
         or not all(number.isascii() and number.isdecimal() and len(number) < 10 for number in numbers)
     ):
+        if os.path.isfile(path):
+            wrong = target.removeprefix(f"{path}:")
+            raise InvalidRequest(f"{wrong} is no line of {path}", f"Name one line by its number: zaxy why {path}:1")
         return target, 0
     if int(numbers[0]) < 1:
         raise InvalidRequest(f"{path} has no line {numbers[0]}", "Lines are counted from 1.")

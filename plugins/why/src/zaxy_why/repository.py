@@ -83,6 +83,12 @@ class Repository:
         renames = {parts[at + 2]: parts[at + 1] for at in range(0, len(parts) - 2, 3)}
         return renames.get(path, "")
 
+    def former_names(self, path: str) -> list[str]:
+        """What a committed file was called before its renames."""
+        options = "log --follow -M -z --no-ext-diff --no-textconv --format= --name-status --diff-filter=R".split()
+        parts = (self._asked(*options, "HEAD", "--", path) or b"").decode("utf-8", "replace").split("\0")
+        return parts[1::3]
+
     def _asked(self, *words: str) -> bytes | None:
         environ = {name: value for name, value in os.environ.items() if name not in OF_A_HOOK} | ENVIRONMENT
         try:

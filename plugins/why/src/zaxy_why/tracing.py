@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 from zaxy_why.edits import Edit, Edits, State
 from zaxy_why.lines import Origin, Text, origin_of, text_of
-from zaxy_why.repository import Commit, Repository, unchanged_line
+from zaxy_why.repository import Commit, Repository, repository_of, unchanged_line
+from zaxy_why.spans import SLACK, edits_between, time_of
 
-SLACK = 2.0
-"""Seconds by which clocks may differ: git's has whole seconds only."""
 MAX_STEPS = 20
 ALIKE = "the same words stand in other lines of this file, and git cannot tell them apart"
 SAVED_SINCE = "the file was saved again after this edit"
@@ -88,9 +87,8 @@ class Tracer:
         if at := unchanged_line(line, committed.lines, self.today.lines):
             return self._committed(repository, "HEAD", name, at)
         last = repository.last_change("HEAD", name)
-        since = last.authored if last else 0
-        edits = [edit for edit in self._edits_since(_text(since - SLACK)).of(self.names) if _at(edit) > since - SLACK]
-        origin = self._since_last_edit(_from_state(edits, committed.state, since), line, committed)
+        edits = edits_between(self._edits_of(last), last, None, start=committed.state, end=self.today.state)
+        origin = self._since_last_edit(edits, line, committed)
         if _came_from(origin, committed, self.today.lines[line - 1]):
             return self._committed(repository, "HEAD", name, origin.line)
         return Found(origin, None, self.today.lines[line - 1] in committed.lines)
@@ -98,7 +96,7 @@ class Tracer:
     def _since_last_edit(self, edits: Sequence[Edit], line: int, start: Text | None) -> Origin:
         """The origin of a line of the file as it is now."""
         origin = origin_of(line, edits, start=start, end=self.today)
-        if origin.edit and origin.is_proven and os.stat(self._file).st_mtime > _at(edits[-1]) + SLACK:
+        if origin.edit and origin.is_proven and os.stat(self._file).st_mtime > time_of(edits[-1]) + SLACK:
             return origin._replace(is_proven=False, reasons=(SAVED_SINCE,))
         return origin
 
@@ -116,7 +114,8 @@ class Tracer:
             before = repository.text(*blame.previous) if blame.previous else None
             start, end = text_of(before) if before is not None else EMPTY, text_of(data)
             since = repository.last_change(*blame.previous) if blame.previous else None
-            edits = self._between(since, blame.commit, start=start.state, end=end.state)
+            known = self._edits_of(since)
+            edits = edits_between(known, since, blame.commit, start=start.state, end=end.state)
             origin = origin_of(blame.line, edits, start=start, end=end)
             said = end.lines[blame.line - 1]
             is_alike = found.is_alike or said in start.lines or end.lines.count(said) > 1
@@ -126,30 +125,25 @@ class Tracer:
             (commit, path), line = blame.previous, origin.line
         return found
 
-    def _between(self, since: Commit | None, until: Commit, *, start: State, end: State) -> list[Edit]:
-        """The edits between two states of the file. One that left the file as the later one has it is the last."""
-        begin = since.authored if since else 0
-        known = self._edits_since(_text(begin - SLACK)).of(self.names)
-        latest = max(until.authored, until.committed) + 1 + SLACK
-        edits = [edit for edit in known if begin - SLACK < _at(edit) <= latest]
-        in_time = sum(_at(edit) <= until.authored + 1 for edit in edits)
-        # A commit that was amended is older than what is in it, and clocks differ.
-        nearly = [at for at, edit in enumerate(edits) if _at(edit) > until.authored - SLACK and edit.after == end]
-        fits = in_time and edits[in_time - 1].after == end
-        edits = edits[: in_time if fits or not nearly else nearly[-1] + 1]
-        return _from_state(edits, start, begin)
+    def _edits_of(self, since: Commit | None) -> list[Edit]:
+        """The file's edits that may be later than a commit."""
+        return self._edits_since(_text(since.authored - SLACK if since else 0)).of(self.names)
 
     def _in_project(self, path: str) -> str:
         top = self._repository.top if self._repository else self._root
         return _relative(Path(top, path), self._root)
 
 
-def _from_state(edits: list[Edit], start: State, since: float) -> list[Edit]:
-    """Without edits of the moments around the commit that already led to it."""
-    near = [at for at, edit in enumerate(edits) if _at(edit) < since + 1 + SLACK and edit.after == start]
-    if near:
-        return edits[near[-1] + 1 :]
-    return [edit for edit in edits if _at(edit) >= since or edit.before == start]
+def names_of(file: Path, root: str) -> list[str]:
+    """All that a file is and was called, in the project."""
+    names = [_relative(file, root)]
+    if repository := repository_of(file):
+        name = _relative(file, repository.top)
+        if before := repository.renamed_from(name):
+            names.append(_relative(Path(repository.top, before), root))
+        former = repository.former_names(before or name)
+        names += [_relative(Path(repository.top, one), root) for one in former]
+    return names
 
 
 def _came_from(origin: Origin, start: Text, said: str) -> bool:
@@ -159,10 +153,6 @@ def _came_from(origin: Origin, start: Text, said: str) -> bool:
 
 def _relative(file: Path, folder: str) -> str:
     return Path(os.path.relpath(file, folder)).as_posix()
-
-
-def _at(edit: Edit) -> float:
-    return datetime.fromisoformat(edit.at).timestamp()
 
 
 def _text(seconds: float) -> str:

@@ -225,7 +225,7 @@ if TYPE_CHECKING:
         read_private as read_private,
         signer_of as signer_of,
     )
-    from zaxy.printing import one_line as one_line, say as say, wrapped as wrapped
+    from zaxy.printing import one_line as one_line, say as say, say_wrapped as say_wrapped, wrapped as wrapped
     from zaxy.retrieve.cited_replies import (
         appended as appended,
         cited_for as cited_for,
@@ -249,16 +249,19 @@ if TYPE_CHECKING:
     )
     from zaxy.terminal.checkout_page import checkout_page as checkout_page, judgement_page as judgement_page
     from zaxy.terminal.event_page import event_page as event_page
+    from zaxy.terminal.event_row import row_page as row_page
     from zaxy.terminal.history_page import (
         history_page as history_page,
         rows_page as rows_page,
     )
+    from zaxy.terminal.results_page import query_page as query_page, verbatim_page as verbatim_page
     from zaxy.terminal.screen import (
         BOLD as BOLD,
         DIM as DIM,
         Terminal as Terminal,
         plain as plain,
         print_page as print_page,
+        print_rows as print_rows,
     )
     from zaxy.terminal.start_page import bootstrap_page as bootstrap_page, capabilities_page as capabilities_page
     from zaxy.terminal.stats_page import stats_page as stats_page
@@ -321,7 +324,7 @@ _HOMES = {
     "zaxy.plugins.sealed_files": "read_sealed write_sealed",
     "zaxy.plugins.signing_keys": "DEFAULT_ALGORITHM KeyFiles Signer is_signature opened read_key read_passphrase "
     "read_private signer_of",
-    "zaxy.printing": "one_line say wrapped",
+    "zaxy.printing": "one_line say say_wrapped wrapped",
     "zaxy.retrieve.cited_replies": "appended cited_for event_reply with_short_citations",
     "zaxy.retrieve.profiles": "PROFILES",
     "zaxy.retrieve.results": "Answer Position Result cursor_text position_of",
@@ -330,8 +333,10 @@ _HOMES = {
     "zaxy.security.small_files": "open_named_file read_named_file read_small_json",
     "zaxy.terminal.checkout_page": "checkout_page judgement_page",
     "zaxy.terminal.event_page": "event_page",
+    "zaxy.terminal.event_row": "row_page",
     "zaxy.terminal.history_page": "history_page rows_page",
-    "zaxy.terminal.screen": "BOLD DIM Terminal plain print_page",
+    "zaxy.terminal.results_page": "query_page verbatim_page",
+    "zaxy.terminal.screen": "BOLD DIM Terminal plain print_page print_rows",
     "zaxy.terminal.stats_page": "stats_page",
     "zaxy.terminal.start_page": "bootstrap_page capabilities_page",
     "zaxy.text.passages": "passages_of",

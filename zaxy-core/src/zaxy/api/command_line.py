@@ -5,7 +5,9 @@ The hot commands load this, so it imports next to nothing.
 
 from __future__ import annotations
 
-from zaxy.printing import ROOM_FOR_TWO_COLUMNS, columns, progress_of, say
+import sys
+
+from zaxy.printing import ROOM_FOR_TWO_COLUMNS, OutputLost, columns, progress_of, say
 from zaxy.tuples import NamedTuple
 
 TYPE_CHECKING = False
@@ -53,9 +55,9 @@ class CommandCall(NamedTuple):
         say(text, err=err)
 
     @staticmethod
-    def progress(what: str) -> Callable[[int, int], None] | None:
+    def progress(what: str, unit: str = "events") -> Callable[[int, int], None] | None:
         """Called with how much is done and of how much, it counts up on a terminal; None where nobody looks."""
-        return progress_of(what)
+        return progress_of(what, unit)
 
 
 class TyperCommand:
@@ -97,7 +99,25 @@ def run_plainly(app: Any, words: Sequence[str], *, prog_name: str) -> None:
     if width < ROOM_FOR_TWO_COLUMNS:
         for one in (command, *getattr(command, "commands", {}).values()):
             _below_names(one)
-    command(list(words), prog_name=prog_name, help_option_names=["-h", "--help"], terminal_width=width)
+    try:
+        command(list(words), prog_name=prog_name, help_option_names=["-h", "--help"], terminal_width=width)
+    except SystemExit:
+        if type(sys.stdout).__name__ == "PacifyFlushWrapper":  # so typer's own printing ends where the reader has gone
+            raise OutputLost(BrokenPipeError()) from None
+        raise
+    except OSError as error:
+        if _is_of_typers_printing(error):
+            raise OutputLost(error) from error
+        raise
+
+
+def _is_of_typers_printing(error: OSError) -> bool:
+    at = error.__traceback__
+    while at is not None:
+        if at.tb_frame.f_code.co_name == "echo" and at.tb_frame.f_globals["__name__"].startswith("typer."):
+            return True
+        at = at.tb_next
+    return False
 
 
 def _below_names(command: Any) -> None:

@@ -46,7 +46,7 @@ def hunks_of_replacements(after: str, replaced: Sequence[tuple[str, str]]) -> tu
         if at < 0 or text.find(new, at + 1) >= 0:
             return None
         before = text[:at] + old + text[at + len(new) :]
-        steps.append(_between(before, text, at, len(old), len(new)))
+        steps.append(_between(before, text, at, len(old)))
         text = before
     return _together([hunk for step in reversed(steps) for hunk in reversed(step)], lines_in(text)), text
 
@@ -171,10 +171,10 @@ def _changed(old: int, new: int, lines: Iterable[object]) -> list[Hunk] | None:
     return [*found, *([run] if run[1] or run[3] else [])]
 
 
-def _between(before: str, after: str, at: int, old: int, new: int) -> list[Hunk]:
-    """The hunks of one replacement: the lines that it touches, without those that stayed as they were."""
+def _between(before: str, after: str, at: int, replaced: int) -> list[Hunk]:
+    """The hunks of one replacement of so many characters: the lines that it touches, without those that stayed."""
     begin = before.rfind("\n", 0, at) + 1
-    sides = ((before, at + old), (after, at + new))
+    sides = ((before, at + replaced), (after, at + replaced + len(after) - len(before)))
     whole = all(end == begin or text[end - 1] == "\n" for text, end in sides)
     olds, news = (_lines(text[begin : end if whole else _line_end(text, end)]) for text, end in sides)
     start = before.count("\n", 0, begin) + 1

@@ -105,7 +105,7 @@ class Gemini(FileClient):
         trust="Start gemini in this folder, and trust the folder when it asks, or type /permissions trust.",
     )
     capture = ClientCapture("gemini")
-    next_step = "Gemini CLI: start it here again; '/mcp' there shows the server zaxy."
+    next_step = "Gemini CLI: start it here again and trust the folder when it asks; '/mcp' there shows the server zaxy."
 
     def entry(self, server: ServerEntry) -> dict[str, Any]:
         entry = super().entry(server)

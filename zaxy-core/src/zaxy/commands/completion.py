@@ -1,4 +1,5 @@
-"""`zaxy completion`: a script for a shell, and the words that come next. Nothing is imported for it."""
+"""`zaxy completion`: a script for a shell, and the words that come next. Nothing is imported for it but a
+command whose options are asked for."""
 
 from __future__ import annotations
 
@@ -47,6 +48,10 @@ Print a script that completes the words of commands, those of packages too, in b
 
 For bash: eval "$(zaxy completion bash)" in ~/.bashrc
 
+For zsh: eval "$(zaxy completion zsh)" in ~/.zshrc, after compinit
+
+For fish: zaxy completion fish > ~/.config/fish/completions/zaxy.fish
+
 For PowerShell: zaxy completion powershell | Out-String | Invoke-Expression, in $PROFILE
 
 Options:
@@ -71,8 +76,20 @@ def run(arguments: Sequence[str]) -> int:
 def coming(typed: Sequence[str]) -> list[str]:
     """The words that may stand at the end of those that were typed, of which the last is not whole yet."""
     *whole, begun = typed
+    if begun.startswith("-"):
+        return [name for name in _options(whole) if name.startswith(begun)]
     own = [command.words for command in COMMANDS if not command.hidden or typed[0]]
     commands = [*own, *(command.words for command in package_commands())]
     place = len(whole)
     longer = [words.split() for words in commands if len(words.split()) > place]
     return sorted({words[place] for words in longer if words[:place] == whole and words[place].startswith(begun)})
+
+
+def _options(typed: Sequence[str]) -> list[str]:
+    """Those of the command that was typed; of one of a package only help, since none is imported."""
+    from zaxy.contracts.command_lines import command_parameters
+
+    meant = [row for row in COMMANDS if typed[: len(row.words.split())] == row.words.split()]
+    names = [str(one["name"]) for row in meant for one in command_parameters(row)]
+    names += [] if typed else ["--version"]
+    return sorted({*(name for name in names if name.startswith("-")), "--help"})

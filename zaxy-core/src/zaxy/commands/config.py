@@ -10,7 +10,7 @@ import typer
 from zaxy.commands import command, new_app
 from zaxy.errors import Forbidden, InvalidRequest, NotFound, ZaxyError
 from zaxy.plugins.roster import install_advice, load_roster, package_of
-from zaxy.printing import say
+from zaxy.printing import say, say_wrapped
 from zaxy.settings import Setting, Settings, Value, parse, value_text
 from zaxy.workspace import find_workspace, store_for_all, stored_settings_here
 
@@ -30,8 +30,8 @@ def list_settings(as_json: AsJson = False) -> None:
         width = max(len(value.setting.env) for value in values)
         for value in values:
             shown = value.problem or ("-" if value.value in (None, ()) else value_text(value.shown))
-            say(f"{value.setting.env.ljust(width)}  {shown}  [{value.source}]")
-            say(f"{' ' * width}  {value.setting.meaning} ({value.setting.kind}, {value.setting.owner})")
+            say_wrapped(f"{value.setting.env.ljust(width)}  {shown}  [{value.source}]")
+            say_wrapped(f"    {value.setting.meaning} ({value.setting.kind}, {value.setting.owner})")
     raise typer.Exit(1 if any(value.problem for value in values) else 0)
 
 

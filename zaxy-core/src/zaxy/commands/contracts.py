@@ -31,7 +31,7 @@ from zaxy.plugins.install_hints import install_command
 from zaxy.plugins.manifest import Manifest
 from zaxy.plugins.roster import InstalledPlugin, Roster, load_roster
 from zaxy.plugins.sources import python_sources
-from zaxy.printing import say
+from zaxy.printing import say, say_wrapped
 from zaxy.security.paths import make_folder_for
 from zaxy.settings import Settings
 from zaxy.workspace import stored_settings_here
@@ -51,7 +51,7 @@ def list_contracts(as_json: AsJson = False) -> None:
     width = max(map(len, published), default=0)
     packages = max((len(contract["distribution"]) for contract in published.values()), default=0)
     for name, contract in published.items():
-        say(f"{name.ljust(width)}  {contract['distribution'].ljust(packages)}  {_grades(contract)}")
+        say_wrapped(f"{name.ljust(width)}  {contract['distribution'].ljust(packages)}  {_grades(contract)}")
 
 
 @command(app, "contracts check")
@@ -136,6 +136,7 @@ def snapshot(
     else:
         row = _roster().row(plugin)
         contracts = {f"{PLUGINS}/{row.name}": plugin_contract(_manifest(row), row.package)}
+    make_folder_for(str(folder))
     for name, contract in contracts.items():
         write_contract(folder / f"{name}.json", contract)
     written = [str(folder / f"{name}.json") for name in contracts]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from itertools import chain
 from typing import Annotated
 
@@ -18,7 +17,7 @@ from zaxy.setup.doctor import DoctorContext, examine
 from zaxy.setup.doctor_packages import package_checks
 from zaxy.setup.doctor_round import CHECKS
 from zaxy.terminal.doctor_page import closing_line, row_lines
-from zaxy.terminal.screen import terminal_of
+from zaxy.terminal.screen import terminal_of_rows
 from zaxy.workspace import find_workspace
 
 app = new_app("doctor")
@@ -32,7 +31,7 @@ def doctor(
     as_json: AsJson = False,
 ) -> None:
     keep_stdout()
-    terminal = terminal_of(sys.stdout)
+    terminal = terminal_of_rows()
     context = DoctorContext(find_workspace(workspace, eventloom_path))
     rows = []
     for row in examine(context, chain(CHECKS, package_checks(context)), fix):

@@ -111,7 +111,7 @@ def existing_session(named: str | None, workspace: Workspace, known: Sequence[st
     if not known:
         raise NotFound(
             f"nothing is recorded in {workspace.root} yet",
-            'Record something: zaxy append note.taken --payload \'{"text": "..."}\'',
+            'Record something: zaxy remember "The demo is on the 14th"',
         )
     there = ", ".join(known[:8])
     raise NotFound(f"there is no session {session} (there are: {there})", "'zaxy sessions' lists them.")

@@ -41,7 +41,9 @@ def _is_number(text: str) -> bool:
 def _numbered(log: EventLog, session: str, seq: int, id_: str) -> Citation:
     record, _ = next(log.records(session, seq, seq), (None, b"")) if seq > 0 else (None, b"")
     if record is None:
-        raise NotFound(f"{session} has no event {seq}", f"Its last one is {log.end(session)}. 'zaxy log' lists them.")
+        end = log.end(session)
+        hint = f"Its last one is {end}. 'zaxy log' lists them." if end else "'zaxy sessions' lists those with events."
+        raise NotFound(f"{session} has no event {seq}", hint)
     if id_ and not str(record["id"]).startswith(id_):
         raise NotFound(f"event {seq} of {session} has another id, {record['id']}", "Check the id.")
     return Citation(session, seq, record["hash"])

@@ -20,6 +20,7 @@ from zaxy.api import (
     WorkspaceFolder,
     current_call,
     say,
+    say_wrapped,
 )
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -93,7 +94,7 @@ def verify(
     else:
         for of in found:
             for said in of.problems or [of.note or "every row is as it was written"]:
-                say(f"{of.session}  {of.follower}  {said}")
+                say_wrapped(f"{of.session}  {of.follower}  {said}")
     wrong = sorted({of.session for of in found if of.problems})
     for session in wrong:
         say(f"zaxy: run 'zaxy followers rebuild --session-id {session}'", err=True)
@@ -116,7 +117,7 @@ def digest(
             return
         for session, of in digests.items():
             for name, digest_ in of.items():
-                say(f"{digest_}  {session}  {name}")
+                say_wrapped(f"{digest_}  {session}  {name}")
 
 
 @contextmanager
@@ -137,8 +138,9 @@ def _tell(of_sessions: Iterable[Sequence[FollowerState]], as_json: bool) -> None
         say(json.dumps({"followers": [_row(state) for state in states]}, indent=2))
     else:
         for state in states:
-            said = state.problem or (f"{state.behind} events behind" if state.behind else "up to date")
-            say(f"{state.session}  {state.follower}  event {state.seq}  {said}")
+            events = "event" if state.behind == 1 else "events"
+            said = state.problem or (f"{state.behind} {events} behind" if state.behind else "up to date")
+            say_wrapped(f"{state.session}  {state.follower}  event {state.seq}  {said}")
     raise typer.Exit(1 if any(state.problem for state in states) else 0)
 
 

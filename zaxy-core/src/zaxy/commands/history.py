@@ -13,6 +13,7 @@ from zaxy.api import (
     hot_command,
     moment,
     say,
+    say_wrapped,
 )
 
 TYPE_CHECKING = False
@@ -59,14 +60,14 @@ def log(
     if as_json:
         say(json.dumps(reply, indent=2, ensure_ascii=False))
         return
-    from zaxy.api import history_page, print_page
+    from zaxy.api import history_page, print_rows
 
     texts = {record["seq"]: found.text(record) for record in records}
     if records:
-        print_page(history_page, {**reply, "texts": texts})
+        print_rows(history_page, {**reply, "texts": texts})
     since_when = f" since {start[:16].replace('T', ' ')} UTC" if start else ""
     if not records:
-        say(f"nothing found{since_when}", err=True)
+        say_wrapped(f"nothing found{since_when}", err=True)
     elif start:
         say(f"events{since_when}", err=True)
     if more:

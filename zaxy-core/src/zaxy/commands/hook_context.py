@@ -5,7 +5,7 @@ So it prints that or nothing, and exits with 0 whatever happens; what went wrong
 
 from __future__ import annotations
 
-from zaxy.commands.options import CommandLine, Option, help_rows, parameters
+from zaxy.commands.options import CommandLine, Option, help_rows, parameters, say_help
 from zaxy.errors import InvalidRequest
 from zaxy.observe.context_command import FORMS, TEXT, ContextCall
 from zaxy.printing import say
@@ -25,20 +25,20 @@ OPTIONS = (
     Option("--strict", "", "tell errors on stderr and exit with 1, for tests and people"),
 )
 PARAMETERS = tuple(parameters(OPTIONS))
-HELP = f"""usage: zaxy hook-context [OPTIONS]
+HELP = f"""Usage: zaxy hook-context [OPTIONS]
 
 Print where the work stands: short, cited, and read off the end of the log alone. What is printed is on record as
 memory.context.injected. It exits with 0 and prints nothing if anything fails, unless --strict is given; what went
 wrong goes to .eventloom/runtime/hook-errors.log.
 
-options:
+Options:
 {help_rows(OPTIONS)}"""
 
 
 def run(arguments: Sequence[str]) -> int:
     line = CommandLine(OPTIONS, arguments)
     if line.help:
-        say(HELP)
+        say_help(HELP)
         return 0
     given = {name[2:].replace("-", "_"): value for name, value in line.values.items() if value}
     form = given.pop("format", TEXT)

@@ -25,7 +25,10 @@ from zaxy.api import (
     after_damage,
     current_call,
     parse_citation,
+    print_rows,
+    row_page,
     say,
+    say_wrapped,
     short_citation,
 )
 
@@ -62,7 +65,7 @@ def replay(
         _print_as_json(log.session, records)
     else:
         for record in records:
-            say(log.row(record))
+            _print_row(log, record)
     _print_damage(log)
 
 
@@ -79,7 +82,10 @@ def tail(
 ) -> None:
     log = _opened(session, workspace, eventloom_path, session_id=session_id)
     for record in log.records(first=max(1, log.head() - lines + 1), follow=follow):
-        say(json.dumps(record, ensure_ascii=False) if as_json else log.row(record))
+        if as_json:
+            say(json.dumps(record, ensure_ascii=False))
+        else:
+            _print_row(log, record)
     _print_damage(log)
 
 
@@ -90,10 +96,13 @@ def sessions(workspace: WorkspaceFolder = None, eventloom_path: EventloomPath = 
     if as_json:
         say(json.dumps({"sessions": found}, indent=2))
         return
+    if not found:
+        say_wrapped('nothing is recorded yet; record something: zaxy remember "The demo is on the 14th"', err=True)
     width = max((len(row["session_id"]) for row in found), default=0)
     for row in found:
         state = f"  {row['state']}" if row["state"] != "ok" else ""
-        say(f"{row['session_id'].ljust(width)}  {row['events']:>8} events  last {row['last'] or '-'}{state}")
+        last = f"{row['last'][:16].replace('T', ' ')} UTC" if row["last"] else "-"
+        say_wrapped(f"{row['session_id'].ljust(width)}  {row['events']:>8} events  last {last}{state}")
 
 
 @app.command("verify")
@@ -119,15 +128,15 @@ def verify(
         names = [log.session]
         _refuse_other_session(remembered, log.session)
     progress = current_call().progress
-    reports = [log.verify(name, since=since or "", progress=progress(name)) for name in names]
+    reports = [log.verify(name, since=since or "", progress=progress(name, "bytes")) for name in names]
     if as_json:
         proven = [{**_report(report), "state": log.state(report.session)} for report in reports]
         say(json.dumps({"ok": all(report.ok for report in reports), "sessions": proven}, indent=2))
     else:
         for report in reports:
-            say(_verdict(report))
+            say_wrapped(_verdict(report))
             for advice in _advice(report, log):
-                say(advice, err=True)
+                say_wrapped(advice, err=True)
     raise typer.Exit(0 if all(report.ok for report in reports) else 1)
 
 
@@ -146,10 +155,10 @@ def repair(
         say(json.dumps({**_report(report), "cut": cut}, indent=2))
     elif report.ok:
         kept = f"; {cut} bytes of an interrupted write are kept in {log.session}.torn" if cut else ""
-        say(f"{log.session} can be written again{kept}")
+        say_wrapped(f"{log.session} can be written again{kept}")
     else:
-        say(_verdict(report))
-        say(f"Damage in the middle is never cut. {after_damage(log.session)}", err=True)
+        say_wrapped(_verdict(report))
+        say_wrapped(f"Damage in the middle is never cut. {after_damage(log.session)}", err=True)
     if report.ok and not as_json:
         for advice in _advice(report, log):
             say(advice, err=True)
@@ -180,20 +189,22 @@ def forget(
         )
     with current_call().open_memory(workspace, eventloom_path, session_id=cited.session) as memory:
         done = memory.forget(str(cited), reason, actor=actor, with_copies=with_copies)
-    say(json.dumps(done.as_dict()) if as_json else f"erased {cited.short}; recorded as {done.event.citation}")
-    if not as_json:
+    if as_json:
+        say(json.dumps(done.as_dict()))
+    else:
+        say_wrapped(f"erased {cited.short}; recorded as {done.event.citation}")
         _print_copies(done)
     for said in done.warnings:
-        say(f"warning: {said}", err=True)
+        say_wrapped(f"warning: {said}", err=True)
 
 
 def _print_copies(done: Erasure) -> None:
     for copy in done.erased_copies:
-        say(f"erased {short_citation(copy.citation)} too ({copy.event_type}: {copy.why})")
+        say_wrapped(f"erased {short_citation(copy.citation)} too ({copy.event_type}: {copy.why})")
     for copy in done.copies:
-        say(f"{short_citation(copy.citation)} still holds its words ({copy.event_type}: {copy.why})")
+        say_wrapped(f"{short_citation(copy.citation)} still holds its words ({copy.event_type}: {copy.why})")
     if done.copies:
-        say("Erase each of them in the same way. --with-copies erases them together with the event.", err=True)
+        say_wrapped("Erase each of them in the same way. --with-copies erases them with the event.", err=True)
 
 
 def _opened(
@@ -222,10 +233,14 @@ def _print_as_json(session: str, records: Iterable[dict[str, Any]]) -> None:
     say("\n]}")
 
 
+def _print_row(log: LogAccess, record: dict[str, Any]) -> None:
+    print_rows(row_page, {"event": record, "text": log.text(record)})
+
+
 def _print_damage(log: LogAccess) -> None:
     if log.state() == "damaged":
         said = f"the log of {log.session} is damaged: 'zaxy verify {log.session}' tells where"
-        say(f"warning: {said}", err=True)
+        say_wrapped(f"warning: {said}", err=True)
 
 
 def _about_session(log: LogAccess, session: str) -> dict[str, Any]:

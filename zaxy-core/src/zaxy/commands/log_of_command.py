@@ -134,9 +134,10 @@ class LogOfCommand:
         return text_of_row(record, self._families)
 
     def row(self, record: Record) -> str:
-        from zaxy.terminal.event_row import event_row
+        from zaxy.terminal.event_row import row_page
+        from zaxy.terminal.screen import UNBOUNDED
 
-        return event_row(record, self._families)
+        return row_page({"event": record, "text": self.text(record)}, UNBOUNDED, False)
 
     def state(self, session: str = "") -> str:
         return self._log.state(session or self.session)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 from zaxy.commands.options import CommandLine, Option, help_rows, parameters, say_help
 from zaxy.errors import InvalidRequest
 from zaxy.plugins import listing
 from zaxy.plugins.roster import load_roster
-from zaxy.printing import say
+from zaxy.printing import columns, is_looked_at, say
 from zaxy.settings import Settings
 from zaxy.workspace import stored_settings_here
 
@@ -36,5 +38,6 @@ def run(arguments: Sequence[str]) -> int:
             "It takes --json only. 'zaxy plugins show NAME' tells about one plugin.",
         )
     roster = load_roster(Settings(stored=stored_settings_here()))
-    say(listing.as_json(roster) if line.values else listing.as_table(roster))
+    width = columns() if is_looked_at(sys.stdout) else sys.maxsize
+    say(listing.as_json(roster) if line.values else listing.as_table(roster, width))
     return 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 
 from zaxy.api import (
     JSON,
@@ -17,9 +16,8 @@ from zaxy.api import (
     event_reply,
     hot_command,
     moment,
-    one_line,
     say,
-    short_citation,
+    say_wrapped,
 )
 
 TYPE_CHECKING = False
@@ -69,7 +67,7 @@ def query(
             max_tokens=max_tokens,
             cursor=cursor,
         )
-        _print({**answer.as_dict(), **({"as_of": then} if then else {})}, as_json)
+        _print({**answer.as_dict(), **({"as_of": then} if then else {})}, as_json, "query_page")
 
 
 @hot_command(TEXT, SESSION_ID, LIMIT, MAX_TOKENS, CURSOR, *PLACE, JSON)
@@ -85,7 +83,8 @@ def verbatim(
     as_json: bool = False,
 ) -> None:
     with current_call().open_memory(workspace, eventloom_path, session_id=session_id, recorded=True) as memory:
-        _print(memory.verbatim(text, limit=limit, max_tokens=max_tokens, cursor=cursor).as_dict(), as_json)
+        answer = memory.verbatim(text, limit=limit, max_tokens=max_tokens, cursor=cursor)
+        _print(answer.as_dict(), as_json, "verbatim_page")
 
 
 @hot_command(
@@ -119,22 +118,16 @@ def invalidate(
         say(json.dumps(event_reply(event)) if as_json else event.citation)
 
 
-def _print(reply: dict[str, Any], as_json: bool) -> None:
+def _print(reply: dict[str, Any], as_json: bool, page: str) -> None:
     if as_json:
         say(json.dumps(reply, indent=2, ensure_ascii=False))
         return
-    for row in reply["results"]:
-        until = f" to {row['valid_to'][:10]}" if row["valid_to"] else ""
-        cited = short_citation(row["citation"])
-        foreign = "  foreign" if row.get("foreign") else ""
-        say(f"{cited}  {row['valid_from'][:10]}{until}  {one_line(row['actor'], 40)}  ({row['score']:.2f}){foreign}")
-        say("    " + one_line(row["content"].replace("\n", " · "), 200))
-        for seen in row.get("derived", ()):
-            name = f"{seen['entity_type']} {seen['entity_name']}"
-            say(f"    {one_line(name, 100)}, as the extractor {seen['extractor']} sees it")
-    sys.stdout.flush()  # the rows come first where both streams go to one place
+    import zaxy.api as api
+
+    if reply["results"]:
+        api.print_page(getattr(api, page), reply)
     for note in _notes(reply):
-        say(note, err=True)
+        say_wrapped(note, err=True)
 
 
 def _notes(reply: dict[str, Any]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from zaxy.commands import command, new_app
 from zaxy.commands.typer_options import AsJson, EventloomPath, WorkspaceFolder
 from zaxy.observe import recording
-from zaxy.printing import say
+from zaxy.printing import say, say_wrapped
 from zaxy.workspace import find_workspace
 
 app = new_app("recording")
@@ -43,4 +43,7 @@ def resume(workspace: WorkspaceFolder = None, eventloom_path: EventloomPath = No
 
 
 def _print(reply: dict[str, Any], said: str, as_json: bool) -> None:
-    say(json.dumps(reply, indent=2, ensure_ascii=False) if as_json else said)
+    if as_json:
+        say(json.dumps(reply, indent=2, ensure_ascii=False))
+    else:
+        say_wrapped(said)

@@ -18,6 +18,7 @@ from zaxy.api import (
     current_call,
     event_reply,
     say,
+    say_wrapped,
     short_citation,
 )
 
@@ -42,7 +43,7 @@ def list_refs(
         say(json.dumps({"session_id": log.session, "refs": refs}, indent=2))
         return
     for name, citation in refs.items():
-        say(f"{name}  {short_citation(citation)}")
+        say_wrapped(f"{name}  {short_citation(citation)}")
 
 
 @app.command("update")

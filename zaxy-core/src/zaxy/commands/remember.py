@@ -19,6 +19,7 @@ from zaxy.api import (
     one_line,
     payload_of_kind,
     say,
+    say_wrapped,
     short_citation,
 )
 
@@ -57,9 +58,9 @@ def remember(
         say(json.dumps({**reply, "kind": chosen, "event_type": event_type}))
         return
     place = f" --session-id {reply['session_id']}" if session_id else ""
-    say(f"{one_line(' '.join(said.split()), 160)}")
-    say(f"  remembered as {_article(chosen)} {chosen}  {short_citation(reply['citation'])}")
-    say(f"  see it again: zaxy show {reply['seq']}{place}")
+    say_wrapped(f"{one_line(' '.join(said.split()), 160)}")
+    say_wrapped(f"  remembered as {_article(chosen)} {chosen}  {short_citation(reply['citation'])}")
+    say_wrapped(f"  see it again: zaxy show {reply['seq']}{place}")
 
 
 def _article(noun: str) -> str:

@@ -42,6 +42,7 @@ def run(arguments: Sequence[str]) -> int:
     from zaxy.observe.server_watcher import keep_watching
     from zaxy.workspace import find_workspace
 
+    port = _port(given.get("--port", "8080"))
     workspace = find_workspace(given.get("--workspace"), given.get("--eventloom-path"))
     profile = given.get("--profile", "")
     keep_watching(workspace)
@@ -55,7 +56,7 @@ def run(arguments: Sequence[str]) -> int:
     else:
         from zaxy.serve.http import serve_http
 
-        host, port = given.get("--host", "127.0.0.1"), _port(given.get("--port", "8080"))
+        host = given.get("--host", "127.0.0.1")
         serve_http(workspace, profile, transport=transport, host=host, port=port)
     return 0
 

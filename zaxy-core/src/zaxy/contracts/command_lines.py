@@ -16,11 +16,12 @@ def described_commands() -> Iterator[tuple[Any, list[Parameter]]]:
     """The rows of the table of commands, each with its parameters."""
     for command in import_module("zaxy.command_table").COMMANDS:
         with naming(f"command {command.words}"):
-            parameters = _command_parameters(command)
+            parameters = command_parameters(command)
         yield command, parameters
 
 
-def _command_parameters(command: Any) -> list[Parameter]:
+def command_parameters(command: Any) -> list[Parameter]:
+    """The arguments and options of a row of the table."""
     module = import_module(command.module)
     if command.attribute:
         return target_parameters(getattr(module, command.attribute), command.words)

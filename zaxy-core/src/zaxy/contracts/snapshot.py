@@ -41,7 +41,9 @@ MODEL_SIDES = {
 CONSTANTS = {
     "API_CURRENT": "tuple[int, int]",
     "API_FLOOR": "tuple[int, int]",
+    "BOLD": "str",
     "DEFAULT_ALGORITHM": "str",
+    "DIM": "str",
     "EVENT": "str",
     "JSON": "Option",
     "JsonObject": "Mapping[str, object]",
@@ -68,12 +70,14 @@ ANSWERS = (
 OF_LINES = "erase_payload plan_append prove_line verify_lines"
 OF_REPLIES = "appended cited_for count_tokens cursor_text position_of short_citation with_short_citations"
 OF_HTTP = "json_response sse_chunk"
+OF_TEXTS = "after_damage install_hint passages_of without_private"
 OF_FILES = "make_folder_for own_folder_within read_named_file read_small_json"
 OF_COMMANDS = (
     "bootstrap_page capabilities_page checkout_page event_meant event_page event_reply given_text history_page "
-    "hot_command judgement_page kind_of moment near_type one_line payload_of_kind print_page purpose_of rows_page say "
-    "stats_of stats_page"
+    "hot_command judgement_page kind_of moment near_type one_line parent_session payload_of_kind plain print_page "
+    "print_rows purpose_of query_page row_page rows_page say say_wrapped stats_of stats_page verbatim_page wrapped"
 )
+OF_EDITS = "bytes_in hunks_of lines_in numbers_of_edit whole_file"
 OF_EXPORTS = (
     "atomic_file canonical_json canonical_object extract open_named_file parse_citation shown signing_algorithms "
     "utc_now utc_text"
@@ -158,7 +162,7 @@ def _protocols() -> Iterator[tuple[str, Item]]:
 def _memory_access() -> Iterator[tuple[str, Item]]:
     """What packages are handed: offered by the core, so each is one item, with methods to call and what they answer."""
     api = import_module("zaxy.api")
-    for name in ("LogAccess", "MemoryAccess", "TyperCommand"):
+    for name in ("LogAccess", "MemoryAccess", "Terminal", "TyperCommand"):
         methods = [{"name": member, **described} for member, described in _members(getattr(api, name))]
         yield f"model {name}", offered(methods=methods)
     for name in ANSWERS.split():
@@ -231,7 +235,7 @@ def _names() -> Iterator[tuple[str, Item]]:
     for name in f"{OF_LINES} {OF_FILES}".split():
         signature = _signature(getattr(import_module("zaxy.api"), name))
         yield f"function {name}", {"side": "core", **EXPERIMENTAL, "since": "0.3", **signature}
-    for name in f"{OF_COMMANDS} {OF_HTTP} {OF_REPLIES} install_hint passages_of without_private".split():
+    for name in f"{OF_COMMANDS} {OF_EDITS} {OF_HTTP} {OF_REPLIES} {OF_TEXTS}".split():
         signature = _signature(getattr(import_module("zaxy.api"), name))
         yield f"function {name}", {"side": "core", **EXPERIMENTAL, "since": "0.4", **signature}
     yield from _names_for_exports()

@@ -49,6 +49,7 @@ KNOWN_TYPES = {
     "memory.evidence.excluded": ("evidence excluded", "A row of a composed answer does not count."),
     "memory.bootstrap.shown": ("memory introduced itself", "A session was given its start. Only Zaxy writes it."),
     "memory.checkout.completed": ("memory was asked", "A checkout took place. Only Zaxy writes it."),
+    "memory.context.injected": ("memory in a prompt", "What memory gave a session at its start. Only Zaxy writes it."),
     "memory.reminder.suggested": ("reminder shown", "A reminder was shown. Only Zaxy writes it."),
     "memory.imported": ("import", "Events were imported. Only Zaxy writes it."),
     "memory.ref.updated": ("ref set", "A ref names another event. Only Zaxy writes it."),

@@ -31,7 +31,9 @@ DECISION_DAYS = RECEIPT_DAYS = 7
 TURN = "transcript.turn"
 MOMENTS = ("session.ended", "hook.stop", "hook.precompact", "hook.checkpoint")
 """Moments at which an agent may have said what was reached."""
-SPEAKERS = ("assistant", "agent", "model")
+LAST_ASKED, LAST_WORDS = "last asked", "last words"
+SAYS = {"user": LAST_ASKED, **dict.fromkeys(("assistant", "agent", "model"), LAST_WORDS)}
+"""What the last turn of a role is in a recap."""
 BY_ITSELF = (OWN, b'{"actor":"zaxy-hook",')
 """How the lines begin that tell only that Zaxy and its hooks were at work."""
 OF_SUBAGENT = ("agent", "agent_id", "subagent", "subagent_session_id")
@@ -88,9 +90,7 @@ def _page(first_row: str, ends: tuple[str, str], *, rows: Sequence[RecapRow]) ->
 
 def _ranked(lines: LastLines) -> Iterator[RecapRow]:
     """What was said last; then the newest of every kind, then the next of every kind."""
-    said = _last_words(lines)
-    if said is not None:
-        yield said
+    yield from _last_said(lines)
     looks = tuple(map(look_of, (*TYPES, *ENDING)))
     events = list(islice(lines.newest(looks, or_with=b'"supersedes":'), MAX_EVENTS))
     things = open_work(reversed(events), _moment(0))
@@ -116,19 +116,20 @@ def _row(thing: OpenThing) -> RecapRow:
     return RecapRow(kinds.index(thing.kind) + 1, text, short_citation(thing.event.citation))
 
 
-def _last_words(lines: LastLines) -> RecapRow | None:
-    """What the agent said last, in a turn or at the end of a session. What a subagent said is not its own."""
+def _last_said(lines: LastLines) -> list[RecapRow]:
+    """What the user and the agent said last, in turns or at the end of a session, without what subagents said."""
+    found: dict[str, RecapRow] = {}
     for event in islice(lines.newest(tuple(map(look_of, (TURN, *MOMENTS)))), MAX_TURNS):
         payload = event.payload or {}
-        if first_text(payload, OF_SUBAGENT):
-            continue
-        said = first_text(payload, ("summary",))
+        who, said = LAST_WORDS, first_text(payload, ("summary",))
         if event.type == TURN:
-            said = first_text(payload, ("content", "text")) if payload.get("role") in SPEAKERS else ""
-        if said:
-            text = f"last words, {event.time[:10]}: {quoted(_line(said, SAID_CHARS))}"
-            return RecapRow(0, text, short_citation(event.citation))
-    return None
+            who, said = SAYS.get(str(payload.get("role")), ""), first_text(payload, ("content", "text"))
+        if who and said and not first_text(payload, OF_SUBAGENT):
+            text = f"{who}, {event.time[:10]}: {quoted(_line(said, SAID_CHARS))}"
+            found.setdefault(who, RecapRow(-(who == LAST_ASKED), text, short_citation(event.citation)))
+        if len(found) == len({*SAYS.values()}):
+            break
+    return [found[who] for who in (LAST_WORDS, LAST_ASKED) if who in found]
 
 
 def _receipt(lines: LastLines, marks: Sequence[Event]) -> str:

@@ -184,14 +184,29 @@ def check_capture(context: DoctorContext) -> list[Finding]:
     missing = ", ".join(readiness["missing_observation_types"])
     if status.is_new:
         said = "it is set up, and what agents do arrives with their next session: nothing has happened yet"
+        waiting = [f"hooks:{row.client}" for row in status.installs if not row.ok]
+        if waiting:
+            said = f"nothing has happened yet, and what {' and '.join(waiting)} warns of comes first"
         return [Finding(name, OK, said)]
     if readiness["status"] == "ready":
         arriving = [words for type_, words in ARRIVING.items() if type_ in readiness["active_observation_types"]]
         message = f"{' and '.join(', '.join(arriving).rsplit(', ', 1))} arrive{_subagents(status.coverage)}"
         return [Finding(name, OK, message)]
+    if not status.coverage.observed and (agents := _only_by_their_tools(context)):
+        message = f"there are no hooks and no capture for {agents}: memory holds what is recorded with its tools"
+        return [Finding(name, OK, message)]
     message = f"{readiness['status']}: no {missing} has arrived" if missing else readiness["status"]
     message += _subagents(status.coverage)
     return [Finding(name, WARNING, message, status.warnings[0]["action"] if status.warnings else "zaxy hook-status")]
+
+
+def _only_by_their_tools(context: DoctorContext) -> str:
+    """The clients that have the server, where nothing else can record any of them."""
+    with open_clients(context.workspace.stored_settings()) as clients:
+        found = {configured.client.name: configured.client for configured in _configured(context, clients, [])}
+        if any(one.hooks is not None or clients.reads_sessions_of(one.client) for one in found.values()):
+            return ""
+        return " and ".join(sorted(found))
 
 
 def _subagents(coverage: Coverage) -> str:

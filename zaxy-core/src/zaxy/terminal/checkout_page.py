@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from zaxy.assemble.judgement import ANSWER as ANSWER_SUM, ANSWER_START, TOPIC, TOPIC_START
 from zaxy.assemble.quality import ANSWER, ASK, REFRESH
 from zaxy.eventloom.citation import parse_citation
-from zaxy.terminal.screen import BOLD, DIM, GREEN, RED, YELLOW, Terminal, cells, plain, wrapped
+from zaxy.terminal.screen import BOLD, DIM, GREEN, RED, YELLOW, Terminal, plain, source_lines, wrapped
 
 
 class VerdictLine(NamedTuple):
@@ -89,10 +89,7 @@ def _replaced_by(reply: Reply, citation: str) -> list[dict[str, Any]]:
 def _source(whose: str, time: str, citation: str, terminal: Terminal) -> Lines:
     """Who said it and when, with the citation on the same line where that fits."""
     source = plain(", ".join(filter(None, (whose, f"{time[:10]} {time[11:16]} UTC" if time else ""))))
-    line = f"    {source}  {citation}" if source else f"    {citation}"
-    if cells(line) <= terminal.width:
-        return [terminal.painted(line, DIM)]
-    return [terminal.painted(line, DIM) for line in (*wrapped(source, terminal.width, "    "), f"    {citation}")]
+    return source_lines(source, citation, terminal)
 
 
 def _seen(row: Mapping[str, Any], terminal: Terminal) -> Lines:

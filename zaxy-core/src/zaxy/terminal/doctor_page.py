@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from zaxy.api.health import ERROR, OK, WARNING, Finding
-from zaxy.terminal.screen import BOLD, DIM, GREEN, RED, YELLOW, Terminal, plain
+from zaxy.printing import ROOM_FOR_TWO_COLUMNS
+from zaxy.terminal.screen import BOLD, DIM, GREEN, RED, YELLOW, Terminal, plain, wrapped
 
 COLOURS = {OK: GREEN, WARNING: YELLOW, ERROR: RED}
 WIDTH = 25
@@ -13,8 +14,11 @@ WIDTH = 25
 
 def row_lines(row: Finding, terminal: Terminal) -> list[str]:
     status = terminal.painted(row.status.ljust(len(WARNING)), COLOURS[row.status])
-    lines = [f"{status}  {row.name.ljust(WIDTH)}  {plain(row.message)}"]
-    return [*lines, terminal.painted(f"{' ' * (len(WARNING) + 2)}{plain(row.action)}", DIM)] if row.action else lines
+    name = row.name.ljust(WIDTH) if terminal.width >= ROOM_FOR_TWO_COLUMNS else row.name
+    indent = " " * (len(WARNING) + 2)
+    first, *more = wrapped(plain(row.message), terminal.width, f"{indent}{name}  ", indent)
+    lines = [f"{status}{first[len(WARNING) :]}", *more]
+    return [*lines, terminal.painted(f"{indent}{plain(row.action)}", DIM)] if row.action else lines
 
 
 def closing_line(rows: Sequence[Finding], terminal: Terminal) -> str:

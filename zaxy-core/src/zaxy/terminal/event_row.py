@@ -1,32 +1,61 @@
-"""One event of the log as one line."""
+"""One event of the log as a row: its number, when, what it says, and then what it is and who said it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from zaxy.printing import one_line
+from zaxy.terminal.event_sentences import sentence_of_event, who_said
+from zaxy.terminal.screen import DIM, Terminal, cells, one_line, plain, wrapped
 
 if TYPE_CHECKING:
     from zaxy.plugins.families import Families
 
-MAX_ACTOR_CHARS = 100
-MAX_TYPE_CHARS = 256
+MAX_ACTOR_CHARS = 64
+MAX_TYPE_CHARS = 64
 MAX_TEXT_CHARS = 160
+MIN_TEXT = 24
+"""Columns that a text needs beside its place; with fewer it stands below."""
+INDENT = "    "
 
 
-def event_row(record: Mapping[str, Any], families: Families | None = None) -> str:
-    """Number, time, type, who, and what it says, in the words of a package that owns its type."""
-    time = record["time"][:19].replace("T", " ")
-    type_, actor = one_line(record["type"], MAX_TYPE_CHARS), one_line(record["actor"], MAX_ACTOR_CHARS)
-    return f"{record['seq']:>6}  {one_line(time, len(time))}  {type_}  {actor}  {text_of_row(record, families)}"
+def row_lines(place: str, text: str, whose: str, terminal: Terminal) -> list[str]:
+    """The text behind its place, and dimmed behind it what it is and whose; nothing is cut."""
+    across = " " * (cells(place) + 2)
+    if terminal.width - len(across) < MIN_TEXT:
+        across = INDENT
+        lines = [place, *wrapped(text, terminal.width, across)]
+    else:
+        lines = wrapped(text, terminal.width, f"{place}  ", across)
+    behind = f"  {whose}"
+    if cells(lines[-1]) + cells(behind) <= terminal.width:
+        return [*lines[:-1], lines[-1] + terminal.painted(behind, DIM)]
+    return [*lines, *(terminal.painted(line, DIM) for line in wrapped(whose, terminal.width, across))]
+
+
+def whose_row(record: Mapping[str, Any], kind: str) -> str:
+    """What an event is, and who said it."""
+    return f"({one_line(plain(kind), MAX_TYPE_CHARS)} by {one_line(plain(who_said(record)), MAX_ACTOR_CHARS)})"
+
+
+def row_page(reply: Mapping[str, Any], width: int, colour: bool) -> str:
+    """`reply` has the event, and in `text` what it says."""
+    record = reply["event"]
+    time = plain(record["time"][:19].replace("T", " "))
+    text = plain(reply["text"]) or plain(record["type"])
+    return "\n".join(
+        row_lines(f"{record['seq']:>6}  {time}", text, whose_row(record, record["type"]), Terminal(width, colour))
+    )
 
 
 def text_of_row(record: Mapping[str, Any], families: Families | None = None) -> str:
     """What an event says, on one line."""
     if "damage" in record:
         return f"(damaged: {record['damage']})"
-    return "(erased)" if record.get("payload") is None else one_line(_text(record, families), MAX_TEXT_CHARS)
+    if record.get("payload") is None:
+        return "(erased)"
+    said = sentence_of_event(record["type"], record["payload"]) or _text(record, families)
+    return one_line(plain(said), MAX_TEXT_CHARS)
 
 
 def _text(record: Mapping[str, Any], families: Families | None) -> str:

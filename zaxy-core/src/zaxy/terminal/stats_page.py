@@ -7,41 +7,49 @@ from datetime import date, timedelta
 from typing import Any
 
 from zaxy.observe.stats import week_of
-from zaxy.terminal.screen import plain
+from zaxy.printing import ROOM_FOR_TWO_COLUMNS
+from zaxy.terminal.screen import Terminal, plain, wrapped
 
 BARS = "▁▂▃▄▅▆▇█"
 MAX_WEEKS = 26
+ACROSS, INDENT = 26, "    "
 MAX_SESSIONS = 12
 NO_CALL = "memory called no model: none of its own events in the log records a call"
 
 
-def stats_page(stats: Mapping[str, Any], days: int) -> str:
-    """`days`: on how many days something was recorded."""
+def stats_page(stats: Mapping[str, Any], width: int, colour: bool) -> str:
+    """`stats` are those of the command's `--json`, and in `days` on how many days something was recorded."""
+    terminal = Terminal(width, colour)
     if not stats["events"]:
         return "nothing is recorded yet"
+    days, between = _count(stats["days"], "day"), f"{stats['first']} to {stats['last']}"
     spent = stats["model_tokens"]
     figures = (
-        ("events", stats["events"], f"in {_count(stats['sessions'], 'session')}, on {_count(days, 'day')}"),
-        ("", "", f"{stats['first']} to {stats['last']}"),
+        ("events", stats["events"], f"in {_count(stats['sessions'], 'session')}, on {days}, {between}"),
         ("into prompts", stats["injected_tokens"], "tokens of memory"),
         ("model tokens", spent, NO_CALL if not spent else "spent by memory itself"),
     )
-    lines = [f"{name:<14}{_number(value):>10}  {text}".rstrip() for name, value, text in figures]
+    lines = [line for name, value, text in figures for line in _figure(f"{name:<14}{value:>10,}", text, terminal)]
     weeks = _weeks(stats["by_week"])
     for name, field in (("events by week", "events"), ("tokens by week", "injected_tokens")):
-        lines.append(f"{name:<24}  {_spark([week.get(field, 0) for week in weeks])}")
-    return "\n".join([*lines, "", *_sessions(stats["by_session"])])
+        bars = _spark([week.get(field, 0) for week in weeks])
+        lines += [f"{name:<24}  {bars}"] if ACROSS + len(bars) <= width else [name, f"{INDENT}{bars}"]
+    return "\n".join([*lines, "", *_sessions(stats["by_session"], terminal)])
 
 
-def _sessions(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _figure(start: str, text: str, terminal: Terminal) -> list[str]:
+    narrow = terminal.width < ROOM_FOR_TWO_COLUMNS
+    return wrapped(text, terminal.width, f"{start}  ", INDENT if narrow else " " * ACROSS)
+
+
+def _sessions(rows: Sequence[Mapping[str, Any]], terminal: Terminal) -> list[str]:
     """Those that were written to last."""
     newest = sorted(rows, key=lambda row: (row["last"], row["events"]), reverse=True)[:MAX_SESSIONS]
     left = len(rows) - len(newest)
-    lines = [
-        f"{row['events']:>10,} events {row['injected_tokens']:>10,} tokens  last {row['last'] or '-'}  "
-        f"{plain(row['session_id'])}"
-        for row in newest
-    ]
+    lines = list[str]()
+    for row in newest:
+        said = f"{row['events']:,} events, {row['injected_tokens']:,} tokens, last {row['last'] or '-'}"
+        lines += wrapped(f"{plain(row['session_id'])}: {said}", terminal.width, "", INDENT)
     return [*lines, *([f"and {_count(left, 'session')} more"] if left else [])]
 
 
@@ -65,10 +73,6 @@ def _spark(values: Sequence[int]) -> str:
     """A bar for each value, as high as its share of the greatest; a space for none."""
     highest = max(values, default=0)
     return "".join(BARS[(value * len(BARS) - 1) // highest] if value > 0 else " " for value in values)
-
-
-def _number(value: int | str) -> str:
-    return f"{value:,}" if isinstance(value, int) else value
 
 
 def _count(number: int, what: str) -> str:
