@@ -58,9 +58,9 @@ class Reader:
         )
 
     def _environ(self) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not NOT_THE_READERS.match(name)}
+        kept = {name: value for name, value in os.environ.items() if name != "COLUMNS" and not NOT_THE_READERS.match(name)}
         cache = os.environ.get("PIP_CACHE_DIR") or str(Path.home() / ".cache" / "pip")
-        return {**kept, "HOME": str(self.home), "COLUMNS": "100", "PIP_CACHE_DIR": cache}
+        return {**kept, "HOME": str(self.home), "PIP_CACHE_DIR": cache}
 
     def follows(self, block: Block) -> None:
         if not block.language:
