@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import made_folder
 from servers.neo4j_server import neo4j_address as neo4j_address
 
 Zaxy = Callable[..., subprocess.CompletedProcess[str]]
@@ -87,8 +88,7 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, state_folder: Pat
 @pytest.fixture
 def zaxy(tmp_path: Path) -> Zaxy:
     """Run the real command in a process of its own, in an empty folder, with extra folders on the path."""
-    here = tmp_path / "here"
-    here.mkdir()
+    here = made_folder(tmp_path / "here")
 
     def run(
         *arguments: str, site: Path | None = None, cwd: Path = here, **env: str

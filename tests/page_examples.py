@@ -19,7 +19,8 @@ VARYING = (
     (r"/home/ann/\\\.local/bin/zaxy", r"/\\S+/zaxy"),  # where the command is installed
     (r"pip\\ install\\ (?=\\-e)", r"(?:\\S+ )*pip install (?:--python \\S+ )?"),  # what installed the command
     (r"\d+\\\.\d\\ seconds", r"\\d+\\.\\d seconds"),
-    (r"(?<=\\ \\ )\d{4}\\-\d\d\\-\d\d(?=\\ \\ )", r"\\d{4}-\\d\\d-\\d\\d"),  # the day in a row of a query
+    (r"(?<=\\ \\ )\d{4}\\-\d\d\\-\d\d(?=\\ \\ )", r"\\d{4}-\\d\\d-\\d\\d"),  # the day in a row of a table
+    (r"(?<=,\\ )\d{4}\\-\d\d\\-\d\d(?=,\\ score)", r"\\d{4}-\\d\\d-\\d\\d"),  # the day in a row of a query
     (r"as\\ of\\ \d{4}\\-\d\d\\-\d\dT\d\d:\d\dZ", r"as of \\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\dZ"),
     (r"(since|,)\\ \d{4}\\-\d\d\\-\d\d(?=[:;,]|$)", r"\1 \\d{4}-\\d\\d-\\d\\d"),  # the day in a row of a recap
     (r"\d{4}\\-\d\d\\-\d\d\\ to\\ \d{4}\\-\d\d\\-\d\d", r"\\d{4}-\\d\\d-\\d\\d to \\d{4}-\\d\\d-\\d\\d"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -12,10 +13,11 @@ from typing import Any, TypeVar
 
 import pytest
 
-from zaxy import AsyncMemory, Draft, Event, Memory, NotFound, Unavailable, ZaxyError
+from zaxy import AsyncMemory, Draft, Event, Memory, NotFound, Unavailable, ZaxyError, direct_reads
 from zaxy.async_memory import AT_ONCE
 from zaxy.eventloom.disk import DISK
 from zaxy.eventloom.lock import SessionLock
+from zaxy.workspace import Workspace, default_session
 
 T = TypeVar("T")
 NOTE = ("note.taken", {"text": "lamp"})
@@ -129,6 +131,28 @@ def test_more_calls_than_work_at_a_time_wait_their_turn(tmp_path: Path) -> None:
             assert sorted(event.seq for event in done) == list(range(1, 4 * AT_ONCE + 1))
 
     asyncio.run(use())
+
+
+def test_which_session_is_meant_is_never_read_from_files_on_the_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: set[int] = set()
+
+    def read(workspace: Workspace) -> str:
+        threads.add(threading.get_ident())
+        return default_session(workspace)
+
+    monkeypatch.setattr(direct_reads, "default_session", read)
+
+    async def use() -> None:
+        async with AsyncMemory.open(tmp_path) as memory:
+            before = memory.session
+            monkeypatch.setenv("ZAXY_DOMAIN", "harbour")
+            event = await memory.append(*NOTE)
+            assert before != event.session == memory.session == "harbour-default"
+
+    asyncio.run(use())
+    assert threads and threading.get_ident() not in threads
 
 
 # Cancelled

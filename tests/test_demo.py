@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,7 @@ from zaxy.retrieve.results import Answer
 from zaxy.terminal import demo
 from zaxy.terminal.demo import demo_folder, demo_steps
 
+COMMAND = Path(sys.executable).with_name("zaxy")
 STEPS = ["recorded", "asked", "corrected", "asked_again", "asked_as_of", "unknown", "verified", "tampered_with"]
 
 
@@ -102,12 +106,35 @@ def test_what_is_kept_is_where_it_says_and_the_commands_shown_work_there(zaxy: Z
         shutil.rmtree(folder.parent)
 
 
-def test_the_next_commands_work_in_an_empty_folder(zaxy: Zaxy) -> None:
-    record, ask, config = shown(zaxy)["next"]
-    assert zaxy(*shlex.split(record)[1:]).returncode == 0
-    assert zaxy(*shlex.split(ask)[1:]).stdout.startswith("Memory answers this")
-    server = json.loads(config)["mcpServers"]["zaxy"]
-    assert (server["command"], zaxy(*server["args"], "--help").returncode) == ("zaxy", 0)
+def test_it_ends_with_init_for_the_project_at_hand(zaxy: Zaxy, tmp_path: Path) -> None:
+    project = tmp_path / "here"
+    (project / ".git").mkdir()
+    (project / "src").mkdir()
+    done = zaxy("demo", cwd=project / "src", PATH=f"{COMMAND.parent}{os.pathsep}{os.environ['PATH']}")
+    assert done.stdout.endswith(f"and asks:\n   cd {shlex.quote(str(project))}\n   zaxy init\n")
+
+
+def test_where_no_project_is_at_hand_it_names_none(zaxy: Zaxy, tmp_path: Path) -> None:
+    done = zaxy("demo", HOME=str(tmp_path / "here"))
+    assert re.search(r"and asks:\n   \S+ init\n$", done.stdout), done.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a folder that is used cannot be removed there")
+def test_it_works_in_a_folder_that_is_gone(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    line = f"mkdir {gone} && cd {gone} && rmdir {gone} && {COMMAND} demo && {COMMAND} sessions"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True)
+    assert re.search(r"and asks:\n   \S+ init\n$", done.stdout), done.stdout
+    assert done.stderr.startswith("zaxy: the current folder is not there any more"), done.stderr
+
+
+def test_the_last_line_can_be_typed_where_the_command_is_on_no_path(zaxy: Zaxy, tmp_path: Path) -> None:
+    to_the_project, typed = shown(zaxy, PATH=os.defpath)["next"]
+    assert Path(shlex.split(typed)[0]).is_absolute()
+    line = f"{to_the_project} && {typed} --client cursor --yes"
+    done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True)
+    assert "Done: 2 written" in done.stdout, done.stdout + done.stderr
+    assert (tmp_path / "here" / ".cursor" / "mcp.json").is_file()
 
 
 def test_a_wrong_answer_fails_the_demo(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +159,9 @@ def test_the_command_exits_with_1_if_a_step_fails(
 
     monkeypatch.setattr(demo, "UNKNOWN", demo.QUESTION)
     assert main(["demo"]) == 1
-    assert "1 of 8 steps failed" in capfd.readouterr().out
+    printed = capfd.readouterr().out
+    assert "1 of 8 steps failed" in printed
+    assert printed.endswith("zaxy plugins check\n"), "a project is not to be set up by what does not work"
 
 
 def test_without_a_temporary_folder_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from zaxy.memory import Memory
 from zaxy.observe.capture_config import FILE_NAME, capture_config_text
 from zaxy.setup.doctor import DoctorContext, examine
 from zaxy.setup.doctor_checks import check_disk, check_key, check_python, check_sqlite
-from zaxy.setup.doctor_clients import check_capture
+from zaxy.setup.doctor_clients import check_capture, check_hooks
 from zaxy.setup.doctor_files import CHECKS as CHECKS_OF_FILES
 from zaxy.setup.doctor_round import CHECKS
 from zaxy.setup.running_servers import RunningServer, doubled
@@ -107,6 +107,17 @@ def test_a_client_that_only_has_the_server_is_well_once_it_is_set_up(tmp_path: P
     assert project.run("ide-config", "vscode", "--remove").returncode == 0
     (row,) = check_capture(DoctorContext(find_workspace(str(project.root)), project.environ()))
     assert (row.status, row.action) == ("warning", "zaxy init")
+
+
+def test_hooks_that_wait_for_trust_are_warned_of_by_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = Project(tmp_path / "shop", tmp_path)
+    (project.root / ".gemini").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert project.run("hooks", "gemini", "--out", ".gemini/settings.json").returncode == 0
+    context = DoctorContext(find_workspace(str(project.root)), project.environ())
+    (hooks,), (capture,) = check_hooks(context), check_capture(context)
+    assert (hooks.name, hooks.status, "trust the folder" in hooks.action) == ("hooks:gemini", "warning", True)
+    assert (capture.status, "hooks:gemini" in capture.message) == ("ok", True)
 
 
 def test_the_page_has_a_line_for_each_row_and_a_verdict(project: Project) -> None:
@@ -261,15 +272,16 @@ def test_a_broken_plugin_is_named_by_a_row_of_its_own(project: Project, tmp_path
     assert "a_module_that_nobody_has" in rows["plugin:fails-to-import"]["message"]
 
 
-def test_what_a_dead_owner_left_is_cleared_away_without_asking(project: Project) -> None:
+def test_what_a_dead_owner_left_is_named_and_cleared_away_by_fix_alone(project: Project) -> None:
     folder = project.root / ".eventloom" / "runtime"
     folder.mkdir(exist_ok=True)
     record = folder / "zaxy-embedded-owner.json"
     record.write_text(json.dumps({"pid": 1, "started": "", "socket": "/nowhere", "version": "0"}))
     record.chmod(0o600)
     row = rows_of(project)["embedded_mcp_runtime"]
-    assert (row["status"], "cleared" in row["message"]) == ("ok", True)
-    assert not record.exists()
+    assert (row["status"], row["action"], record.exists()) == ("warning", "zaxy doctor --fix", True)
+    row = rows_of(project, "--fix")["embedded_mcp_runtime"]
+    assert (row["status"], row["message"][:6], record.exists()) == ("ok", "fixed:", False)
 
 
 def test_a_lock_that_is_held_without_a_healthy_socket_is_an_error_with_an_action(project: Project) -> None:

@@ -233,7 +233,7 @@ def test_a_destination_is_refused_before_anything_is_built(zaxy: Zaxy, small: Pa
     assert not received.bodies
     done = zaxy("export-push", "--sink", "file", "--dest", "missing/folder/x.json", "--session-id", "s")
     assert done.returncode == 1
-    assert "missing" in done.stderr
+    assert "there is no folder" in done.stderr
     done = zaxy("export-push", "--sink", "pigeon", "--dest", "x", "--session-id", "s")
     assert done.returncode == 1
     assert "'pigeon' (installed: file" in done.stderr
@@ -333,6 +333,13 @@ def test_the_schema_of_the_tool_has_the_selector_and_nothing_of_a_key(place: Pla
     entry_axes = {"grains", "kinds", "since_seq", "max_seq", "since_time", "until_time"}
     assert set(schema["properties"]["disclose"]["properties"]) == entry_axes
     assert schema["additionalProperties"] is schema["properties"]["disclose"]["additionalProperties"] is False
+
+
+def test_a_bundle_is_pushed_by_a_command_and_by_no_tool(place: Place) -> None:
+    """A push is done when its command ends: what an agent can call sends nothing anywhere."""
+    with Server(place.folder, ZAXY_TOOL_PROFILE="full", **SILENT) as running:
+        listed = [tool["name"] for tool in running.request("tools/list", {})["result"]["tools"]]
+    assert [name for name in listed if "export" in name or "push" in name] == ["memory_export"]
 
 
 def test_the_tool_needs_the_admin_token_in_production(place: Place) -> None:

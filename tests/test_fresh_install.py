@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -80,7 +81,10 @@ def installed(checkout: Path, decoys: Path) -> subprocess.CompletedProcess[str]:
 def test_the_readmes_install_line_ends_with_a_working_zaxy(
     installed: subprocess.CompletedProcess[str], checkout: Path
 ) -> None:
-    assert "All 8 steps showed what they should" in installed.stdout
+    worked, shown, demo = installed.stdout.partition("What memory does, in a temporary folder.")
+    assert "Building wheel for zaxy-core" in worked, "it says what it does while it works"
+    assert shown and "All 8 steps showed what they should" in demo
+    assert demo.endswith(f"{shlex.quote(str(checkout / '.venv/bin/zaxy'))} init\n"), "as it can be typed anywhere"
     assert run(checkout / ".venv/bin/zaxy", "plugins", "check", cwd=checkout).returncode == 0
 
 

@@ -151,6 +151,17 @@ def test_a_file_edit_keeps_path_operation_summary_and_line_counts(client: Client
     }
 
 
+def test_a_file_edit_keeps_where_its_hunks_stand_and_no_line_of_them(client: Client) -> None:
+    lines = [" kept", "-the old line", "+the new line", "+and another"]
+    patch = [{"oldStart": 3, "oldLines": 2, "newStart": 3, "newLines": 3, "lines": lines}]
+    said = {"tool_name": "Edit", "tool_input": {"file_path": "a.py"}, "tool_response": {"structuredPatch": patch}}
+    client.silently("file-edit", "--source", "claude-code", "--stdin-json", stdin=json.dumps(said))
+    payload = client.last_payload()
+    assert (payload["path"], payload["hunks"]) == ("a.py", [[4, 1, 4, 2]])
+    assert (payload["lines_added"], payload["lines_removed"]) == (2, 1)
+    assert not [line for line in lines if line[1:] in client.everything_kept()]
+
+
 def test_a_tool_call_keeps_the_names_of_its_arguments_sorted(client: Client) -> None:
     client.silently(
         *("tool-call", "--source", "codex", "--tool-name", "memory_append", "--tool-status", "ok"),
@@ -345,6 +356,18 @@ def test_with_strict_and_json_it_prints_where_the_event_stands(client: Client) -
     client.silently("heartbeat", "--strict")
 
 
+FLAGS = """--eventloom-path --session-id --source --workspace --summary --reason --turn-count --command --exit-code
+    --stdout --stderr --path --operation --tool-name --tool-status --arguments-json --result-summary --role --content
+    --turn-index"""
+
+
+def test_every_flag_that_clients_scripts_use_is_taken(client: Client) -> None:
+    numbers = ("--turn-count", "--exit-code", "--turn-index")
+    given = [(flag, "1" if flag in numbers else "{}") for flag in FLAGS.split()[1:]]
+    client.silently("stop", *[word for pair in given for word in pair])
+    assert client.errors() == []
+
+
 def test_help_explains_every_option(client: Client) -> None:
     code, out, err = client.hook("--help")
     assert (code, err) == (0, "")
@@ -361,6 +384,7 @@ def test_the_log_is_the_one_that_is_named_and_the_session_too(client: Client, tm
     (tmp_path / "other").mkdir()
     client.silently("stop", "--eventloom-path", str(elsewhere), "--workspace", str(client.project), "--session-id", "s")
     client.silently("stop", env={"EVENTLOOM_PATH": str(elsewhere), "EVENTLOOM_THREAD": "t"})
+    (tmp_path / "other").mkdir()
     client.silently("stop", "--workspace", str(tmp_path / "other"))
     assert sorted(path.name for path in elsewhere.glob("*.jsonl")) == ["s.jsonl", "t.jsonl"]
     assert (tmp_path / "other" / ".eventloom" / "other-default.jsonl").exists()

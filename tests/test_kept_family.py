@@ -107,7 +107,7 @@ def test_a_hook_has_no_trigger_for_them(zaxy: Zaxy, settings: dict[str, str]) ->
 
 def test_capture_refuses_them(tmp_path: Path, site: Path, settings: dict[str, str]) -> None:
     outside_family.install_adapter(site, PROMOTED, "note.taken")
-    capture = Capture(find_workspace(str(tmp_path / "here")), SESSION, ["eve"])
+    capture = Capture(find_workspace(str(made_folder(tmp_path / "here"))), SESSION, ["eve"])
     captured = capture.run()
     capture.close()
     assert (captured.new, captured.refused) == ({"note.taken": 1}, 1)

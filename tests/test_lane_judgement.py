@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import outside_lane
+from folders import made_folder
 from remembered import fact
 from zaxy.assemble.quality import ASK, REFRESH
 from zaxy.memory import Memory
@@ -55,7 +56,7 @@ def judging(site: Path, body: str, *abilities: str) -> str:
 
 def checked_out(tmp_path: Path, question: str = QUESTION) -> dict[str, object]:
     folder = tmp_path / f"memory{next(_numbers)}"
-    with Memory.open(folder) as memory:
+    with Memory.open(made_folder(folder)) as memory:
         for text in TEXTS:
             fact(memory, text)
         return memory.checkout(question, SESSION).as_dict()

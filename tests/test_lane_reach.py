@@ -12,6 +12,7 @@ import pytest
 import outside_lane
 from answerable import OTHER_THINGS, OTHER_TOPICS, RECORDED, history
 from bench.recall.ours import write_log
+from folders import made_folder
 from remembered import fact
 from zaxy.assemble.quality import ANSWER, ASK, REFRESH
 from zaxy.memory import Memory
@@ -37,7 +38,7 @@ def simple(site: Path, body: str, **lane: object) -> str:
 
 
 def remembered(folder: Path) -> Memory:
-    memory = Memory.open(folder)
+    memory = Memory.open(made_folder(folder))
     texts = ("The label printer listens on port 8443.", GRANNY, "The harbour lamp burns whale oil.", "Ada likes tea.")
     for text in texts:
         fact(memory, text)

@@ -18,7 +18,8 @@ ORDER = """
     __init__ errors printing file_lock atomic_write tuples security user_state settings trust projects workspace
     token_count
     command_table api rights plugins eventloom extract follow text graph
-    retrieve assemble observe importing direct_reads model_tools memory access async_memory clients owner setup terminal
+    retrieve assemble observe importing direct_reads questions writes model_tools memory access async_memory
+    clients owner setup terminal
     serve contracts commands __main__
 """.split()
 KIT = TREE / "plugins" / "testkit" / "src" / "zaxy_testkit"

@@ -140,6 +140,25 @@ def test_verify_since_notices_a_log_that_was_cut_back(zaxy: Zaxy, tmp_path: Path
     assert (done.returncode, "cut back" in done.stdout) == (1, True)
 
 
+def test_after_an_older_copy_was_put_back_for_a_damaged_log_repair_says_what_accepts_it(
+    zaxy: Zaxy, tmp_path: Path
+) -> None:
+    append(zaxy, "tea")
+    file = tmp_path / "here" / ".eventloom" / "here-default.jsonl"
+    early = file.read_bytes()
+    append(zaxy, "milk")
+    assert zaxy("query", "milk").returncode == 0
+    file.write_bytes(file.read_bytes().replace(b"tea", b"tee"))
+    assert "zaxy repair here-default" in zaxy("verify").stderr
+    file.write_bytes(early)
+    assert "'zaxy repair here-default' lets it be written again" in zaxy("verify").stderr
+    repaired = zaxy("repair")
+    assert (repaired.returncode, repaired.stdout) == (0, "here-default can be written again\n")
+    assert "it ends at event 1, and event 2 was seen here" in repaired.stderr
+    assert "'zaxy followers rebuild --session-id here-default' accepts it" in repaired.stderr
+    assert append(zaxy, "sugar").startswith("eventloom://here-default/events/2#")
+
+
 def test_forget_erases_only_with_hard_and_leaves_no_trace_of_the_text(zaxy: Zaxy, tmp_path: Path) -> None:
     cited = append(zaxy, "UNWANTED-TEXT")
     assert zaxy("forget", cited).returncode == 2

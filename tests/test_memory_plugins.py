@@ -78,7 +78,7 @@ def lane(body: str, cursor: str = "return self.at.get(session)") -> str:
 
 
 def remembered(folder: Path) -> Memory:
-    memory = Memory.open(folder)
+    memory = Memory.open(made_folder(folder))
     for text in ("the lamp is out", "the keeper sleeps", "the oil is spent"):
         memory.append(
             "transcript.turn", {"role": "user", "content": text, "source": text}, actor="ada", session=SESSION

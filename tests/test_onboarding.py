@@ -33,7 +33,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Application]:
-    application = Application(find_workspace(str(tmp_path / "here")))
+    application = Application(find_workspace(str(made_folder(tmp_path / "here"))))
     yield application
     application.close(5.0)
 
@@ -187,7 +187,7 @@ def test_the_workspaces_own_session_may_be_asked_before_it_begins(server: Applic
 
 
 def test_a_tool_that_is_called_by_its_dotted_name_is_on_record_as_it_is_listed(tmp_path: Path) -> None:
-    server = Application(find_workspace(str(tmp_path / "here")))
+    server = Application(find_workspace(str(made_folder(tmp_path / "here"))))
     answered(server, "memory.append", event_type="note.taken", actor="ada", payload={"text": "x"})
     answered(server, "memory.nothing")
     server.close(30.0)

@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -111,12 +112,17 @@ def append_all(servers: list[Server], each: int) -> list[str]:
     return acknowledged
 
 
+def page_of(server: Server, **asked: Any) -> dict[str, Any] | None:
+    """One page of an answer; none while the followers are behind the log, as they are on a busy machine."""
+    page = server.call("memory_query", limit=20, **asked)
+    return None if page.get("warnings", page) else page
+
+
 def all_found(server: Server, query: str) -> set[str]:
     found: set[str] = set()
     cursor: dict[str, str] = {}
     while True:
-        page = server.call("memory_query", query=query, limit=20, **cursor)
-        assert not page.get("warnings", page)
+        page = wait_for(partial(page_of, server, query=query, **cursor))
         found |= {row["content"] for row in page["results"]}
         if not page["next_cursor"]:
             return found

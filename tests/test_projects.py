@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ import pytest
 from zaxy.__main__ import main
 from zaxy.errors import NotFound
 from zaxy.memory import Memory
+from zaxy.serve.application import Application, Request
 from zaxy.setup.doctor import DoctorContext
 from zaxy.setup.doctor_sessions import check_sessions
 from zaxy.workspace import Workspace, default_session, domain_of, find_workspace
@@ -177,8 +177,9 @@ def test_no_command_makes_a_folder_for_a_place_that_was_mistyped(
 
 READING = (
     *("query lamps", "checkout lamps", "log", "replay", "stats", "sessions", "verify --all", "doctor", "show 1"),
-    *("verbatim lamps", "tail --no-follow", "refs list", "followers status", "hook-status", "capture status"),
-    *("config list", "types", "hook-context --source claude-code", "init --dry-run", "init --undo", "resume"),
+    *("verbatim lamps", "tail", "refs list", "followers status", "hook-status", "capture status"),
+    *("config list", "types", "memory capabilities", "hook-context --source claude-code", "resume"),
+    *("init --dry-run", "init --undo"),
 )
 
 
@@ -197,29 +198,37 @@ def test_no_reading_command_makes_a_folder(
 # What the folder begins with
 
 
-def by_append(_: Path) -> None:
-    assert main(["append", "note.taken", "--payload", "{}"]) == 0
+BEGINNINGS = (
+    *("append note.taken --payload {}", "remember lamps", "hook-event heartbeat --strict", "memory bootstrap"),
+    *("hook-event mistyped", "config set ZAXY_LANES none", "pause", "hooks cursor --out hooks.json"),
+    pytest.param("capture once", marks=pytest.mark.needs_package("claude-code")),
+    pytest.param("import ../bundle.json", marks=pytest.mark.needs_package("export")),
+)
 
 
-def by_a_hook(_: Path) -> None:
-    assert main(["hook-event", "heartbeat", "--strict"]) == 0
-
-
-def by_a_memory(folder: Path) -> None:
-    remember(here(folder))
-
-
-def by_a_setting(_: Path) -> None:
-    assert main(["config", "set", "ZAXY_LANES", "none"]) == 0
-
-
-@pytest.mark.parametrize("begin", [by_append, by_a_hook, by_a_memory, by_a_setting])
-def test_whatever_makes_the_folder_keeps_it_out_of_git(
-    begin: Callable[[Path], None], home: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("words", BEGINNINGS)
+def test_whatever_command_makes_the_folder_keeps_it_out_of_git(
+    words: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if words.startswith("import"):
+        remember(here(made(home / "other")))
+        assert main(["export", "--workspace", str(home / "other"), "--out", str(home / "bundle.json")]) == 0
     folder = made(home / "shop")
     in_folder(monkeypatch, folder)
-    begin(folder)
+    assert main(words.split()) == 0
+    assert_out_of_git(folder)
+
+
+def test_a_program_and_a_server_keep_it_out_of_git_too(home: Path) -> None:
+    remember(here(made(home / "shop")))
+    server = Application(here(made(home / "blog")))
+    assert server.answer(Request("memory_query", {"query": "lamps"})).content["results"] == []
+    server.close(5.0)
+    for name in ("shop", "blog"):
+        assert_out_of_git(home / name)
+
+
+def assert_out_of_git(folder: Path) -> None:
     assert "\n*\n" in (folder / ".eventloom" / ".gitignore").read_text()
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from queue import Queue
@@ -12,6 +13,7 @@ import pytest
 
 import outside_store
 from zaxy import Draft, Event, InvalidRequest, Memory, ZaxyError
+from zaxy.api import EntityRef
 
 SESSION = "work"
 
@@ -142,3 +144,27 @@ def test_tail_of_nothing_shows_only_what_comes(memory: Memory) -> None:
     coming = memory.tail(SESSION, 0)
     note(memory)
     assert next(coming).seq == 4
+
+
+def test_tail_of_less_than_nothing_is_refused(memory: Memory) -> None:
+    with pytest.raises(InvalidRequest, match="limit is -1"):
+        memory.tail(SESSION, -1)
+
+
+# One name where several are meant
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda memory: memory.latest(types="note.taken"),
+        lambda memory: memory.current("decision"),
+        lambda memory: memory.entities("cache"),
+        lambda memory: memory.neighbours([EntityRef("decision", "cache")], relations="made_decision"),
+        lambda memory: memory.rebuild_followers(names="text"),
+    ],
+)
+def test_a_text_is_not_taken_for_its_letters(memory: Memory, read: Callable[[Memory], object]) -> None:
+    with pytest.raises(InvalidRequest, match="is one text, and several are meant") as refused:
+        read(memory)
+    assert re.fullmatch(r"Write \['[\w.]+'\]\.", refused.value.remediation)

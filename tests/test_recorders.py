@@ -187,6 +187,7 @@ def test_since_takes_only_what_is_not_older(project: Project) -> None:
     transcript(project, ("2026-01-01T10:00:00Z", "in January"), ("2026-03-01T10:00:00Z", "in March"))
     assert project.told("capture", "once", "--since", "2026-02-01")["new"] == {"transcript.turn": 1}
     assert turns(project) == [("user", "in March")]
+    assert project.told("capture", "once", "--since", "yesterday")["new"] == {}
     assert capture(project)["new"] == {"transcript.turn": 1}, "the older ones can still be had"
     assert sorted(turns(project)) == [("user", "in January"), ("user", "in March")]
 

@@ -165,6 +165,14 @@ def test_only_the_secret_is_replaced(given_text: str, kept: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "command", ["mysql -u root", "sshpass", "docker login -u bob", "mongosh -u a", "twine upload -u bob"], ids=str
+)
+def test_what_follows_p_is_a_password_after_a_program_that_is_known_for_it(command: str) -> None:
+    assert redact_text(f"{command} -p hunter2 x")[0] == f"{command} -p [redacted:password] x"
+    assert redact_text("ssh -p 2222 host; mkdir -p hunter2")[1] == []
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "password is required",

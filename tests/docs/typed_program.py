@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any, assert_type
 
@@ -133,8 +134,9 @@ async def use_async(bundle: Path) -> None:
         assert_type(await memory.replay(limit=10), Replay)
         async for one in memory.events(include_housekeeping=True):
             assert_type(one, Event)
-        async for one in memory.tail("work", 5):
-            assert_type(one, Event)
+        async with aclosing(memory.tail("work", 5)) as coming:
+            async for one in coming:
+                assert_type(one, Event)
         async for pair in memory.lines(first=2):
             assert_type(pair, tuple[Event, bytes])
         assert_type(await memory.resolve(event.citation), Event)

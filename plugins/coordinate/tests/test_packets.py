@@ -194,11 +194,15 @@ def test_the_same_list_counts_again_once_something_was_reopened(missions: Missio
 # Signatures
 
 
-@pytest.fixture
-def keys(tmp_path: Path) -> KeyFiles:
-    files = KeyFiles(str(tmp_path / "key.pem"), str(tmp_path / "key.pub"))
+def made_keys(folder: Path, algorithm: str) -> KeyFiles:
+    files = KeyFiles(str(folder / "key.pem"), str(folder / "key.pub"), algorithm)
     generate(files)
     return files
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> KeyFiles:
+    return made_keys(tmp_path, "ed25519")
 
 
 def signed_by(keys: KeyFiles, packet: dict[str, Any]) -> tuple[dict[str, Any], str]:
@@ -213,6 +217,20 @@ def test_a_signed_packet_is_applied_and_the_log_names_its_key(
     made, key = signed_by(keys, filled(packet, ACCEPT))
     reply = missions.apply_approval("port", made, expect_public_key=key.upper())
     assert reply["signed_by"] == key == (events(memory)[-1].payload or {})["signed_by"]
+
+
+@pytest.mark.parametrize("algorithm", ["ml-dsa-44", "ml-dsa-65", "ml-dsa-87"])
+def test_a_packet_is_signed_with_the_algorithm_of_a_package(
+    missions: Missions, memory: Memory, packet: dict[str, Any], tmp_path: Path, algorithm: str
+) -> None:
+    pytest.importorskip("zaxy_mldsa")
+    made, key = signed_by(made_keys(tmp_path, algorithm), filled(packet, ACCEPT))
+    changed = copy.deepcopy(made)
+    changed["decisions"][0]["rationale"] = "changed by somebody"
+    with pytest.raises(Conflict, match="signature does not fit"):
+        missions.apply_approval("port", changed)
+    assert missions.apply_approval("port", made, expect_public_key=key)["signed_by"] == key
+    assert (events(memory)[-1].payload or {})["signed_by"] == key
 
 
 def test_a_packet_that_was_changed_after_it_was_signed_is_refused(

@@ -231,7 +231,7 @@ class Story:
         number = self._conversation
         transcript = str(self.home / f"{number}.jsonl")
         common = {"session_id": SESSION.format(number), "transcript_path": transcript, "cwd": str(self.folder)}
-        fields = {"source": client, "eventloom_path": str(self.folder / ".eventloom")}
+        fields = {"source": client, "workspace": str(self.folder)}
         if number % 2:
             fields["session_id"] = f"work-{number}"
         with self.clock(), _on_stdin(json.dumps({**common, "hook_event_name": "PostToolUse", **said})):
@@ -303,8 +303,9 @@ class Story:
 
     def decide(self, decision: str, key: str) -> str:
         self.wait()
-        with self.clock(), Memory.open(self.folder) as memory:
-            return memory.append("decision.made", {"decision": decision, "key": key}, actor="ann").citation
+        with Memory.open(self.folder) as memory:
+            payload = {"decision": decision, "key": key, "occurred_at": self.at}
+            return memory.append("decision.made", payload, actor="ann").citation
 
 
 def _write_session(file: Path, records: Sequence[dict[str, Any]]) -> None:

@@ -28,7 +28,7 @@ def written_history(folder: Path, home: Path, seed: int = 1, *, by_hooks: bool =
     for number, name in enumerate(names):
         client = clients[number % len(clients)]
         story.ask(f"Write {name}", client, by_hooks=by_hooks)
-        story.edit(name, 0, 0, story.fresh(25), client, by_hooks=by_hooks)
+        story.edit(name, 0, 0, story.fresh(40), client, by_hooks=by_hooks)
     story.commit()
     for turn in range(16):
         client = random.choice(clients)
@@ -57,6 +57,7 @@ def written_history(folder: Path, home: Path, seed: int = 1, *, by_hooks: bool =
             story.commit()
         if turn == 10 and not by_hooks:
             story.commit()
+            story.ask("Call it rates", "codex", by_hooks=False)
             story.rename_by_codex("src/prices.py", "src/rates.py")
             story.commit()
     if not by_hooks:

@@ -100,6 +100,7 @@ def _only(lanes: Lanes) -> Iterator[None]:
 def _ask_history(folder: Path, history: History, lane: str) -> Answers:
     outcomes = []
     without = 0
+    folder.mkdir(parents=True)
     with Memory.open(folder) as memory:
         drafts = [Draft(one.type, one.actor, one.payload) for one in history.events]
         recorded = memory.append_many(drafts, SESSION)

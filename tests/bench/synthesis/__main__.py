@@ -2,9 +2,9 @@
 
 The histories were written before the rules that they judge. One part is for tuning. Another was only ever reported. The
 third was written by somebody who never saw the rules, and is only reported too. Those two are judged. `--tuning` leaves
-them alone, and `--quick` the tuning part. The stories of strangers are counted one by one, by hand: the misses of one
-half may be looked at, those of the other half are never shown. `--misses` lists what went wrong in the tuning part or in
-the stories that may be looked at, `--seed` takes other numbers and dates.
+them alone, and `--quick` the tuning part. The stories of strangers are written out, with answers worked out by hand:
+the misses of one half may be looked at, those of the other are never shown. `--misses` lists what went wrong in the
+tuning part or in the stories that may be looked at, `--seed` takes other numbers and dates.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bench.synthesis.histories import FRESH, KEPT, LOOKED, REPORT, TUNE, histori
 
 SURE = 0.75
 GOAL_RIGHT = 90.0
-LEAST_RIGHT = {TUNE: 68.0, REPORT: 83.0, FRESH: 40.0, LOOKED: 0.0, KEPT: 0.0}
+LEAST_RIGHT = {TUNE: 69.0, REPORT: 83.0, FRESH: 48.0, LOOKED: 70.0, KEPT: 48.0}
 """Percent of the first candidates that are right: what is aimed at, and what is held for each part."""
 MISSES = {"tune": TUNE, "strangers": LOOKED}
 GOAL_COST, MOST_COST = 3.0, 7.0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Generator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import copy_context
 from functools import partial, wraps
 from itertools import islice
@@ -75,6 +76,7 @@ class AsyncMemory:
     def __init__(self, memory: Memory) -> None:
         """`memory` is closed with it."""
         self._memory = memory
+        self._session = memory.session
         self._closed = Signal()
         self._workers = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="zaxy-memory")
 
@@ -85,8 +87,8 @@ class AsyncMemory:
 
     @property
     def session(self) -> str:
-        """The session that is meant where none is named."""
-        return self._memory.session
+        """The session that is meant where none is named, as the last call found it."""
+        return self._session
 
     async def is_foreign(self) -> bool:
         """Whether it came from elsewhere, and this user has not taken it in: what it says is not believed."""
@@ -139,7 +141,7 @@ class AsyncMemory:
 
     async def tail(
         self, session: str = "", limit: int = 10, *, include_housekeeping: bool = False
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """The last events, oldest first, and then each that comes. It ends when the memory is closed."""
         start = partial(start_of_tail, self._memory, limit=limit, include_housekeeping=include_housekeeping)
         next_seq = await self._in_thread(lambda: start(session=session or self.session))
@@ -248,7 +250,11 @@ class AsyncMemory:
         """What has waited for its turn until the memory was closed is refused."""
         if self._closed.is_set():
             raise _is_closed()
-        return work()
+        try:
+            return work()
+        finally:
+            with suppress(ZaxyError):  # what is wrong with its file is said where more depends on it
+                self._session = self._memory.session
 
 
 class Opening:
@@ -260,12 +266,7 @@ class Opening:
         self._opened: AsyncMemory | None = None
 
     async def _open(self) -> AsyncMemory:
-        def opened() -> Memory:
-            memory = self._begin()
-            _ = memory.session  # it is kept, and read from files only once
-            return memory
-
-        self._opened = self._kind(await asyncio.to_thread(opened))
+        self._opened = await asyncio.to_thread(lambda: self._kind(self._begin()))
         return self._opened
 
     def __await__(self) -> Generator[Any, None, AsyncMemory]:

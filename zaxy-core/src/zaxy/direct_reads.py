@@ -189,7 +189,7 @@ class DirectReads:
 
         A name that ends in `.*` is a whole family. At most the last 10,000 events are looked through.
         """
-        session = session or self.session
+        session, types = session or self.session, several("types", types)
         families = tuple(name.removesuffix("*") for name in types if name.endswith(".*"))
 
         def wanted(event: Event) -> bool:
@@ -239,8 +239,8 @@ class DirectReads:
         limit: int = 100,
     ) -> list[EntityRow]:
         """The things of these types that hold now, or held then, newest first, in the words of the log."""
-        as_of = AsOf(moment_of(valid_at), known_at)
-        return self._rows(session, limit, lambda graph, of: graph.current(of, entity_types, as_of, limit))
+        as_of, types = AsOf(moment_of(valid_at), known_at), several("entity_types", entity_types)
+        return self._rows(session, limit, lambda graph, of: graph.current(of, types, as_of, limit))
 
     def entities(
         self,
@@ -252,7 +252,7 @@ class DirectReads:
         limit: int = 100,
     ) -> list[EntityRow]:
         """The things that have one of these names, in the words of the log."""
-        as_of = AsOf(moment_of(valid_at), known_at)
+        as_of, names = AsOf(moment_of(valid_at), known_at), several("names", names)
         return self._rows(session, limit, lambda graph, of: graph.entities(of, names, as_of, limit))
 
     def neighbours(
@@ -268,7 +268,7 @@ class DirectReads:
     ) -> list[EdgeRow]:
         """What is related to things, nearest first. An edge whose event the log does not hold is left out."""
         _check(limit, depth)
-        as_of = AsOf(moment_of(valid_at), known_at)
+        as_of, relations = AsOf(moment_of(valid_at), known_at), several("relations", relations)
 
         def read(snapshot: Snapshot) -> list[EdgeRow]:
             rows = _graph_of(snapshot).neighbours(
@@ -293,11 +293,20 @@ class DirectReads:
 
 def start_of_tail(memory: DirectReads, session: str, limit: int, *, include_housekeeping: bool) -> int:
     """The number from which on the last events are read, and then those that come."""
+    if limit < 0:
+        raise InvalidRequest(f"limit is {limit}", "Give a number from 0 on.")
     end = memory.head(session)
     if include_housekeeping:
         return max(end - limit, 0) + 1
     shown = memory.latest(session, limit)
     return shown[-1].seq if shown else end + 1
+
+
+def several(name: str, given: Sequence[str]) -> Sequence[str]:
+    """Texts, of which one alone is refused: it would be taken for its letters."""
+    if isinstance(given, str):
+        raise InvalidRequest(f"{name} is one text, and several are meant", f"Write [{given!r:.60}].")
+    return given
 
 
 def moment_of(given: str) -> str:

@@ -130,7 +130,7 @@ class Workspace(NamedTuple):
         from zaxy.file_lock import locked
 
         kept = self._read()
-        self._make_folder()
+        self.make_folder()
         with locked(os.path.join(self.eventloom, LOCK_FILE)):
             named = kept if is_id(kept.get("id")) else {**kept, "id": os.urandom(16).hex()}
             self._write(marked(named), os.replace)
@@ -178,7 +178,7 @@ class Workspace(NamedTuple):
     def _change(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         from zaxy.file_lock import locked
 
-        self._make_folder()
+        self.make_folder()
         with locked(os.path.join(self.eventloom, LOCK_FILE)):  # of two processes, one would undo what the other did
             self._write(change(self._read()), os.replace)
 
@@ -218,7 +218,7 @@ class Workspace(NamedTuple):
 
         from zaxy.atomic_write import atomic_write
 
-        self._make_folder()
+        self.make_folder()
         try:
             atomic_write(self.identity_file, (json.dumps(kept, indent=2, sort_keys=True) + "\n").encode(), put=put)
         except FileExistsError:
@@ -229,7 +229,7 @@ class Workspace(NamedTuple):
                 "Make the folder writable, or choose another with --workspace or EVENTLOOM_PATH.",
             ) from None
 
-    def _make_folder(self) -> None:
+    def make_folder(self) -> None:
         """Make the folder if there is none, with the list of ignored files; one that a person has made for the log
         and for other things too stays without, unless it has our name."""
         from zaxy.security.paths import own_folder
@@ -284,7 +284,7 @@ def find_workspace(
     A path to the log says where that is, and not which project uses it: that is found from here.
     """
     environ = os.environ if environ is None else environ
-    here = os.path.abspath(cwd or os.getcwd())
+    here = os.path.abspath(cwd or _current_folder())
     if workspace:
         root = _absolute(workspace)
         eventloom = _absolute(eventloom_path) if eventloom_path else os.path.join(root, FOLDER)
@@ -325,6 +325,13 @@ def workspace_at(root: str) -> Workspace:
     """The workspace of a folder that a program names."""
     folder = _absolute(root)
     return Workspace(folder, os.path.join(folder, FOLDER), "its path")
+
+
+def _current_folder() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        raise NotFound("the current folder is not there any more", "Change into a folder that is.") from None
 
 
 def _absolute(path: str) -> str:

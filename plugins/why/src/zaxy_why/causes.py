@@ -14,7 +14,7 @@ PARENT = "parent"
 """Who speaks to a subagent: the agent that started it."""
 MAX_DECISIONS = 1000
 MAX_OTHERS = 8
-"""Other sessions of the workspace in which a decision is looked for, where the edit's own has none."""
+"""Other sessions of the workspace in which a decision is looked for."""
 
 BETWEEN = "made between the prompt and the edit"
 NAMES_FILE = "it names the file"
@@ -72,13 +72,12 @@ def _is_same_conversation(turn: dict[str, Any], edit: Any) -> bool:
 
 
 def decision_of(edit: Edit, prompt: Record | None, *, memory: MemoryAccess, sessions: Sequence[str]) -> Decision | None:
-    """The decision that held at the time of an edit and is nearest to it."""
-    session = str(edit.record["thread"])
-    chain = [session]
+    """The decision that held at the time of an edit and is nearest to it: of its own session, else of the others."""
+    chain = [str(edit.record["thread"])]
     while parent := parent_session(chain[-1], sessions):
         chain.append(parent)
     others = [name for name in sessions if name not in chain and not parent_session(name, sessions)][:MAX_OTHERS]
-    held = [(name, row) for name in chain for row in _held(memory, name, edit.at)]
+    held = [[(name, row) for name in names for row in _held(memory, name, edit.at)] for names in (chain, others)]
     asked = when(prompt) if prompt else ""
     name = PurePosixPath(edit.path).name.casefold()
     rules: tuple[tuple[str, Callable[[EntityRow], bool]], ...] = (
@@ -87,10 +86,10 @@ def decision_of(edit: Edit, prompt: Record | None, *, memory: MemoryAccess, sess
         (LATEST, lambda row: True),
     )
     for why, fits in rules:
-        if fitting := [one for one in held if fits(one[1])]:
-            return _decision(*max(fitting, key=lambda one: one[1].valid_from), why)
-    elsewhere = [(name, row) for name in others for row in _held(memory, name, edit.at)]
-    return _decision(*max(elsewhere, key=lambda one: one[1].valid_from), LATEST) if elsewhere else None
+        for group in held:
+            if fitting := [one for one in group if fits(one[1])]:
+                return _decision(*max(fitting, key=lambda one: one[1].valid_from), why)
+    return None
 
 
 def _held(memory: MemoryAccess, session: str, at: str) -> Sequence[EntityRow]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from zaxy.api import JSON, PLACE, Argument, Option, current_call, hot_command, say
+from zaxy.api import JSON, PLACE, Argument, NotFound, Option, current_call, hot_command, say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,9 +32,11 @@ def why(
     from zaxy_why.place import place_of
 
     call = current_call()
-    log = call.open_log(workspace, eventloom_path, session_id=session_id, recorded=True)
+    log = call.open_log(workspace, eventloom_path, session_id=session_id, recorded=bool(session_id))
     place = place_of(path, log.folder)
     sessions = [session_id] if session_id else list(log.sessions())
+    if not sessions:
+        raise NotFound(f"nothing is recorded in {log.folder} yet", "Set the project up: zaxy init")
     if not place.line:
         reply = answer_on_file(place, log, sessions=sessions, limit=limit)
         _show(reply, as_json, "file_page")

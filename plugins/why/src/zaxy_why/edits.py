@@ -95,8 +95,10 @@ def edits_on_record(log: LogAccess, sessions: Iterable[str], since: str = "") ->
                 for record in log.of_types((EDIT,), session, since=since)
                 if _is_edit(record)
             ]
+            is_whole = log.state(session) == "ok"  # asked last: a log is known to be damaged once it was read
         except ZaxyError:
-            damaged.append(session)
+            is_whole = False
+        damaged += [] if is_whole else [session]
     return Edits(sorted(found, key=lambda edit: (edit.at, edit.record["thread"], edit.record["seq"])), damaged)
 
 

@@ -18,10 +18,12 @@ class Place(NamedTuple):
 
 
 def place_of(target: str, root: str) -> Place:
-    """The place that was typed: a path from the current folder, and behind a colon a line."""
+    """The place that was typed: a path from the current folder, else from the project's, and behind a colon a line."""
     path, line = _parts(target)
-    file = Path(os.path.abspath(path))
-    real, folder = file.resolve(), Path(root).resolve()
+    folder = Path(root).resolve()
+    real = Path(path).resolve()
+    if not real.exists() and (folder / path).exists():
+        real = (folder / path).resolve()
     if not real.is_relative_to(folder):
         raise InvalidRequest(
             f"{path} is outside of the project {root}",

@@ -47,9 +47,7 @@ def latest(commit: Commit) -> float:
     return max(commit.authored, commit.committed) + 1 + SLACK
 
 
-def _fitting(
-    edits: Sequence[Edit], firsts: range, lasts: range, *, start: State, end: State
-) -> list[tuple[int, int]]:
+def _fitting(edits: Sequence[Edit], firsts: range, lasts: range, *, start: State, end: State) -> list[tuple[int, int]]:
     """The beginnings and ends between which the edits change the length by as much as it changed."""
     if start.lines is None or start.bytes is None or end.lines is None or end.bytes is None:
         return []
@@ -68,8 +66,7 @@ def _fitting(
         (first, last)
         for first in firsts
         for last in lasts
-        if first <= last
-        and sums[last] == (sums[first][0], sums[first][1] + wanted[0], sums[first][2] + wanted[1])
+        if first <= last and sums[last] == (sums[first][0], sums[first][1] + wanted[0], sums[first][2] + wanted[1])
     ]
 
 

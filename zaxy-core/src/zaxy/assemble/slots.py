@@ -47,6 +47,7 @@ def _asks_which(question: str) -> bool:
 
 _ELISION = re.compile(r"(?<!\w)d'(?=\w)")
 _MANY = "how many|wie vielen?|cuant[oa]s|combien de?|quant[ie]|quant[oa]s|hoeveel"
+MANY = re.compile(rf"\W*(?:{_MANY})\b")
 _MUCH = "how much|wie viel|wieviel|cuanto|combien(?! de? )|quanto|hoeveel"
 _SPENT = (
     r"(?:[\w'’-]+ ){0,12}?(?:spend|spent|pay|paid|cost|expenses|ausgegeben|ausgeben|bezahlt|gezahlt|gekostet"
@@ -97,7 +98,8 @@ OPERATIONS = (
         rf"difference between|difference in|(?:{_MUCH}|{_MANY}) (?:{_GROWN})|compared (?:to|with)"
         rf"|by how (?:many|much)|um wie ?viele?|(?:{_MANY}|{_MUCH}){_THAN}"
         "|unterschied zwischen|differenz zwischen|(?:wie viel|wieviel) (?:mehr|weniger|langer|teurer|hoher|gunstiger)"
-        "|diferencia entre|cuant[oa]s? (?:mas|menos)|difference entre|combien de (?:plus|moins)|^de combien|differenza tra"
+        "|diferencia entre|cuant[oa]s? (?:mas|menos)|difference entre|combien de (?:plus|moins)|^de combien"
+        "|differenza tra"
         "|quanto (?:piu|meno|mais|menos)|diferenca entre",
         2,
         SOURCE,
@@ -106,7 +108,7 @@ OPERATIONS = (
     _composed(
         "comparison",
         "value",
-        rf"(?:{_GROWN}|mehr|weniger|langer|teurer|hoher|mas|menos|plus|moins|piu|meno|mais)(?: [^.;?]+)?"
+        rf"(?:{_GROWN}|mehr|weniger|langer|teurer|hoher|mas|menos|plus|moins|piu|meno|mais)(?:,? [^.;?]+)?"
         r" (?:or|oder|o|ou)(?= [^,.;?]+\?)"
         r"|(?:or|oder|o|ou)(?= [^,.;?]{1,60} (?:more|fewer|less|mehr|weniger|mas|menos|plus|moins)(?:[ ?]))",
         2,
@@ -140,7 +142,8 @@ OPERATIONS = (
         "value",
         r"(?:the )?(?:most|fewest|least)(?= \w+s\b)|(?:die )?(?:meisten|wenigsten)(?= \w)"
         r"|(?<!que )(?:mas|menos)(?= \w+s\b)|le (?:plus|moins) de?(?= \w)"
-        rf"|(?:the )?(?:most|least)(?= {_TO_WHAT}| *[?]|$)|am (?:meisten|wenigsten)|(?:mas|menos|le plus|le moins)(?= {_TO_WHAT}| *[?]|$)",
+        rf"|(?:the )?(?:most|least)(?= {_TO_WHAT}| *[?]|$)|am (?:meisten|wenigsten)"
+        rf"|(?:mas|menos|le plus|le moins)(?= {_TO_WHAT}| *[?]|$)",
         1,
         SOURCE,
         NUMERIC,
@@ -158,7 +161,8 @@ OPERATIONS = (
     _composed(
         "sum",
         "number",
-        "in total|altogether|(?:the )?sum of|total (?:of|number|amount|cost|count)|insgesamt|zusammen"
+        rf"{_WHICH} (?:is|was|ist|war|es|fue|est|etait) (?:the|our|my|der|die|das|el|la|le) total(?= \w)"
+        "|in total|altogether|(?:the )?sum of|total (?:of|number|amount|cost|count)|insgesamt|zusammen"
         "|summe|gesamt(?:summe|zahl|betrag)"
         "|gesamte?[nrms]?|en total|suma de|total de|au total|somme|(?:montant|cout|prix|nombre|importe|coste) total"
         "|in totale|somma|no total"

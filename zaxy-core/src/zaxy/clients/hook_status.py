@@ -27,9 +27,9 @@ class HookStatus(NamedTuple):
 
     @property
     def is_new(self) -> bool:
-        """Whether it is set up as it should be, and no agent has worked here yet: then nothing is missing."""
+        """Whether it is set up, and no agent has worked here yet: then nothing is missing."""
         nobody = not self.coverage.observed and self.coverage.latest_hook is None and not self.coverage.own_calls
-        return nobody and not self.warnings
+        return nobody and (self.watching.configured or any(row.status != NOT_INSTALLED for row in self.installs))
 
     @property
     def warnings(self) -> list[dict[str, str]]:

@@ -33,6 +33,7 @@ def recorder_of(
 def keep_recorder(client: InstalledClient, workspace: Workspace, recorder: str) -> bool:
     """Keep the choice, also under the name that the client's capture adapter has; whether it is new."""
     capture = client.client.capture
+    workspace.make_folder()
     names = dict.fromkeys((client.name, capture.adapter if capture else client.name))
     new = [choose_recorder(workspace.eventloom, name, recorder) for name in names]
     return any(new)

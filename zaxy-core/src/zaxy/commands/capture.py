@@ -14,9 +14,9 @@ import typer
 
 from zaxy.clients.installed import open_clients
 from zaxy.commands import command, new_app
+from zaxy.commands.moments import moment
 from zaxy.commands.typer_options import AsJson, EventloomPath, SessionId, WorkspaceFolder
 from zaxy.errors import InvalidRequest
-from zaxy.extract.times import utc_text
 from zaxy.observe.capture import (
     IGNORED,
     OLDER,
@@ -100,7 +100,7 @@ def once(
     client: Annotated[
         list[str] | None, typer.Option("--client", help="Only of this client; may be given again. Default: of all.")
     ] = None,
-    since: Annotated[str, typer.Option("--since", help="Nothing that happened before this date or time.")] = "",
+    since: Annotated[str, typer.Option("--since", help="Nothing that happened before yesterday, or a date.")] = "",
     *,
     session_id: SessionId = None,
     graph: Graph = False,
@@ -111,7 +111,7 @@ def once(
     found = find_workspace(workspace, eventloom_path)
     session = check_session_id(session_id) if session_id is not None else ""
     check_that_something_reads(found, *(client or ())[:1])
-    capture = Capture(found, session, _adapters_of(found, client or ()), since=_time(since))
+    capture = Capture(found, session, _adapters_of(found, client or ()), since=moment(since, begin=True))
     try:
         captured = capture.run(progress=ShownProgress())
     finally:
@@ -146,12 +146,6 @@ def _adapters_of(workspace: Workspace, names: Sequence[str]) -> list[str]:
         known = {one.name: one.client.capture for one in clients.all() if one.name in names}
     captures = [(name, known.get(name)) for name in names]
     return [capture.adapter if capture is not None else name for name, capture in captures]
-
-
-def _time(text: str) -> str:
-    if text and not utc_text(text):
-        raise InvalidRequest(f"{text!r:.40} is not a date or time", "Give it as 2026-06-15 or 2026-06-15T09:30:00Z.")
-    return utc_text(text)
 
 
 @command(app, "codex-capture")

@@ -14,7 +14,7 @@ from zaxy.commands import command, new_app
 from zaxy.commands.typer_options import AsJson
 from zaxy.printing import say, show_page
 from zaxy.terminal.demo import Step, demo_folder, demo_steps
-from zaxy.terminal.demo_page import NEXT, OPENING, closing_lines, step_lines
+from zaxy.terminal.demo_page import OPENING, closing_lines, next_commands, next_lines, step_lines
 from zaxy.terminal.screen import terminal_of
 
 app = new_app("demo")
@@ -39,8 +39,9 @@ def demo(
     if as_json:
         summary = {"ok": not failed, "seconds": round(seconds, 2), "folder": kept or None}
         steps = [step.as_dict() for step in done]
-        following = [line for _, *typed in NEXT for line in typed]
-        say(json.dumps({**summary, "steps": steps, "next": following}, indent=2, ensure_ascii=False))
+        following = {"steps": steps, "next": next_commands(failed)}
+        say(json.dumps(summary | following, indent=2, ensure_ascii=False))
     else:
-        show_page("\n".join(["", *closing_lines(len(done), failed, seconds=seconds, kept=kept, terminal=terminal)]))
+        went = closing_lines(len(done), failed, seconds=seconds, kept=kept, terminal=terminal)
+        show_page("\n".join(["", *went, *next_lines(failed, terminal)]))
     raise typer.Exit(1 if failed else 0)

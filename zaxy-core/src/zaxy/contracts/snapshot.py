@@ -70,6 +70,7 @@ ANSWERS = (
 OF_LINES = "erase_payload plan_append prove_line verify_lines"
 OF_REPLIES = "appended cited_for count_tokens cursor_text position_of short_citation with_short_citations"
 OF_HTTP = "json_response sse_chunk"
+OF_TEXTS = "after_damage install_hint passages_of without_private"
 OF_FILES = "make_folder_for own_folder_within read_named_file read_small_json"
 OF_COMMANDS = (
     "bootstrap_page capabilities_page checkout_page event_meant event_page event_reply given_text history_page "
@@ -234,9 +235,7 @@ def _names() -> Iterator[tuple[str, Item]]:
     for name in f"{OF_LINES} {OF_FILES}".split():
         signature = _signature(getattr(import_module("zaxy.api"), name))
         yield f"function {name}", {"side": "core", **EXPERIMENTAL, "since": "0.3", **signature}
-    for name in (
-        f"{OF_COMMANDS} {OF_EDITS} {OF_HTTP} {OF_REPLIES} after_damage install_hint passages_of without_private".split()
-    ):
+    for name in f"{OF_COMMANDS} {OF_EDITS} {OF_HTTP} {OF_REPLIES} {OF_TEXTS}".split():
         signature = _signature(getattr(import_module("zaxy.api"), name))
         yield f"function {name}", {"side": "core", **EXPERIMENTAL, "since": "0.4", **signature}
     yield from _names_for_exports()

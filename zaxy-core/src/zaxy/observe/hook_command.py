@@ -110,7 +110,9 @@ class HookCall(NamedTuple):
 
         problem = error if isinstance(error, ZaxyError) else _defect(error)
         with suppress(BaseException):
-            note_error(self.workspace().eventloom, self.trigger, problem)
+            workspace = self.workspace()
+            workspace.make_folder()
+            note_error(workspace.eventloom, self.trigger, problem)
         return problem
 
 

@@ -117,14 +117,13 @@ def _row(thing: OpenThing) -> RecapRow:
 
 
 def _last_said(lines: LastLines) -> list[RecapRow]:
-    """What the user and the agent said last, in turns or at the end of a session. What a subagent said is not its own."""
+    """What the user and the agent said last, in turns or at the end of a session, without what subagents said."""
     found: dict[str, RecapRow] = {}
     for event in islice(lines.newest(tuple(map(look_of, (TURN, *MOMENTS)))), MAX_TURNS):
         payload = event.payload or {}
-        who, fields = LAST_WORDS, ("summary",)
+        who, said = LAST_WORDS, first_text(payload, ("summary",))
         if event.type == TURN:
-            who, fields = SAYS.get(str(payload.get("role")), ""), ("content", "text")
-        said = first_text(payload, fields)
+            who, said = SAYS.get(str(payload.get("role")), ""), first_text(payload, ("content", "text"))
         if who and said and not first_text(payload, OF_SUBAGENT):
             text = f"{who}, {event.time[:10]}: {quoted(_line(said, SAID_CHARS))}"
             found.setdefault(who, RecapRow(-(who == LAST_ASKED), text, short_citation(event.citation)))

@@ -43,11 +43,11 @@ def install_hint(requirement: str) -> str:
     place = own.path or (is_ours and (_folder_in_tree(name) or _wheel_beside_ours(name)))
     if place:
         in_place = (installed_from(CORE) if is_ours else own).editable and installed_by() not in KEPT_BY
-        return install_command(_quoted(_typed(place) + extras), editable=in_place, again=bool(extras))
+        return install_command(quoted(_typed(place) + extras), editable=in_place, again=bool(extras))
     if not is_ours:
-        return install_command(_quoted(f"{name}{extras} @ {own.url}" if own.url else requirement))
+        return install_command(quoted(f"{name}{extras} @ {own.url}" if own.url else requirement))
     if needed := _needed_by(name, extras):
-        return install_command(*map(_quoted, needed))
+        return install_command(*map(quoted, needed))
     command = install_command(f"{UNKNOWN_FOLDER}/{name.replace('-', '_')}-*.whl")
     return f"{command} ({UNKNOWN_FOLDER}: the folder of wheels that {CORE} was installed from)"
 
@@ -63,7 +63,7 @@ def upgrade_hint(package: str, what: str = "it") -> str:
     if source.editable:
         return f"Upgrade {what}: update {source.path or source.url}"
     if os.path.isdir(source.path):
-        return f"Upgrade {what}: update {source.path}, then {install_command(_quoted(_typed(source.path)), again=True)}"
+        return f"Upgrade {what}: update {source.path}, then {install_command(quoted(_typed(source.path)), again=True)}"
     if OURS.fullmatch(package):
         return f"Upgrade {what}: {install_hint(package)}"
     return f"Upgrade {what} from {source.url or 'where it came from'}"
@@ -158,7 +158,7 @@ def installed_by() -> str:
 
 def _program() -> str:
     """The name under which pipx keeps this environment."""
-    return _quoted(os.path.basename(sys.prefix))
+    return quoted(os.path.basename(sys.prefix))
 
 
 def _uv_tool() -> str:
@@ -180,7 +180,7 @@ def _noted_requirement(noted: dict[str, Any]) -> str:
     if place is None and OURS.fullmatch(noted["name"]):
         return ""
     extras = f"[{','.join(noted['extras'])}]" if noted.get("extras") else ""
-    return _quoted(f"{place or noted['name']}{extras}{'' if place else noted.get('specifier', '')}")
+    return quoted(f"{place or noted['name']}{extras}{'' if place else noted.get('specifier', '')}")
 
 
 def _pip() -> str:
@@ -191,14 +191,14 @@ def _pip() -> str:
 
     found = shutil.which("pip")
     here = found and os.path.realpath(os.path.dirname(found)) == os.path.realpath(os.path.dirname(sys.executable))
-    return "pip" if here else f"{_quoted(sys.executable)} -m pip"
+    return "pip" if here else f"{quoted(sys.executable)} -m pip"
 
 
 def _environment() -> str:
     """uv takes the environment that is active, unless another one is named."""
     if installed_by() == "pip" or os.environ.get("VIRTUAL_ENV") == sys.prefix:
         return ""
-    return f" --python {_quoted(sys.prefix)}"
+    return f" --python {quoted(sys.prefix)}"
 
 
 def _typed(folder: str) -> str:
@@ -209,7 +209,8 @@ def _typed(folder: str) -> str:
     return os.path.normpath(folder).replace(tree, os.curdir, 1)
 
 
-def _quoted(word: str) -> str:
+def quoted(word: str) -> str:
+    """A word as one types it."""
     if re.fullmatch(r"[\w@%+=:,./\\-]+", word):
         return word
     return f'"{word}"' if os.name == "nt" else "'" + word.replace("'", "'\"'\"'") + "'"

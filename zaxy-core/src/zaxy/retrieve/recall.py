@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
@@ -262,6 +264,15 @@ class Recall:
     @cached_property
     def host(self) -> PluginHost:
         return PluginHost(self._roster, self._settings, Path(self.workspace.eventloom), self.workspace.identity())
+
+    @contextmanager
+    def host_to_look_at(self) -> Iterator[PluginHost]:
+        """The host; where there is no memory yet, one whose providers leave no folder here."""
+        if os.path.isdir(self.workspace.eventloom):
+            yield self.host
+            return
+        with tempfile.TemporaryDirectory(prefix="zaxy-providers-") as scratch:
+            yield PluginHost(self._roster, self._settings, Path(scratch), "providers")
 
     @cached_property
     def store(self) -> EventLog:

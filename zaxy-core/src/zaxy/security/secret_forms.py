@@ -95,12 +95,12 @@ _COMMANDS = (
     (("sshpass",), r"\bsshpass", rf"[ \t]-p[ \t]{{0,4}}{_ARGUMENT}"),
     (
         ("login",),
-        r"\b(?:docker|podman|helm|nerdctl|oc|az|skopeo|buildah|cf|ibmcloud)\b.{1,40}?\blogin",
+        r"\b(?:docker|podman|helm|nerdctl|oc|az|skopeo|buildah|crane|oras|regctl|cf|ibmcloud)\b.{1,40}?\blogin",
         rf"[ \t]-p[ \t]{{1,4}}{_ARGUMENT}",
     ),
     (
-        ("cqlsh", "rabbitmqadmin", "couchbase-cli", "cbq ", "hdbsql", "beeline"),
-        r"\b(?:cqlsh|rabbitmqadmin|couchbase-cli|cbq|hdbsql|beeline)\b",
+        ("cqlsh", "rabbitmqadmin", "couchbase-cli", "cbq ", "hdbsql", "beeline", "twine"),
+        r"\b(?:cqlsh|rabbitmqadmin|couchbase-cli|cbq|hdbsql|beeline|twine)\b",
         rf"[ \t]-p[ \t]{{1,4}}{_ARGUMENT}",
     ),
     (

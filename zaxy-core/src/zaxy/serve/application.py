@@ -21,6 +21,7 @@ from zaxy.observe.recording import why_not_recorded
 from zaxy.owner.handshake import Caller
 from zaxy.printing import say
 from zaxy.rights import ADMIN, READER, WRITER, Permission, acting_with, check_access, permission_of, usable
+from zaxy.security.session_ids import check_session_id
 from zaxy.serve.catalog import Catalog, command_tools, own_tools
 from zaxy.serve.lifecycle import Ended, Lifecycle, Noted, ToolCall
 from zaxy.serve.limits import CallLimit
@@ -179,6 +180,7 @@ class Application:
         self._known_sessions.update(known)
         if named not in known:
             there = ", ".join(usable(known)[:8]) or "none"
+            check_session_id(named)
             raise NotFound(
                 f"there is no session {named} (there are: {there})",
                 "Name one of them, or none; memory_bootstrap and every write begin a new one.",

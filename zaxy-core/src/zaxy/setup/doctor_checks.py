@@ -30,7 +30,7 @@ from zaxy.plugins.kit import PACKAGE as KIT, part_of_kit
 from zaxy.plugins.roster import chosen_graph, load_roster
 from zaxy.security.paths import unusable_folder
 from zaxy.settings import Settings
-from zaxy.setup.doctor import DoctorCheck, DoctorContext
+from zaxy.setup.doctor import FIX, DoctorCheck, DoctorContext
 from zaxy.setup.doctor_packages import POINT as HEALTH_POINT
 from zaxy.user_state import KEY_FILE, state_folder, why_not_kept
 from zaxy.workspace import default_session
@@ -320,11 +320,15 @@ def check_owner(context: DoctorContext) -> list[Finding]:
             error = unreachable(workspace)
             return [Finding(name, ERROR, error.message, error.remediation)]
         return [Finding(name, OK, "a server owns the graph and answers")]
-    if has_left_over(workspace) and clear_left_over(workspace):
-        return [Finding(name, OK, "what an owner that is no more had left was cleared away")]
+    if has_left_over(workspace):
+        return [Finding(name, WARNING, "an owner that is no more left its record behind", FIX)]
     if needs_owner(workspace):
         return [Finding(name, OK, "nobody owns the graph; the next server will")]
     return [Finding(name, OK, "not needed: every process can open the graph")]
+
+
+def fix_owner(context: DoctorContext) -> None:
+    clear_left_over(context.workspace)
 
 
 CHECKS = (
@@ -339,5 +343,5 @@ CHECKS = (
     DoctorCheck("write_path", check_write_path),
     DoctorCheck("followers", check_followers, fix_followers),
     DoctorCheck("plugins", check_plugins),
-    DoctorCheck("embedded_mcp_runtime", check_owner),
+    DoctorCheck("embedded_mcp_runtime", check_owner, fix_owner),
 )

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -194,8 +195,11 @@ def server_of(target: Target, client: Client | None = None) -> ServerEntry:
 
 def server_in(path: Path, installed: InstalledClient, target: Target) -> ServerEntry:
     """The server as a file is to name it: by its name in a project's file that is for others too."""
-    there = installed.client.find(read_file(path).text, NAME)
-    if target.root in path.parents and target.by_name(there.command if there else ""):
+    program = ""
+    with suppress(ZaxyError):  # whoever writes the file says what is wrong with it
+        there = installed.client.find(read_file(path).text, NAME)
+        program = there.command if there else ""
+    if target.root in path.parents and target.by_name(program):
         return entry_by_name(installed.project_variable)
     return server_of(target, installed.client)
 
@@ -232,8 +236,10 @@ def _where_it_was(target: Target) -> list[Target]:
 def _hooks_edit(installed: InstalledClient, hooks: ClientHooks, target: Target, *, moments: bool) -> FileEdit:
     """The hooks of a client; only those for `moments` where capture records the rest: it would be there twice."""
     path = target.root / hooks.files[0]
-    there = hooks.find(read_file(path).text)
-    shared = target.by_name(there[0].words[0] if there else "")
+    program = ""
+    with suppress(ZaxyError):
+        program = next((handler.words[0] for handler in hooks.find(read_file(path).text)), "")
+    shared = target.by_name(program)
     workspaces = [one.workspace for one in (target, *_where_it_was(target))]
     commands = [hook_command(target.workspace, installed.name, shared=form) for form in (shared, not shared)]
     commands += [hook_command(workspace, installed.name) for workspace in workspaces]

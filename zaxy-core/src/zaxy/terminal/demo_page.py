@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+
+from zaxy.clients.entries import BY_NAME, command_line
+from zaxy.errors import ZaxyError
+from zaxy.plugins.install_hints import quoted
 from zaxy.terminal.demo import Shown, Step
 from zaxy.terminal.screen import BOLD, DIM, GREEN, RED, Terminal, cells, plain, wrapped
+from zaxy.workspace import find_workspace
 
 OPENING = "What memory does, in a temporary folder. Nothing of yours is touched."
-NEXT_RECORD = """zaxy append decision.made --payload '{"key": "database", "decision": "Use Postgres"}'"""
-NEXT_ASK = 'zaxy checkout "Which database do we use?"'
-NEXT_SERVE = '{"mcpServers": {"zaxy": {"command": "zaxy", "args": ["serve"]}}}'
-NEXT = (
-    ("In your project's folder, record something and ask for it:", NEXT_RECORD, NEXT_ASK),
-    ("Give it to an agent: in a client that reads .mcp.json, as that file in the same folder:", NEXT_SERVE),
-)
+NEXT = "Now your own project. In its folder, this finds the agents that you use, shows what it would write, and asks:"
+NEXT_IF_FAILED = "This says what is wrong with a package:"
 
 
 def step_lines(number: int, step: Step, terminal: Terminal) -> list[str]:
@@ -36,10 +38,29 @@ def _shown(shown: Shown, terminal: Terminal) -> list[str]:
 
 
 def closing_lines(done: int, failed: int, *, seconds: float, kept: str, terminal: Terminal) -> list[str]:
-    """How it went, where it is if it was kept, and the next commands."""
+    """How it went, and where it is if it was kept."""
     verdict = f"{failed} of {done} steps failed" if failed else f"All {done} steps showed what they should"
     lines = [terminal.painted(f"{verdict}, in {seconds:.1f} seconds.", BOLD, RED if failed else GREEN)]
-    lines += [f"The folder is kept: {kept}"] if kept else []
-    for heading, *typed in NEXT:
-        lines += ["", heading, *(f"   {line}" for line in typed)]
-    return lines
+    return [*lines, f"The folder is kept: {kept}"] if kept else lines
+
+
+def next_commands(failed: int) -> list[str]:
+    """What to type next: this Zaxy by its name where a shell finds it, else by its path."""
+    words = command_line()
+    found = shutil.which(BY_NAME)
+    if found and os.path.realpath(found) == os.path.realpath(words[0]):
+        words = (BY_NAME,)
+    typed = " ".join(map(quoted, words))
+    return [f"{typed} plugins check"] if failed else [*_into_the_project(), f"{typed} init"]
+
+
+def _into_the_project() -> list[str]:
+    try:
+        return [f"cd {quoted(find_workspace().root)}"]
+    except ZaxyError:  # none is at hand: the home folder, for one
+        return []
+
+
+def next_lines(failed: int, terminal: Terminal) -> list[str]:
+    said = NEXT_IF_FAILED if failed else NEXT
+    return ["", *wrapped(said, terminal.width), *(f"   {plain(typed)}" for typed in next_commands(failed))]

@@ -9,7 +9,8 @@ from zaxy.api.models import AsOf
 from zaxy.api.synthesis import AnswerCandidate, Bundle, LedgerRow
 from zaxy.assemble.purpose import Purpose
 from zaxy.assemble.slots import NUMERIC, SOURCE, TEMPORAL, SlotPlan
-from zaxy.assemble.synthesis.candidates import UNREAD, candidates
+from zaxy.assemble.synthesis.candidates import candidates
+from zaxy.assemble.synthesis.doubts import UNREAD
 from zaxy.assemble.synthesis.ledger import HAS_ALL, OF_KIND, LedgerEntry, ledger
 from zaxy.assemble.synthesis.question import read_question
 from zaxy.assemble.synthesis.rows import find_rows

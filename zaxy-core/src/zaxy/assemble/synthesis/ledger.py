@@ -13,7 +13,7 @@ from zaxy.api.synthesis import AUTHORITIES, LedgerRow
 from zaxy.assemble.purpose import Purpose
 from zaxy.assemble.standing import DROPPED, PENDING
 from zaxy.assemble.suppression import suppressed
-from zaxy.assemble.synthesis.lexicon import TIME, converted
+from zaxy.assemble.synthesis.lexicon import LENGTH, TIME, converted, is_money
 from zaxy.assemble.synthesis.question import ComposedQuestion
 from zaxy.assemble.synthesis.rows import OWN, FoundRow, FoundRows, thing_of
 from zaxy.assemble.synthesis.senses import IS_PLAN, Senses, price_of_one
@@ -34,7 +34,6 @@ from zaxy.assemble.synthesis.values import (
 )
 from zaxy.assemble.synthesis.words import CANCELLED, INTENDED
 from zaxy.extract.texts import readable_text
-from zaxy.extract.times import utc_text
 from zaxy.retrieve.results import Result
 from zaxy.retrieve.snapshot import Snapshot
 from zaxy.text.tokens import folded, words
@@ -137,11 +136,28 @@ def ledger(snapshot: Snapshot, question: ComposedQuestion, found: FoundRows, pur
         entry = _entry(question, row, citation, asked=asked)
         reason = _why_not(question, entry, found=found, suppression=left_out.get(citation, ""), senses=senses)
         entries.append(entry._replace(reason=reason) if reason else entry)
+    entries = _without_value(question, entries)
     current = _last_of_each_key(sorted(entries, key=_place))
     if not question.needs_value:
         current = _deeds_before_plans(senses, current)
     chosen = _with_two_ends(question, _records_before_talk(question, _once(current)))
     return _few(chosen, question.narrowed.last)
+
+
+def _without_value(question: ComposedQuestion, entries: list[LedgerEntry]) -> list[LedgerEntry]:
+    """A record that lacks only the word that is the field of the value is one of those that are meant, without a value:
+    of `the average yield of B7` each record of B7."""
+    typed = [one for one in entries if one.counted and one.value.field]
+    kinds = {one.found.event.type for one in typed}
+    fields = frozenset(words(" ".join({one.value.field.replace("_", " ") for one in typed})))
+
+    def lacks_value(entry: LedgerEntry) -> bool:
+        row = entry.found
+        if not row.lacks or not row.held or row.event.type not in kinds or fields.isdisjoint(words(row.lacks)):
+            return False
+        return question.period is None or question.period.has(entry.when.time)
+
+    return [one._replace(reason=NO_VALUE) if lacks_value(one) else one for one in entries]
 
 
 def _place(entry: LedgerEntry) -> int:
@@ -154,9 +170,7 @@ def _entry(question: ComposedQuestion, row: FoundRow, citation: str, *, asked: f
     value = NO_VALUE_NEEDED
     if question.needs_value:
         unit = question.unit or question.unit_of_bounds
-        value = value_of(payload, said, unit, asked=asked, may_be_time=question.may_be_time)
-        if unit == TIME and value.value is None:  # `how long` may be a length too
-            value = value_of(payload, said, "", asked=asked)
+        value = _value(question, payload, said, unit=unit, asked=asked)
         if not unit and question.more_of & stems_of(event.type.replace(".", " ")):  # not how much each states
             value = RowValue(1.0)
         if price_of_one(question, payload, value.field):
@@ -169,6 +183,20 @@ def _entry(question: ComposedQuestion, row: FoundRow, citation: str, *, asked: f
         side = next((place for place, one in enumerate(question.periods) if one.has(moment.time)), -1)
         row = row._replace(side=side)
     return LedgerEntry(row, citation, value, count, moment, said, event.seq, "")
+
+
+def _value(question: ComposedQuestion, payload: JsonObject, said: str, *, unit: str, asked: frozenset[str]) -> RowValue:
+    """Of what is asked for; where that is only how it is asked, `the heaviest`, of whatever the row states."""
+    wanted = unit or question.implied or (TIME if question.operation == "duration" else "")
+    value = value_of(payload, said, wanted, asked=asked, may_be_time=question.may_be_time)
+    if question.asks_how_many and not wanted and is_money(value.unit):  # `how many lamps` is no money
+        return RowValue(None, problem=NO_VALUE)
+    if value.value is None and wanted == TIME:  # `how long` may be a length too
+        value = value_of(payload, said, LENGTH, asked=asked)
+    if value.value is None and wanted not in (unit, ""):
+        bare = value_of(payload, said, "", asked=asked, may_be_time=question.may_be_time)
+        value = bare if wanted != TIME or (bare.field and not bare.unit) else value
+    return value
 
 
 def _counted(
@@ -292,13 +320,6 @@ def _own_time(entry: LedgerEntry) -> str:
     # A thing with an identity of its own is no copy of another.
     kind, name = thing_of(entry.found.text)
     return name if kind not in ("transcript_turn", "event") else ""
-
-
-def repeats_a_day(entry: LedgerEntry) -> bool:
-    """Whether the fields of a row name its day and no time of the day: two of one day may be two."""
-    payload = entry.found.event.payload or {}
-    dated = next((value for field in TIMES if isinstance(value := payload.get(field), str) and utc_text(value)), "")
-    return 0 < len(dated) <= 10
 
 
 def _records_before_talk(question: ComposedQuestion, entries: Sequence[LedgerEntry]) -> list[LedgerEntry]:

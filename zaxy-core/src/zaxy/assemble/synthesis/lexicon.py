@@ -67,6 +67,8 @@ _NUMBER = re.compile(r"[\d.,\s\u00a0\u202f]+")
 _WORD = re.compile(r"[^\W\d_]+")
 _NO_MONTHS = frozenset(("set", "out", "ago", "gen"))
 """Short for months in Italian, Portuguese and Spanish, and words of their own elsewhere."""
+_NO_UNITS = ("mi", "mo")
+"""Short for units behind a number, and words of their own in a question: `mi peso`."""
 _LETTERS = "hmsgl"
 """Letters that stand for a unit by themselves; others are words of some language."""
 _JOINED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -134,7 +136,8 @@ def named_units(plain: str) -> list[tuple[str, int, int]]:
     """The units that a folded text names in words of their own: each with where its name stands."""
     found = []
     for word in _WORD.finditer(plain):
-        is_word = len(word[0]) > 2 or (len(word[0]) == 2 and word[0] in _UNITS)  # `an` is a year in French
+        is_short = len(word[0]) == 2 and word[0] in _UNITS and word[0] not in _NO_UNITS
+        is_word = len(word[0]) > 2 or is_short  # `an` is a year in French
         if is_word and (unit := unit_words().get(word[0])) is not None:
             found.append((unit, word.start(), word.end()))
     return found

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from zaxy.assemble.slots import Composed, SlotPlan, as_asked
+from zaxy.assemble.slots import MANY, Composed, SlotPlan, as_asked
 from zaxy.assemble.status import GROUPS, NAMED_KINDS, StatusQuestion
 from zaxy.assemble.synthesis.dates import NamedPeriod, Period, period_in, two_periods
 from zaxy.assemble.synthesis.lexicon import MONEY, MONTHS, TIME, dimension_of, is_money, named_units
@@ -24,12 +24,13 @@ from zaxy.assemble.synthesis.words import (
     GROUP_SUPERLATIVE,
     GROWN,
     HOW_LONG,
+    IMPLIED,
     JOINING,
     LIST_MARKS,
     MEASURED,
     OF_TIME,
-    SIDES,
     SIDE_WORDS,
+    SIDES,
     SPREAD,
     TIMED,
     TITLES,
@@ -132,6 +133,15 @@ class ComposedQuestion(NamedTuple):
     @property
     def asks_for_money(self) -> bool:
         return self.unit == MONEY or is_money(self.unit)
+
+    @property
+    def asks_how_many(self) -> bool:
+        return MANY.match(self.plain) is not None
+
+    @property
+    def implied(self) -> str:
+        """What is measured: the heaviest by its weight, whatever else a row states; empty where nothing says it."""
+        return next((dimension for dimension, said in IMPLIED.items() if said.search(self.plain)), "")
 
     @property
     def may_be_time(self) -> bool:

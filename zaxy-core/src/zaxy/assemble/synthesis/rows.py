@@ -12,7 +12,7 @@ from zaxy.api.models import AsOf, EntityRef, Event
 from zaxy.assemble.standing import closed_by, is_closed, last_of_each
 from zaxy.assemble.synthesis.lexicon import MONEY, dimension_of, words_of
 from zaxy.assemble.synthesis.question import ComposedQuestion
-from zaxy.assemble.synthesis.states import is_in_state
+from zaxy.assemble.synthesis.states import is_in_other_state, is_in_state
 from zaxy.assemble.synthesis.values import stems_of_fields
 from zaxy.assemble.synthesis.words import MEASURED, WORKED
 from zaxy.errors import ZaxyError
@@ -103,14 +103,14 @@ def find_rows(snapshot: Snapshot, question: ComposedQuestion, as_of: AsOf) -> Fo
 
 
 def _in_state(rows: tuple[FoundRow, ...], dropped: Sequence[str]) -> tuple[tuple[FoundRow, ...], tuple[str, ...]]:
-    """The words that no passage has, some records may have in their type or their state: `job.completed`. Then the others
-    are near misses."""
+    """The words that no passage has, some records may have in their type or their state: `job.completed`. Then the
+    others are near misses."""
     left = []
     for word in dropped:
         having = [is_in_state(word, row.event) for row in rows]
         if not any(having):
             left.append(word)
-            continue
+            having = [not is_in_other_state(word, row.event) for row in rows]
         each = zip(rows, having, strict=True)
         rows = tuple(row if has or row.lacks else row._replace(lacks=word) for row, has in each)
     return rows, tuple(left)

@@ -201,5 +201,5 @@ def price_of_one(question: ComposedQuestion, payload: Mapping[str, object], fiel
     """Whether a value is the price of one, and the row is about several."""
     if question.operation not in ("sum", "difference", "comparison") or field not in PRICES:
         return False
-    counts = [payload.get(name) for name in (*QUANTITIES, "pieces", "units")]
+    counts = [payload.get(name) for name in (*QUANTITIES, "pieces", "units", "persons", "people", "guests", "nights")]
     return any(isinstance(count, int | float) and not isinstance(count, bool) and count != 1 for count in counts)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from zaxy.api.models import Event, JsonObject
 from zaxy.assemble.synthesis.dates import days_in
 from zaxy.assemble.synthesis.lexicon import MONEY, PIECES, TIME, decimal_sign, dimension_of, is_money, unit_words
-from zaxy.assemble.synthesis.words import MORE
 from zaxy.assemble.synthesis.quantities import Quantity, UnreadableNumber, quantities
+from zaxy.assemble.synthesis.words import MORE
 from zaxy.extract.texts import PROSE
 from zaxy.extract.times import utc_text
 from zaxy.text.languages import language_of
@@ -34,12 +34,18 @@ MAX_QUANTITY = 32
 """Characters of a field that may be a number with its unit."""
 UNITS = ("unit", "units", "currency", "uom", "einheit", "wahrung", "waehrung", "unite", "devise", "unidad", "moneda")
 TIMES = tuple("occurred_at date day on happened_at started_at ended_at at datum tag jour fecha".split())
+OF_PEOPLE = tuple("assignee owner author reporter person member user employee player driver payer buyer by who".split())
+"""Fields that say who did it, where that is not who recorded it."""
 QUANTITIES = ("quantity", "count", "menge", "anzahl", "quantite", "nombre", "cantidad", "numero")
 """Fields that say how many things one row stands for."""
 PRICES = tuple("price unit_price rate cost preis prix precio kosten cout coste costo".split())
 """Fields that may hold the price of one."""
 _PROSE = frozenset(PROSE)
-_IN_NAMES = re.compile("seconds|minutes|hours|days|weeks|minuten|stunden|minutos|horas|heures|km|kg|eur|usd|gbp|chf|kwh|kcal|percent")
+_OF_ONE = re.compile("_(?:per|pro|je|por|par)_")
+"""A rate is no measure of a row: `price_per_night`."""
+_IN_NAMES = re.compile(
+    "seconds|minutes|hours|days|weeks|minuten|stunden|minutos|horas|heures|km|kg|eur|usd|gbp|chf|kwh|kcal|percent"
+)
 """Units that the name of a field says wherever they stand in it: `minutes_to_resolve`."""
 NO_VALUE = "no value that can be read"
 SEVERAL = "several values, and it does not say which is meant"
@@ -145,7 +151,10 @@ def _field(name: str) -> _Field:
     unit = unit_words().get(parts[-1], "") if len(parts) > 1 or parts[0] in MEASURES else ""
     unit = unit or next((unit_words()[part] for part in parts if _IN_NAMES.fullmatch(part)), "")
     is_measure = name in MEASURES or (parts[0] in MEASURES and bool(unit))
-    return _Field(unit, is_measure, frozenset(words(name.replace("_", " "))))
+    of_one = _OF_ONE.split(name)[0]
+    return _Field(
+        unit if of_one == name else "", is_measure and of_one == name, frozenset(words(of_one.replace("_", " ")))
+    )
 
 
 def _typed(payload: JsonObject, asked: frozenset[str]) -> Iterator[RowValue]:
@@ -161,9 +170,14 @@ def _typed(payload: JsonObject, asked: frozenset[str]) -> Iterator[RowValue]:
         elif (number := _number(given)) is not None:
             # Five of something that has a price are not five euros.
             shared = common if not (field in QUANTITIES and is_money(common)) else ""
-            yield RowValue(number, unit or (shared if field in AMOUNTS or is_asked else ""), field)
+            is_shared = field in AMOUNTS or (is_asked and not any(_is_amount(other) for other in payload))
+            yield RowValue(number, unit or (shared if is_shared else ""), field)
         elif isinstance(given, str) and (read := _whole(given)) and (is_measure or read.unit):
             yield RowValue(read.value, read.unit or unit or common or read.noun, field)
+
+
+def _is_amount(field: str) -> bool:
+    return field in AMOUNTS or _OF_ONE.search(field) is not None
 
 
 def _says_unit(field: str) -> bool:
@@ -172,8 +186,8 @@ def _says_unit(field: str) -> bool:
 
 @lru_cache(1024)
 def _measures(fields: tuple[str, ...], asked: frozenset[str]) -> list[tuple[str, str, bool, bool]]:
-    """The fields of a payload that may hold its value: their unit, and whether they are named so or asked for. One that is
-    neither must say its unit. Rows of one kind have the same fields."""
+    """The fields of a payload that may hold its value: their unit, and whether they are named so or asked for. One that
+    is neither must say its unit. Rows of one kind have the same fields."""
     named = [(field, _field(field)) for field in fields if field not in (*TIMES, *UNITS)]
     return [(field, one.unit, one.is_measure, not asked.isdisjoint(one.stems)) for field, one in named]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from zaxy.assemble.synthesis.lexicon import LENGTH, MASS, MONEY
+
 MONEY_WORDS = (
     "spend|spent|spending|pay|pays|paid|payed|cost|costs|price|prices|expense|expenses|amount|amounts|money"
     "|bezahl\\w*|gezahlt|zahlen|zahlten|zahlte|ausgeben|ausgegeben|ausgaben|kosten|kostet|kostete|gekostet|betrag"
@@ -23,7 +25,7 @@ TIME_WORDS = (
 )
 """They ask for a time that something took or that lies between two things."""
 ASKING_WORDS = (
-    "everything|anything|everyone|everybody|many|much|often|times|number|value|values|count|total|totals|altogether|sum|average|mean|median|all|every|each|together|there|what|which"
+    "far|weit|lejos|loin|everything|anything|everyone|everybody|many|much|often|times|number|value|values|count|total|totals|altogether|sum|average|mean|median|all|every|each|together|there|what|which"
     "|viele|viel|oft|mal|einmal|anzahl|zahl|insgesamt|gesamt|summe|aller|alle|alles|jede|jeder|jedes|zusammen|gab|gibt|hoch|gross"
     "|mein\\w{0,2}|unser\\w{0,2}|bin|bist|sind|seid|hatte\\w{0,2}|eintrage|eintragen|schnitt|wert|werte|werten|durchschnitt\\w*|mittel|waren|wurden|wurde"
     "|cuant[oa]s?|valor|valores|veces|numero|suma|todos|todas|todo|toda|conjunto|media|promedio|hay|hubo|fue|fueron|cual|que|cada"
@@ -106,11 +108,12 @@ CANCELLED = re.compile(
 )
 """What a sentence says of a thing that did not happen after all."""
 INTENDED = re.compile(
-    r"(?<!\w)(?:thinking (?:about|of)|planning (?:to|on)|plan to|plans to|going to|want to|would like to|hope to|wish i|maybe"
-    r"|next (?:week|weekend|month|year)|tomorrow|what if|if (?:we|i)|uberleg\w*|mochte|mochten|vielleicht|morgen (?:will|mochte)"
+    r"(?<!\w)(?:thinking (?:about|of)|planning (?:to|on)|plan to|plans to|going to|want to|would like to|hope to|wish i"
+    r"|maybe|next (?:week|weekend|month|year)|tomorrow|what if|if (?:we|i)|uberleg\w*|mochten?|vielleicht"
+    r"|morgen (?:will|mochte)"
     r"|nachste[nrs]? (?:woche|wochenende|monat|jahr)|habe vor|haben vor|will ich|wollen wir|wenn (?:ich|wir)"
     r"|pensando en|pienso|quiero|quizas?|tal vez|voy a|vamos a|ojala|ya veremos|proxim[oa] (?:semana|mes|ano)"
-    r"|je vais|on va|peut-etre|j'aimerais|envie de|je pense a|prochaine?|la semaine prochaine|forse|vorrei|talvez|quero)(?!\w)"
+    r"|je vais|on va|peut-etre|j'aimerais|envie de|je pense a|prochaine?|forse|vorrei|talvez|quero)(?!\w)"
 )
 """What a sentence says of what has not happened."""
 MORE = re.compile(r" (?:more|other|new|additional|weitere|neue|mas|otr[oa]s|nuev[oa]s|autres|nouve\w+)(?= )")
@@ -124,6 +127,21 @@ FAST = re.compile(
     r"(?<!\w)(?:fastest|slowest|quickest|schnellst|langsamst|(?:mas|plus|piu|mais) (?:rapid|lent|vite|veloc))\w*"
 )
 """They ask for a time, whatever else a row states. The fastest takes the least of it."""
+IMPLIED = {
+    MASS: re.compile(
+        r"(?<!\w)(?:heav\w+|lightest|lighter|schwerste\w*|schwerer|leichteste\w*"
+        r"|(?:mas|plus|piu|mais) (?:pesad|lourd|leger|liger)\w*)(?!\w)"
+    ),
+    LENGTH: re.compile(
+        r"(?<!\w)(?:how far|far\w+est|wie weit|am weitesten|weiteste\w*|(?:mas|plus) (?:lejos|loin))(?!\w)"
+    ),
+    MONEY: re.compile(
+        r"(?<!\w)(?:expensive|cheap\w*|teurer|teuerste\w*|billig\w*|gunstig\w*"
+        r"|(?:mas|plus|piu|mais) (?:car[oa]s?|barat\w+|chere?s?)"
+        r"|moins cher\w*|cuest\w+)(?!\w)"
+    ),
+}
+"""What is measured by how it is asked for, where rows state several measures."""
 SLOW = re.compile(r"slowest|langsamst\w*|(?:mas|plus|piu|mais) lent\w*")
 GROUP_SUPERLATIVE = re.compile(
     r"(?:the )?(?:most|fewest|least)|(?:die |am )?(?:meisten|wenigsten)|mas|menos|le (?:plus|moins)(?: de?)?"
