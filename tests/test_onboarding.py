@@ -48,6 +48,7 @@ def answered(server: Application, tool: str, **arguments: Any) -> dict[str, Any]
 def test_the_two_onboarding_commands_work_in_a_fresh_project(zaxy: Zaxy) -> None:
     shown = zaxy("memory", "bootstrap", "--session-id", "first")
     assert shown.returncode == 0 and "zaxy checkout" in shown.stdout
+    assert "nothing captured lately: 'zaxy init'." in shown.stdout, "a command ends where its quotation mark does"
     asked = zaxy("memory", "checkout", "what did we decide?", "--session-id", "first", "--json")
     assert asked.returncode == 0, asked.stderr
     assert json.loads(asked.stdout)["quality"]["answerability"] == "ask_user"
@@ -103,18 +104,22 @@ def test_capture_by_hooks_is_healthy_before_anything_has_arrived(memory: Memory)
     assert (found["status"], found["paths"][0]["last_seen"]) == ("capturing", said.time)
 
 
-def test_capture_whose_watcher_does_not_run_is_not_healthy_whatever_has_arrived(memory: Memory) -> None:
+def test_capture_is_healthy_where_servers_start_its_watcher_and_not_once_it_was_stopped(memory: Memory) -> None:
     config = Path(memory.workspace.root, ".codex", FILE_NAME)
     config.parent.mkdir(parents=True)
     config.write_text(capture_config_text("codex"))
     choose_recorder(memory.workspace.eventloom, "codex", CAPTURE)
     turn(memory, "Hello.", SESSION, source="codex")
     found = capture(memory)
+    assert (found["status"], "action" in found) == ("the watcher starts with a server", False)
+    assert (found["paths"][0]["recorder"], found["paths"][0]["healthy"]) == ("watcher", True)
+    files = files_of(memory.workspace)
+    Path(files.off).parent.mkdir(parents=True)
+    Path(files.off).touch()  # as 'zaxy capture stop' leaves it
+    found = capture(memory)
     assert (found["status"], found["action"][:18]) == ("the watcher is stopped", "zaxy capture start")
-    assert (found["paths"][0]["recorder"], found["paths"][0]["healthy"]) == ("watcher", False)
-    lock = Path(files_of(memory.workspace).lock)
-    lock.parent.mkdir(parents=True)
-    with SessionLock(str(lock), DISK).exclusive(1.0):  # as a watcher holds it while it runs
+    assert found["paths"][0]["healthy"] is False
+    with SessionLock(files.lock, DISK).exclusive(1.0):  # as a watcher holds it while it runs
         found = capture(memory)
     assert (found["status"], found["paths"][0]["healthy"]) == ("capturing", True)
 

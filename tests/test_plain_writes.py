@@ -19,6 +19,7 @@ OTHERWISE = {
     "zaxy/clients/files.py": "what the writer is to do in the end, once more compared with what was read",
     "zaxy/plugins/guard.py": "this process's own standard output",
     "zaxy/serve/stdio.py": "nothing, in the place of a stream that is closed",
+    "zaxy/printing.py": "nothing, in the place of a stream that is closed or full",
     "zaxy/observe/watcher.py": "nothing, in the place of a stream that is closed",
     "zaxy/observe/watcher_process.py": "what a process that is started says while it starts, opened by the log's disk",
     "zaxy_testkit/checks/overheard.py": "a stream of this process, which leads into a temporary file",

@@ -151,7 +151,8 @@ def test_a_path_from_before_a_project_was_moved_leads_to_it(home: Path, monkeypa
         here(other, shop / ".eventloom")
 
 
-MISTYPED = ("--workspace shpo", "--workspace shpo/src", "--eventloom-path shpo/.eventloom")
+MISTYPED = ("--workspace shpo", "--workspace shpo/src", "--eventloom-path shpo/.eventloom", "")
+"""The last time in EVENTLOOM_PATH."""
 COMMANDS = (
     *("append note.taken --payload {}", "remember lamps", "hook-event heartbeat --strict", "pause", "init --yes"),
     *("memory bootstrap", "capture once", "trust", "export --out bundle.json", "import bundle.json"),
@@ -167,6 +168,8 @@ def test_no_command_makes_a_folder_for_a_place_that_was_mistyped(
     folder = made(home / "here")
     in_folder(monkeypatch, folder)
     (folder / "bundle.json").write_text("{}")
+    if not option:
+        monkeypatch.setenv("EVENTLOOM_PATH", "shpo/.eventloom")
     for words in COMMANDS:
         if words.startswith("init") and not option.startswith("--workspace"):
             continue

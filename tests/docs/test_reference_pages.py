@@ -73,7 +73,7 @@ def test_a_commands_section_has_exactly_its_options_and_as_many_arguments(words:
 
 @pytest.mark.parametrize("words", WORDS)
 def test_a_commands_usage_names_its_parameters_in_order_with_optional_ones_in_brackets(words: str) -> None:
-    shown = re.findall(r"\[?--[a-z-]+(?:/--[a-z-]+)?(?: [A-Z]+)?\]?|\[?[A-Z]+\]?", usage(words))
+    shown = re.findall(r"\[?--[a-z/-]+(?: [A-Z]+)?\]?|\[?[A-Z]+\]?", usage(words))
     parameters = CLI[f"command {words}"]["parameters"]
     assert [word.strip("[]").split()[0] for word in shown] == documented_parameters(words)
     assert [word.startswith("[") for word in shown] == [not parameter["required"] for parameter in parameters]

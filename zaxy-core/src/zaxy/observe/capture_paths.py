@@ -14,7 +14,7 @@ from zaxy.observe.recording import CAPTURE, NOTHING as NOTHING_CHOSEN, Recording
 from zaxy.observe.watcher import watching
 from zaxy.workspace import Workspace
 
-CAPTURING, NOTHING = "capturing", "nothing captured lately"
+CAPTURING, NOTHING, STARTS = "capturing", "nothing captured lately", "the watcher starts with a server"
 
 
 def capture_status(workspace: Workspace, latest: Sequence[Event]) -> dict[str, Any]:
@@ -43,14 +43,14 @@ def _status(recording: Recording, watched: Watching, *, arrived: bool) -> tuple[
     if recording.paused_since:
         return f"paused since {to_the_second(recording.paused_since)}", "zaxy resume"
     if (needs_watcher or watched.configured) and not watched.running:
-        return "the watcher is stopped", watched.resume
+        return (STARTS, "") if watched.with_servers else ("the watcher is stopped", watched.resume)
     is_set_up = bool(recording.choices) or watched.running
     return CAPTURING if arrived else NOTHING, "" if arrived or is_set_up else "zaxy init"
 
 
 def _path(client: str, recording: Recording, watched: Watching, latest: Sequence[Event]) -> dict[str, Any]:
     recorder = recording.recorder_now(client)
-    works = watched.running if recorder == CAPTURE else True
+    works = recorder != CAPTURE or watched.running or watched.with_servers
     times = [event.time for event in latest if _is_of(event, client)]
     return {
         "client": client,

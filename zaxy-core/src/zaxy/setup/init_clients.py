@@ -196,7 +196,7 @@ def server_of(target: Target, client: Client | None = None) -> ServerEntry:
 def server_in(path: Path, installed: InstalledClient, target: Target) -> ServerEntry:
     """The server as a file is to name it: by its name in a project's file that is for others too."""
     program = ""
-    with suppress(ZaxyError):  # whoever writes the file says what is wrong with it
+    with suppress(ZaxyError):  # what is wrong with it is said when it is written
         there = installed.client.find(read_file(path).text, NAME)
         program = there.command if there else ""
     if target.root in path.parents and target.by_name(program):

@@ -35,8 +35,8 @@ def capabilities_page(reply: Reply, width: int, colour: bool) -> str:
 
 def _standing(manifest: Reply, terminal: Terminal) -> list[str]:
     """Which session it is, how its log stands, and what is captured."""
-    log = manifest["eventloom"]
-    captured = ": ".join(manifest["capture"][part] for part in ("status", "action") if part in manifest["capture"])
+    log, capture = manifest["eventloom"], manifest["capture"]
+    captured = capture["status"] + (f": '{capture['action']}'" if "action" in capture else "")
     standing = f"{manifest['session_id']}: log {log['status']}, {log['events']} events; {captured}."
     lines = [terminal.painted(line, BOLD) for line in wrapped(plain(standing), terminal.width)]
     lines += wrapped(manifest["what"], terminal.width, "  ")
