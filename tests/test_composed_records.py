@@ -232,3 +232,50 @@ def test_how_many_in_total_is_no_amount_of_money(memory: Memory) -> None:
     ]
     found = answer(memory, records, "How many lamps did we sell in total?")
     assert found is not None and found["value"] == 5
+
+
+def test_where_several_fields_are_called_like_what_is_counted_nothing_is_guessed(memory: Memory) -> None:
+    records: list[Record] = [
+        (f"2026-03-0{day}", "match.played", {"opponent": name, "goals_for": 20 + day, "goals_against": 19})
+        for day, name in ((1, "Barton"), (2, "Melton"))
+    ]
+    assert answer(memory, records, "How many goals were there in March 2026?") is None
+
+
+def test_hours_for_somebody_need_not_say_that_they_were_worked(memory: Memory) -> None:
+    said = ["Worked 40 min for Kessel", "1 h 20 min for Kessel, layout"]
+    records: list[Record] = [
+        (f"2026-06-0{day}", "transcript.turn", {"role": "user", "content": content})
+        for day, content in enumerate(said, 1)
+    ]
+    found = answer(memory, records, "How many minutes did I work for Kessel in June 2026?")
+    assert found is not None and found["value"] == 120
+
+
+def test_what_a_question_does_not_count_is_left_out(memory: Memory) -> None:
+    records: list[Record] = [
+        ("2026-03-01", "invoice.sent", {"client": "Acme", "amount": 100, "currency": "EUR", "note": "design"}),
+        ("2026-03-02", "invoice.sent", {"client": "Acme", "amount": 50, "currency": "EUR", "note": "printing"}),
+    ]
+    found = answer(memory, records, "What did we invoice Acme in total, not counting printing?")
+    assert found is not None and found["value"] == 100
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Wie viele Rechnungen gab es im März 2026 für Acme?",
+        "¿Cuántas facturas hubo para Acme en marzo de 2026?",
+        "Combien de factures y a-t-il eu pour Acme en mars 2026 ?",
+    ],
+)
+def test_a_question_in_another_language_finds_the_records_that_programs_name_in_english(
+    memory: Memory, question: str
+) -> None:
+    records: list[Record] = [
+        ("2026-03-01", "invoice.sent", {"client": "Acme", "amount": 100}),
+        ("2026-03-02", "invoice.sent", {"client": "Acme", "amount": 50}),
+        ("2026-03-03", "hours.logged", {"client": "Acme", "hours": 2}),
+    ]
+    found = answer(memory, records, question)
+    assert found is not None and found["value"] == 2 and found["confidence"] < 0.75

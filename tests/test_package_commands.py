@@ -300,7 +300,7 @@ def test_what_a_package_appends_quickly_may_be_of_the_types_that_it_alone_writes
     refused = zaxy("append", "acme.noted", "--payload", '{"text": "x"}')
     assert "only acme-tools itself writes acme.noted" in refused.stderr
     assert zaxy("acme", "note", "x").returncode == 0
-    assert "acme.noted  acme  Noted: x" in zaxy("acme", "damage").stdout
+    assert "Noted: x  (acme.noted by acme)" in zaxy("acme", "damage").stdout
 
 
 def test_a_command_of_a_package_reads_a_damaged_log_as_the_core_does(site: Path, zaxy: Any, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ END = "-- that was all of it --"
 SAVED = re.compile(r"Save\s+as\s+`([^`]+)`:$")
 SHOWN = re.compile(r"From\s+`([^`]+)`:$")
 REPLACED = re.compile(r"In\s+`([^`]+)`,\s+replace$")
-NOT_THE_READERS = re.compile(r"PYTEST|ZAXY|EVENTLOOM|MCP|VIRTUAL_ENV|PYTHON|CI$|BUILD_NUMBER")
+NOT_THE_READERS = re.compile(r"PYTEST|ZAXY|EVENTLOOM|MCP|VIRTUAL_ENV|PYTHON|CI$|BUILD_NUMBER|COLUMNS$")
 """Names in the environment of the tests."""
 
 
@@ -60,7 +60,7 @@ class Reader:
     def _environ(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not NOT_THE_READERS.match(name)}
         cache = os.environ.get("PIP_CACHE_DIR") or str(Path.home() / ".cache" / "pip")
-        return {**kept, "HOME": str(self.home), "COLUMNS": "100", "PIP_CACHE_DIR": cache}
+        return {**kept, "HOME": str(self.home), "PIP_CACHE_DIR": cache}
 
     def follows(self, block: Block) -> None:
         if not block.language:

@@ -53,6 +53,8 @@ class Story:
         self._claude: dict[int, list[dict[str, Any]]] = {}
         self._codex: dict[int, list[dict[str, Any]]] = {}
         self._conversation = 0
+        self.subagent = ""
+        """The one at work, as hooks name it."""
         self._prompt = ""
         folder.mkdir(parents=True)
         (folder / ".eventloom").mkdir()
@@ -232,6 +234,8 @@ class Story:
         transcript = str(self.home / f"{number}.jsonl")
         common = {"session_id": SESSION.format(number), "transcript_path": transcript, "cwd": str(self.folder)}
         fields = {"source": client, "workspace": str(self.folder)}
+        if self.subagent:
+            common["agent_id"] = self.subagent
         if number % 2:
             fields["session_id"] = f"work-{number}"
         with self.clock(), _on_stdin(json.dumps({**common, "hook_event_name": "PostToolUse", **said})):

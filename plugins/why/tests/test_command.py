@@ -18,13 +18,14 @@ from zaxy import Memory
 Run = Callable[..., subprocess.CompletedProcess[str]]
 PROMPT, LATER = "Write the basket; prices are in cents", "Add a discount"
 FILE = "src/basket.py"
+posix = pytest.mark.skipif(os.name != "posix", reason="shell scripts, and names that Windows does not allow")
 
 
-def run(folder: Path, *words: str, columns: int = 80) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *words: str, columns: int = 80, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "zaxy", "why", *words],
         cwd=folder,
-        env={**os.environ, "COLUMNS": str(columns)},
+        env={**os.environ, "COLUMNS": str(columns), **env},
         capture_output=True,
         encoding="utf-8",
         timeout=120,
@@ -155,6 +156,84 @@ def test_an_amended_commit_has_the_edits_that_came_after_its_authors_time(story:
     story.amend()
     found = reply(story.folder, f"{FILE}:5")
     assert (found["prompt"]["text"], found["certainty"], found["commit"]["subject"]) == (LATER, "high", "Go on")
+
+
+def test_a_rebased_commit_has_the_edits_that_were_made_before_its_authors_time(story: Story) -> None:
+    story.git("branch", "before")
+    story.commit()
+    story.git("switch", "-q", "--detach", "before")
+    (story.folder / "other.txt").write_text("meanwhile\n", encoding="utf-8")
+    story.commit()
+    story.git("branch", "-f", "before")
+    story.git("switch", "-q", "main")
+    story.wait(10_000)
+    story.git("rebase", "-q", "before")
+    story.edit(FILE, 0, 0, ["later"], "claude-code", by_hooks=True)
+    story.commit()
+    found = reply(story.folder, f"{FILE}:6")
+    assert (found["text"], found["prompt"]["text"], found["certainty"]) == ("discount", LATER, "high")
+    assert (story.folder / "other.txt").exists()
+
+
+def test_a_subagents_edit_has_the_prompt_of_the_conversation_that_it_was_started_in(story: Story) -> None:
+    story.ask("Have somebody sort the rows", "claude-code", by_hooks=True)
+    story.subagent = "a1b2c3"
+    story.edit(FILE, 0, 1, ["sorted"], "claude-code", by_hooks=True)
+    found = reply(story.folder, f"{FILE}:1")
+    assert found["prompt"]["text"] == "Have somebody sort the rows"
+    assert found["edit"]["session_id"].startswith(found["prompt"]["session_id"] + ".")
+    assert found["task"] is None
+
+
+def test_the_files_of_a_repository_above_the_project_have_their_commits(tmp_path: Path) -> None:
+    story = Story(tmp_path / "shop", tmp_path / "home", git=False)
+    story.recorded_by_hooks("claude-code")
+    story.ask(PROMPT, "claude-code", by_hooks=True)
+    story.edit(FILE, 0, 0, ["one", "two"], "claude-code", by_hooks=True)
+    for words in (("init", "-q", ".."), ("add", "src"), ("commit", "-qm", "All of it")):
+        story.git(*words)
+    story.edit(FILE, 0, 0, ["zero"], "claude-code", by_hooks=True)
+    assert reply(story.folder, f"{FILE}:3")["commit"]["subject"] == "All of it"
+
+
+def test_where_git_is_not_installed_the_log_alone_answers(story: Story) -> None:
+    done = run(story.folder, f"{FILE}:2", PATH="")
+    assert done.returncode == 0
+    assert PROMPT in done.stdout and "commit" not in done.stdout
+
+
+@posix
+def test_nothing_that_a_repository_configures_is_run(story: Story) -> None:
+    ran = story.folder.parent / "ran"
+    program = story.folder.parent / "program"
+    program.write_text(f"#!/bin/sh\necho ran >> '{ran}'\ncat \"$1\" 2>/dev/null\n", encoding="utf-8")
+    program.chmod(0o700)
+    (story.folder / ".gitattributes").write_text("*.py diff=evil filter=evil\n", encoding="utf-8")
+    for name in "diff.evil.textconv diff.evil.command diff.external core.fsmonitor core.pager gpg.program".split():
+        story.git("config", name, str(program))
+    story.git("config", "log.showSignature", "true")
+    for target in (f"{FILE}:2", f"{FILE}:5", FILE):
+        assert reply(story.folder, target)["path"] == FILE
+    assert not ran.exists()
+
+
+@posix
+@pytest.mark.parametrize("name", ["-L.py", ":(glob)x.py", "src/ü ñ.py", "a'b\"c.py"])
+def test_a_file_may_have_any_name(tmp_path: Path, name: str) -> None:
+    story = Story(tmp_path / "shop", tmp_path / "home")
+    story.recorded_by_hooks("claude-code")
+    story.ask(PROMPT, "claude-code", by_hooks=True)
+    story.edit(name, 0, 0, ["one", "two"], "claude-code", by_hooks=True)
+    story.commit()
+    found = reply(story.folder, f"./{name}:2")
+    assert (found["path"], found["prompt"]["text"], found["commit"]["subject"]) == (name, PROMPT, "Go on")
+    assert reply(story.folder, f"./{name}")["edits"] == 1
+
+
+def test_where_git_blame_fails_the_log_alone_answers(story: Story) -> None:
+    story.git("config", "blame.ignoreRevsFile", "missing")
+    found = reply(story.folder, f"{FILE}:2")
+    assert (found["prompt"]["text"], found["commit"], found["certainty"]) == (PROMPT, None, "high")
 
 
 def test_a_deleted_file_has_its_edits_and_no_lines(story: Story) -> None:

@@ -40,28 +40,19 @@ def place_of(target: str, root: str) -> Place:
 
 def _parts(target: str) -> tuple[str, int]:
     """`a.py:12` and, as programs print it, `a.py:12:3`. A file that is called so is meant itself."""
-    if os.path.exists(target):
-        return target, 0
-    path, *numbers = target.split(":") if os.name != "nt" else _behind_drive(target)
-    while numbers and not numbers[-1]:
-        numbers.pop()
-    if not numbers:
-        return path, 0
-    if (
-        not path
-        or len(numbers) > 2
-        or not all(number.isascii() and number.isdecimal() and len(number) < 10 for number in numbers)
-    ):
-        if os.path.isfile(path):
-            wrong = target.removeprefix(f"{path}:")
-            raise InvalidRequest(f"{wrong} is no line of {path}", f"Name one line by its number: zaxy why {path}:1")
-        return target, 0
-    if int(numbers[0]) < 1:
+    path, numbers = target, list[str]()
+    while len(numbers) < 2 and not os.path.exists(path):
+        head, _, last = path.rpartition(":")
+        if not head or (last and not _is_number(last)):
+            break
+        path, numbers = head, [last, *numbers] if last else numbers
+    if numbers and int(numbers[0]) < 1:
         raise InvalidRequest(f"{path} has no line {numbers[0]}", "Lines are counted from 1.")
-    return path, int(numbers[0])
+    head, _, last = target.rpartition(":")
+    if not numbers and os.path.isfile(head) and not os.path.exists(path):
+        raise InvalidRequest(f"{last} is no line of {head}", f"Name one line by its number: zaxy why {head}:1")
+    return path, int(numbers[0]) if numbers else 0
 
 
-def _behind_drive(target: str) -> list[str]:
-    drive, rest = os.path.splitdrive(target)
-    path, *numbers = rest.split(":")
-    return [drive + path, *numbers]
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 10

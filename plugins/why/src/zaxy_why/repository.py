@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 SAFELY = (
     "--no-pager --literal-pathspecs --no-replace-objects -c core.fsmonitor=false -c core.hooksPath=/dev/null "
-    "-c protocol.allow=never -c log.showSignature=false -c blame.ignoreRevsFile="
+    "-c protocol.allow=never -c log.showSignature=false"
 ).split()
 ENVIRONMENT = {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")

@@ -85,12 +85,12 @@ class Tracer:
             return Found(self._since_last_edit(self._edits_since("").of(self.names), line, EMPTY))
         committed = text_of(head)
         if at := unchanged_line(line, committed.lines, self.today.lines):
-            return self._committed(repository, "HEAD", name, at)
+            return self._committed(repository, name, at) or Found(self._by_records_alone(line))
         last = repository.last_change("HEAD", name)
         edits = edits_between(self._edits_of(last), last, None, start=committed.state, end=self.today.state)
         origin = self._since_last_edit(edits, line, committed)
         if _came_from(origin, committed, self.today.lines[line - 1]):
-            return self._committed(repository, "HEAD", name, origin.line)
+            return self._committed(repository, name, origin.line) or Found(self._by_records_alone(line))
         return Found(origin, None, self.today.lines[line - 1] in committed.lines)
 
     def _since_last_edit(self, edits: Sequence[Edit], line: int, start: Text | None) -> Origin:
@@ -100,9 +100,10 @@ class Tracer:
             return origin._replace(is_proven=False, reasons=(SAVED_SINCE,))
         return origin
 
-    def _committed(self, repository: Repository, commit: str, path: str, line: int) -> Found:
-        """The origin of a line that is committed: git says between which two states it appeared."""
-        found = Found(Origin())
+    def _committed(self, repository: Repository, path: str, line: int) -> Found | None:
+        """The origin of a line that is committed: git says between which two states it appeared. None if it does not,
+        as where it is set to read a file that is not there."""
+        commit, found = "HEAD", None
         for _ in range(MAX_STEPS):
             blame = repository.blame(commit, path, line)
             data = repository.text(blame.commit.id, blame.path) if blame else None
@@ -118,7 +119,7 @@ class Tracer:
             edits = edits_between(known, since, blame.commit, start=start.state, end=end.state)
             origin = origin_of(blame.line, edits, start=start, end=end)
             said = end.lines[blame.line - 1]
-            is_alike = found.is_alike or said in start.lines or end.lines.count(said) > 1
+            is_alike = bool(found and found.is_alike) or said in start.lines or end.lines.count(said) > 1
             found = Found(origin._replace(is_proven=True) if not edits else origin, blame.commit, is_alike)
             if blame.previous is None or not _came_from(origin, start, said) or not edits:
                 break

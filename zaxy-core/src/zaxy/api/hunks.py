@@ -172,7 +172,7 @@ def _changed(old: int, new: int, lines: Iterable[object]) -> list[Hunk] | None:
 
 
 def _between(before: str, after: str, at: int, replaced: int) -> list[Hunk]:
-    """The hunks of one replacement of a number of characters: the lines that it touches, without those that stayed."""
+    """The hunks of one replacement, by its length: the lines that it touches, without those that stayed."""
     begin = before.rfind("\n", 0, at) + 1
     sides = ((before, at + replaced), (after, at + replaced + len(after) - len(before)))
     whole = all(end == begin or text[end - 1] == "\n" for text, end in sides)

@@ -90,6 +90,6 @@ def _options(typed: Sequence[str]) -> list[str]:
     from zaxy.contracts.command_lines import command_parameters
 
     meant = [row for row in COMMANDS if typed[: len(row.words.split())] == row.words.split()]
-    names = [str(one["name"]) for row in meant for one in command_parameters(row)]
+    names = [name for row in meant for one in command_parameters(row) for name in str(one["name"]).split("/")]
     names += [] if typed else ["--version"]
     return sorted({*(name for name in names if name.startswith("-")), "--help"})

@@ -12,6 +12,7 @@ from zaxy.assemble.slots import NUMERIC, SOURCE, TEMPORAL, SlotPlan
 from zaxy.assemble.synthesis.candidates import candidates
 from zaxy.assemble.synthesis.doubts import UNREAD
 from zaxy.assemble.synthesis.ledger import HAS_ALL, OF_KIND, LedgerEntry, ledger
+from zaxy.assemble.synthesis.nouns import in_words_of_memory
 from zaxy.assemble.synthesis.question import read_question
 from zaxy.assemble.synthesis.rows import find_rows
 from zaxy.retrieve.snapshot import Snapshot
@@ -97,7 +98,8 @@ class Synthesis(NamedTuple):
 def synthesise(snapshot: Snapshot, plan: SlotPlan, purpose: Purpose, asked_at: str = "") -> Synthesis:
     """`asked_at`: the moment of the question, for who computes it again; now if none is given."""
     asked_at = asked_at or snapshot.moment(AsOf())
-    question = read_question(plan, snapshot.asked(plan.query), asked_at)
+    asked, taken = in_words_of_memory(snapshot.asked(plan.query), snapshot.asked)
+    question = read_question(plan, asked, asked_at)._replace(taken=taken)
     found = find_rows(snapshot, question, AsOf(asked_at, snapshot.head))
     if question.standing is not None and not found.rows and question.by_words:
         question = question._replace(standing=None, topic=question.by_words)  # they have a type of their own for it

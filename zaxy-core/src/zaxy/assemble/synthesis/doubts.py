@@ -70,6 +70,8 @@ def problems_of(
         yield DOUBTED, "some of it was undone, and it is not said of what"
     if unlike := sum(reason.startswith(OTHER_UNIT) for reason in reasons):
         yield PARTIAL, f"{unlike} of the rows have another unit"
+    if question.taken:
+        yield DOUBTED, f"words were taken for others that memory has: {', '.join(question.taken)}"
     if question.without:
         yield DOUBTED, f"what the question leaves out is known by these words: {_text(question.without)}"
     if question.operation == "count" and question.named and question.standing is None:

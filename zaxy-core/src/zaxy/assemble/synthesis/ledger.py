@@ -21,6 +21,7 @@ from zaxy.assemble.synthesis.values import (
     DAY_FROM_FIELD,
     DAY_RECORDED,
     NO_VALUE,
+    SEVERAL,
     TIMES,
     RowValue,
     When,
@@ -207,6 +208,8 @@ def _counted(
     if not nouns.isdisjoint(stems_of(event_type.replace(".", " "))):  # `orders`, of events `order.placed`
         return 1.0, value
     typed = count_of(payload, nouns)
+    if typed.problem:
+        return 1.0, typed
     if typed.value is not None:
         return typed.value, value if value.value is not None else typed
     stated = noun_quantities(said, nouns)
@@ -241,6 +244,8 @@ def _why_not(
         return f"its status is {status!r:.40}"
     if question.standing is None and row.event.type not in TALK_TYPES and (against := senses.against(row.event)):
         return against
+    if question.may_state_counts and entry.value.problem == SEVERAL:
+        return SEVERAL
     if question.needs_value and entry.value.value is None:
         return entry.value.problem or NO_VALUE
     return _out_of_bounds(question, entry.value)

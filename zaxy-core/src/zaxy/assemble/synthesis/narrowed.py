@@ -26,7 +26,8 @@ _BOUNDS = {
 }
 _BOUND = re.compile("|".join(rf"(?P<b{place}>(?<!\w)(?:{words})\s*$)" for place, words in enumerate(_BOUNDS.values())))
 _EXCEPT = re.compile(
-    r"(?<!\w)(?:except(?: for)?|excluding|without|other than|apart from|aside from|but not|ausser|ohne|ausgenommen"
+    r"(?<!\w)(?:except(?: for)?|excluding|leaving out|not counting|not including|sin contar|sans compter"
+    r"|without|other than|apart from|aside from|but not|ausser|ohne|ausgenommen"
     r"|abgesehen von|sauf|sans|hors|excepte|a part|excepto|salvo|sin|tranne|eccetto|senza|exceto|sem)(?!\w)"
 )
 _NOT = re.compile(

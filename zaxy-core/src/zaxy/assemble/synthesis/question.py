@@ -88,6 +88,8 @@ class ComposedQuestion(NamedTuple):
     """The words of what the question leaves out."""
     by_words: tuple[AskedWord, ...] = ()
     """What every row must have where the graph has nothing of the kind."""
+    taken: tuple[str, ...] = ()
+    """The words that were taken for others, which memory has."""
     more_of: frozenset[str] = frozenset()
     """The stems behind `more` or `fewer` where two things are compared: `tickets` of `more tickets, Acme or Borg`."""
     is_spread: bool = False
@@ -193,6 +195,7 @@ def read_question(plan: SlotPlan, asked: Asked, today: str) -> ComposedQuestion:
     said = plan.composed.pattern.search(plain)
     period = named.period if named else None
     stems = frozenset(stem for word in group for stem in words(word))
+    stems |= {stem for word in asked.words if folded(word.text) in group for stem in word.stems}
     of_group = tuple(word for word in topic if stems.isdisjoint(word.stems))
     return ComposedQuestion(
         plan.composed,
@@ -214,8 +217,8 @@ def read_question(plan: SlotPlan, asked: Asked, today: str) -> ComposedQuestion:
         narrow,
         tuple(_words(asked, MEASURED.sub(_spaces, narrow.without))),
         tuple(_words(asked, rest)),
-        _more_of(plain) if plan.composed.operation in ("difference", "comparison") else frozenset(),
-        is_spread,
+        more_of=_more_of(plain) if plan.composed.operation in ("difference", "comparison") else frozenset(),
+        is_spread=is_spread,
     )
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from zaxy.api.models import AsOf, EntityRef, Event
 from zaxy.assemble.standing import closed_by, is_closed, last_of_each
-from zaxy.assemble.synthesis.lexicon import MONEY, dimension_of, words_of
+from zaxy.assemble.synthesis.lexicon import MONEY, TIME, dimension_of, words_of
 from zaxy.assemble.synthesis.question import ComposedQuestion
 from zaxy.assemble.synthesis.states import is_in_other_state, is_in_state
 from zaxy.assemble.synthesis.values import stems_of_fields
@@ -189,9 +189,10 @@ def _having(
             needed.remove(word)
             left_out.append(word.text)
     for word in words if len(words) > 1 else ():
-        if not sets[word] and WORKED.fullmatch(folded(word.text)) and word in needed and len(needed) > 1:
+        needs_none = not sets[word] or dimension_of(question.unit) == TIME
+        if needs_none and WORKED.fullmatch(folded(word.text)) and word in needed and len(needed) > 1:
             needed.remove(word)
-            left_out.append(word.text)
+            left_out += [] if sets[word] else [word.text]
     joined = [word for word in question.joined if word in needed]
     if (any_of := _having_any(needed, sets, joined)) is not None:
         return _known(snapshot.numbered(sorted(any_of))), [], left_out

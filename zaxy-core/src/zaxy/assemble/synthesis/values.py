@@ -101,8 +101,11 @@ def _order(value: RowValue, asked: frozenset[str]) -> tuple[int, int]:
 def count_of(payload: JsonObject, nouns: frozenset[str]) -> RowValue:
     """How many things a row stands for, where a field says so: one that is called like them, or a usual one."""
     called = [field for field in payload if not nouns.isdisjoint(_field(field).stems)]
-    if len(called) == 1 and (number := _number(payload[called[0]])) is not None:
-        return RowValue(number, "", called[0])
+    numbers = [(field, number) for field in called if (number := _number(payload[field])) is not None]
+    if len(numbers) > 1:
+        return RowValue(None, problem=SEVERAL)
+    if numbers:
+        return RowValue(numbers[0][1], "", numbers[0][0])
     for field in QUANTITIES:
         if (number := _number(payload.get(field))) is not None:
             return RowValue(number, "", field)
