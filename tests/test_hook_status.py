@@ -340,7 +340,6 @@ def test_the_page_for_people_shows_the_same(project: Project) -> None:
 def test_the_log_may_lie_elsewhere(project: Project, tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     elsewhere = str(tmp_path / "logs" / ".eventloom")
-    (tmp_path / "logs").mkdir()
     project.hook("stop", "--eventloom-path", elsewhere)
     code, out = project.run("hook-status", "--eventloom-path", elsewhere, "--workspace", ".", "--json")
     assert (code, json.loads(out)["latest_hook_event"]["type"]) == (0, "hook.stop")

@@ -186,7 +186,7 @@ def check_capture(context: DoctorContext) -> list[Finding]:
         said = "it is set up, and what agents do arrives with their next session: nothing has happened yet"
         waiting = [f"hooks:{row.client}" for row in status.installs if not row.ok]
         if waiting:
-            said = f"nothing has happened yet, and what {' and '.join(waiting)} warns of comes first"
+            said = f"nothing has happened yet, and what {' and '.join(waiting)} says comes first"
         return [Finding(name, OK, said)]
     if readiness["status"] == "ready":
         arriving = [words for type_, words in ARRIVING.items() if type_ in readiness["active_observation_types"]]
