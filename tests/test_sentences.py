@@ -11,7 +11,7 @@ import pytest
 from remembered import SESSION, log_of
 from zaxy.eventloom.opening import files_log
 from zaxy.memory import Memory
-from zaxy.terminal.event_row import event_row
+from zaxy.terminal.event_row import text_of_row
 
 RECORDED: dict[str, tuple[str, dict[str, Any], str]] = {
     "decision": (
@@ -119,4 +119,4 @@ def test_of_a_long_row_whole_sentences_are_shown(memory: Memory) -> None:
 def test_a_printed_log_has_the_same_sentences(memory: Memory, tmp_path: Path, name: str) -> None:
     record(memory, name)
     ((line, _),) = files_log(str(log_of(tmp_path).parent)).records(SESSION)
-    assert event_row(line).endswith(f"  {' '.join(said_in_log(name).split())}")
+    assert text_of_row(line) == " ".join(said_in_log(name).split())

@@ -160,6 +160,7 @@ READ_OTHERWISE = {
     "plugins/install_hints.py": "notes of the program that installed this copy, within its environment",
     "plugins/roster.py": "within the package",
     "plugins/sources.py": "Python modules that are to be checked",
+    "printing.py": "the null device",
     "security/small_files.py": "the reader itself",
     "security/git_index.py": "the beginning of a file of another program",
     "security/shape_rows.py": "within the package",
@@ -183,6 +184,7 @@ READ_OTHERWISE = {
     "zaxy_vectors/tokens.py": "within the package",
     "zaxy_vectors/weights.py": "files of a package, or of a folder that its user named",
     "zaxy_webhook/request.py": "a bundle that was just written",
+    "zaxy_why/tracing.py": "a source file that a person named",
     "eventloom/disk.py": "the log, in pieces",
     "eventloom/disposable_database.py": "makes an empty file",
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
@@ -271,7 +270,9 @@ class Recall:
         if os.path.isdir(self.workspace.eventloom):
             yield self.host
             return
-        with tempfile.TemporaryDirectory(prefix="zaxy-providers-") as scratch:
+        from tempfile import TemporaryDirectory
+
+        with TemporaryDirectory(prefix="zaxy-providers-") as scratch:
             yield PluginHost(self._roster, self._settings, Path(scratch), "providers")
 
     @cached_property

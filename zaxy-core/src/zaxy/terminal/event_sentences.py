@@ -37,7 +37,6 @@ def _because(start: str) -> tuple[str, ...]:
     return f"{start}: {{said}}", f"{start}: {{reason}}", start
 
 
-_TASK = ("{said} ({outcome})", "{said} ({result})", "{said}", "{key}", "{task_id}", "{id}")
 _FEEDBACK = (
     "The {entity_type} {entity_name} was {feedback}",
     "Event {cited} was {feedback}",
@@ -50,23 +49,6 @@ _ERASED = (
     "What an event said was erased",
 )
 SENTENCES: dict[str, tuple[str, ...]] = {
-    "goal.created": ("{said}",),
-    "task.proposed": ("{said} (blocked by {blocked_by})", "{said} (due {due})", "{said}", "{key}"),
-    "task.claimed": _TASK,
-    "task.completed": _TASK,
-    "decision.made": ("{said} (because: {rationale})", "{said} (because: {reason})", "{said}"),
-    "issue.diagnosed": ("{said} (cause: {cause})", "{said}"),
-    "verification.recorded": ("{said} ({result})", "{said}"),
-    "handoff.created": ("{said} (for {to})", "{said}"),
-    "fact.recorded": (
-        "{said}",
-        "{subject} {predicate} {object}",
-        "The {attribute} of {subject} is {value}",
-        "{subject} is {value}",
-        "{key} is {value}",
-    ),
-    "user.preference_changed": ("{said}", "{key}: {value}"),
-    "document.indexed": ("{path}: {said}", "{title}: {said}", "{path}"),
     "transcript.turn": ("{said}",),
     "hook.checkpoint": ("{said}", "{source} reported where its work stands", "Somebody reported where the work stands"),
     "hook.session_started": ("{said}", "{source} began a session", "A session began"),
@@ -124,8 +106,8 @@ SENTENCES: dict[str, tuple[str, ...]] = {
     "event.erased": _ERASED,
     "imported.erased": _ERASED,
 }
-"""Of each type the first is taken whose fields are all there. Commands, edits and calls have sentences of their own
-rules; what a payload says in other fields is left to `zaxy show`."""
+"""Of each type the first is taken whose fields are all there. What people and agents record of their work is in the
+sentences that a checkout shows of it, and commands, edits and calls have sentences of their own rules."""
 
 
 def sentence_of_event(event_type: str, payload: Mapping[str, Any]) -> str:
