@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,8 @@ from session_writer import SESSION, Claude, adapter, read_source
 
 AGENT = "a3f2c1b4d5e6f7a8b"
 NAME = f"work-default.{AGENT}-"
+TYPES = re.compile(r"\((\S+) by ")
+"""What a printed log says that its events are."""
 
 
 @pytest.fixture
@@ -168,12 +171,12 @@ def test_the_commands_record_a_subagent_in_a_session_of_its_own(claude: Claude) 
     a_session_with_a_subagent(claude)
     name = captured(claude)
     own, its = zaxy(claude, "replay", "work-default"), zaxy(claude, "replay", name)
-    assert [row.split()[3] for row in own.splitlines()] == [
+    assert TYPES.findall(own) == [
         *("transcript.turn", "tool.call.completed", "transcript.turn", "subagent.completed"),
     ]
     assert name in own
     assert "8443" not in own
-    assert [row.split()[3] for row in its.splitlines()] == ["transcript.turn", "command.completed", "transcript.turn"]
+    assert TYPES.findall(its) == ["transcript.turn", "command.completed", "transcript.turn"]
     assert "It is 8443." in its
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,9 @@ from zaxy import Memory
 from zaxy.api import Observation, Source
 from zaxy_codex.adapter import CodexSessions
 from zaxy_testkit import Case, Workbench
+
+TYPES = re.compile(r"\((\S+) by ")
+"""What a printed log says that its events are."""
 
 
 @pytest.fixture
@@ -167,10 +171,10 @@ def test_the_commands_record_a_subagent_in_a_session_of_its_own(home: Path, work
     assert name in zaxy(home, work, "sessions")
     own, its = zaxy(home, work, "replay", "work-default"), zaxy(home, work, "replay", name)
     assert "8443" not in own
-    assert own.splitlines()[-1].split()[3] == "subagent.completed"
-    assert name in own.splitlines()[-1]
+    assert TYPES.findall(own)[-1] == "subagent.completed"
+    assert name in own
     assert "All green." in own
-    assert [row.split()[3] for row in its.splitlines()] == ["transcript.turn", "command.completed", "transcript.turn"]
+    assert TYPES.findall(its) == ["transcript.turn", "command.completed", "transcript.turn"]
     with Memory.open(work) as memory:
         asked = [str(memory.checkout("Which port did grep find?", session=s).as_dict()) for s in ("work-default", name)]
     assert ["8443" in shown for shown in asked] == [False, True]
