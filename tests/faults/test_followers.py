@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from faults.crashes import SEED, fork, in_child, kill, open_notes
+from folders import made_folder
 from zaxy.follow import run
 from zaxy.memory import Memory
 
@@ -95,7 +96,7 @@ def kill_rebuilds(folder: str, errors: str, kills: int, seed: int) -> None:
 @pytest.mark.slow
 def test_rebuilds_that_are_killed_end_with_the_same_digests(tmp_path: Path) -> None:
     print(f"seed {SEED}")
-    folder, errors = str(tmp_path / "here"), tmp_path / "errors"
+    folder, errors = str(made_folder(tmp_path / "here")), tmp_path / "errors"
     fill(folder, 400)
     killed = int(in_child(kill_rebuilds, folder, str(errors), KILLS, SEED))
     assert not errors.exists(), errors.read_text()
@@ -133,7 +134,7 @@ def work_at_once(folder: str, notes: str, errors: str, seconds: float) -> None:
 
 @pytest.mark.slow
 def test_processes_share_a_workspace_without_lock_errors_and_read_their_writes(tmp_path: Path) -> None:
-    folder, notes, errors = tmp_path / "here", tmp_path / "notes", tmp_path / "errors"
+    folder, notes, errors = made_folder(tmp_path / "here"), tmp_path / "notes", tmp_path / "errors"
     notes.mkdir()
     in_child(work_at_once, str(folder), str(notes), str(errors), SECONDS, timeout=SECONDS + 100)
     assert not errors.exists(), errors.read_text()
