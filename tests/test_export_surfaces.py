@@ -577,6 +577,39 @@ def test_a_destination_that_cannot_be_is_told_and_nothing_is_made(zaxy: Zaxy, sm
     assert not list((small / "folder").iterdir())
 
 
+def test_a_bundle_goes_through_pipes_as_it_would_through_a_file(small: Path) -> None:
+    def piped(*words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run([sys.executable, "-m", "zaxy", *words], cwd=small, input=given, capture_output=True)
+
+    written = piped("export", "--out", "-", "--session-id", "s")
+    assert piped("export", "--out", "b.json", "--session-id", "s").returncode == 0
+    bundle = json.loads((small / "b.json").read_bytes())
+    assert json.loads(written.stdout)["entries"] == bundle["entries"]
+    assert b"of s in standard output" in written.stderr
+    taken = piped("import", "-", "--session-id", "copy", given=written.stdout)
+    assert taken.returncode == 0, taken.stderr
+    assert b"imported into copy" in taken.stdout
+    assert sorted(path.name for path in small.iterdir()) == [".eventloom", "b.json"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("export", "--out", "-", "--session-id", "s", "--json"), "Leave out --json"),
+        (("export", "--out", "-", "--session-id", "elsewhere"), "there is no session elsewhere"),
+        (("verify-export", "-"), "zaxy: "),
+    ],
+)
+def test_nothing_of_a_bundle_is_printed_where_it_cannot_be_whole(
+    zaxy: Zaxy, small: Path, words: tuple[str, ...], said: str
+) -> None:
+    done = zaxy(*words)
+    assert done.returncode in (1, 2)
+    assert said in done.stderr + done.stdout
+    assert "entries" not in done.stdout
+    assert [path.name for path in small.iterdir()] == [".eventloom"]
+
+
 @posix
 def test_what_is_not_an_ordinary_file_is_never_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")

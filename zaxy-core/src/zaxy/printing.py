@@ -14,7 +14,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import TextIO
+    from typing import BinaryIO, TextIO
 
 STEERING = (
     *(code for code in range(0x20) if code not in (0x09, 0x0A)),
@@ -130,6 +130,16 @@ def _print(text: str, err: bool, end: str) -> None:
     except OSError as error:
         if not err:
             raise OutputLost(error) from error
+
+
+def pass_on(file: BinaryIO) -> None:
+    """Hand the bytes of a file to what reads standard output, as they are."""
+    try:
+        while part := file.read(1 << 20):
+            sys.stdout.buffer.write(part)
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        raise OutputLost(error) from error
 
 
 def columns(environ: Mapping[str, str] = os.environ) -> int:

@@ -23,12 +23,12 @@ from zaxy.api import (
 )
 from zaxy_export.building import export_memory
 from zaxy_export.bundle import Signer, Written
-from zaxy_export.delivery import new_file, push
+from zaxy_export.delivery import STANDARD, bundle_in, bundle_out, push
 from zaxy_export.disclosure import disclose
 from zaxy_export.importing import import_into
 from zaxy_export.option_groups import with_groups
 from zaxy_export.selector import DEFAULT_QUERY_LIMIT, LISTS, MAX_QUERY_LIMIT, Selector
-from zaxy_export.signing import DEFAULT_ALGORITHM, UNAUDITED, KeyFiles, opened, read_token, signer_of
+from zaxy_export.signing import DEFAULT_ALGORITHM, UNAUDITED, KeyFiles, read_token, signer_of
 from zaxy_export.verification import BUNDLE, ENVELOPE, SUBSET, Verified, parts_of_file, verify
 
 TO_FILE = "file"
@@ -41,7 +41,7 @@ class BundleCommand(TyperCommand):
     app = app
 
 
-Bundle = Annotated[str, typer.Argument(help="The bundle's file.")]
+Bundle = Annotated[str, typer.Argument(help="The bundle's file, or - for what is piped in.")]
 Grains = Annotated[str, typer.Option("--grains", help="event, semantic, or both, separated by commas. Default: both.")]
 Types = Annotated[str, typer.Option("--types", help="Event types, such as decision.made,goal.created. Default: all.")]
 Since = Annotated[int | None, typer.Option("--since", min=0, help="Only what came after the event with this seq.")]
@@ -112,7 +112,7 @@ class SigningKeys(NamedTuple):
 @app.command("export")
 @with_groups(selection=Selection, keys=SigningKeys)
 def export(
-    out: Annotated[str, typer.Option("--out", help="The file to write.")],
+    out: Annotated[str, typer.Option("--out", help="The file to write, or - for standard output.")],
     session_id: SessionId = None,
     *,
     selection: Selection,
@@ -121,12 +121,13 @@ def export(
     eventloom_path: EventloomPath = None,
     as_json: AsJson = False,
 ) -> None:
+    _check_out(out, as_json)
     selector = selection.selector()
     call = current_call()
     with (
         call.open_memory(workspace, eventloom_path, session_id=session_id, recorded=True) as memory,
         keys.signer() as signer,
-        new_file(make_folder_for(out)) as file,
+        bundle_out(out) as file,
     ):
         session = memory.session
         written = export_memory(memory, file, selector, signer=signer, progress=call.progress("exporting"))
@@ -173,7 +174,7 @@ def export_push(
 @app.command("export-disclose")
 def export_disclose(
     bundle: Bundle,
-    out: Annotated[str, typer.Option("--out", help="The file to write.")],
+    out: Annotated[str, typer.Option("--out", help="The file to write, or - for standard output.")],
     *,
     grains: Grains = "",
     kinds: Annotated[
@@ -185,11 +186,13 @@ def export_disclose(
     until_time: UntilTime = "",
     as_json: AsJson = False,
 ) -> None:
+    _check_out(out, as_json)
     selector = Selection(grains, kinds, since, max_seq, since_time, until_time).selector()
-    with opened(bundle) as file, new_file(make_folder_for(out)) as subset:
+    with bundle_in(bundle) as file, bundle_out(out) as subset:
         written = disclose(parts_of_file(file), selector, subset)
     summary = {"out": out, "disclosed": written.entries, "size": written.size, "sha256": written.sha256}
-    say(json.dumps(summary) if as_json else f"{_entries(written.entries)} disclosed in {out}")
+    said = f"{_entries(written.entries)} disclosed in {_place(out)}"
+    say(json.dumps(summary) if as_json else said, err=out == STANDARD)
 
 
 @app.command("verify-export")
@@ -215,7 +218,7 @@ def import_(
     as_json: AsJson = False,
 ) -> None:
     call = current_call()
-    with call.open_memory(workspace, eventloom_path, session_id=session_id) as memory, opened(bundle) as file:
+    with call.open_memory(workspace, eventloom_path, session_id=session_id) as memory, bundle_in(bundle) as file:
         done = import_into(memory, file, expect_public_key=expect_public_key, progress=call.progress("importing"))
     if as_json:
         summary = {**done._asdict(), "session_id": done.session, "bundle": asdict(done.bundle)}
@@ -241,7 +244,7 @@ def _words(text: str) -> list[str] | None:
 
 
 def _verify(path: str, expected: str | None, shape: str, as_json: bool) -> None:
-    with opened(path) as file:
+    with bundle_in(path) as file:
         found = verify(parts_of_file(file), expected, (shape,))
     if as_json:
         say(json.dumps({"ok": True, **asdict(found)}, indent=2))
@@ -279,6 +282,17 @@ def _print_written(
         summary["signed"] = signer is not None
         say(json.dumps({**summary, "public_key": signer.public_key.hex()} if signer else summary))
         return
-    say(f"{_entries(written.entries)} of {session} in {destination}" + (f" ({detail})" if detail else ""))
+    aside = destination == STANDARD
+    said = f"{_entries(written.entries)} of {session} in {_place(destination)}"
+    say(f"{said} ({detail})" if detail else said, err=aside)
     if signer:
-        say(f"  signed by the {signer.algorithm} key {signer.public_key.hex()}")
+        say(f"  signed by the {signer.algorithm} key {signer.public_key.hex()}", err=aside)
+
+
+def _place(out: str) -> str:
+    return "standard output" if out == STANDARD else out
+
+
+def _check_out(out: str, as_json: bool) -> None:
+    if as_json and out == STANDARD:
+        raise InvalidRequest("standard output takes the bundle, which is JSON itself", "Leave out --json.")

@@ -3,16 +3,57 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import BinaryIO
 
-from zaxy.api import ExportSink, InvalidRequest, NotFound, Parcel, Receipt, Unavailable, atomic_file
+from zaxy.api import (
+    ExportSink,
+    InvalidRequest,
+    NotFound,
+    Parcel,
+    Receipt,
+    Unavailable,
+    atomic_file,
+    make_folder_for,
+    pass_on,
+)
 from zaxy_export.bundle import Written
 from zaxy_export.rows import BundleRows
+from zaxy_export.signing import opened
+
+STANDARD = "-"
+"""In the place of a file: what is piped in, or what goes on to the next program."""
+
+
+@contextmanager
+def bundle_in(path: str) -> Iterator[BinaryIO]:
+    """A bundle that the caller named, open for reading."""
+    if path != STANDARD:
+        with opened(path) as file:
+            yield file
+        return
+    with TemporaryFile(prefix="zaxy-export-") as kept:  # a bundle is read more than once
+        shutil.copyfileobj(sys.stdin.buffer, kept)
+        yield kept
+
+
+@contextmanager
+def bundle_out(path: str) -> Iterator[BinaryIO]:
+    """Where a bundle is to be written. Nothing of it is there before it is complete, on standard output too."""
+    if path != STANDARD:
+        with new_file(make_folder_for(path)) as file:
+            yield file
+        return
+    with TemporaryFile(prefix="zaxy-export-") as kept:
+        yield kept
+        kept.seek(0)
+        pass_on(kept)
 
 
 @contextmanager

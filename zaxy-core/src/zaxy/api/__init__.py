@@ -225,7 +225,13 @@ if TYPE_CHECKING:
         read_private as read_private,
         signer_of as signer_of,
     )
-    from zaxy.printing import one_line as one_line, say as say, say_wrapped as say_wrapped, wrapped as wrapped
+    from zaxy.printing import (
+        one_line as one_line,
+        pass_on as pass_on,
+        say as say,
+        say_wrapped as say_wrapped,
+        wrapped as wrapped,
+    )
     from zaxy.retrieve.cited_replies import (
         appended as appended,
         cited_for as cited_for,
@@ -324,7 +330,7 @@ _HOMES = {
     "zaxy.plugins.sealed_files": "read_sealed write_sealed",
     "zaxy.plugins.signing_keys": "DEFAULT_ALGORITHM KeyFiles Signer is_signature opened read_key read_passphrase "
     "read_private signer_of",
-    "zaxy.printing": "one_line say say_wrapped wrapped",
+    "zaxy.printing": "one_line pass_on say say_wrapped wrapped",
     "zaxy.retrieve.cited_replies": "appended cited_for event_reply with_short_citations",
     "zaxy.retrieve.profiles": "PROFILES",
     "zaxy.retrieve.results": "Answer Position Result cursor_text position_of",

@@ -74,8 +74,9 @@ OF_TEXTS = "after_damage install_hint passages_of without_private"
 OF_FILES = "make_folder_for own_folder_within read_named_file read_small_json"
 OF_COMMANDS = (
     "bootstrap_page capabilities_page checkout_page event_meant event_page event_reply given_text history_page "
-    "hot_command judgement_page kind_of moment near_type one_line parent_session payload_of_kind plain print_page "
-    "print_rows purpose_of query_page row_page rows_page say say_wrapped stats_of stats_page verbatim_page wrapped"
+    "hot_command judgement_page kind_of moment near_type one_line parent_session pass_on payload_of_kind plain "
+    "print_page print_rows purpose_of query_page row_page rows_page say say_wrapped stats_of stats_page "
+    "verbatim_page wrapped"
 )
 OF_EDITS = "bytes_in hunks_of lines_in numbers_of_edit whole_file"
 OF_EXPORTS = (
