@@ -176,16 +176,6 @@ def test_a_shell_completes_the_options_of_a_command(zaxy: Any) -> None:
     assert words("--") == ["--help", "--version"]
 
 
-def test_bash_completes_by_the_script(site: Path, zaxy: Any, tmp_path: Path) -> None:
-    script = zaxy("completion", "bash").stdout
-    (tmp_path / "zaxy").write_text(f'#!/bin/sh\nexec {sys.executable} -m zaxy "$@"\n')
-    (tmp_path / "zaxy").chmod(0o755)
-    asked = script + "COMP_WORDS=(zaxy memory ch); COMP_CWORD=2; _zaxy; echo ${COMPREPLY[@]}"
-    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(["bash", "-c", asked], env={**os.environ, "PATH": path}, capture_output=True, text=True)
-    assert done.stdout == "checkout\n", done.stderr
-
-
 def test_a_shell_without_a_script_is_wrong_usage(zaxy: Any) -> None:
     done = zaxy("completion", "tcsh")
     assert done.returncode == 2

@@ -18,6 +18,7 @@ import pytest
 
 from faults.crashes import child_command, child_environment
 from faults.hostile_folders import LURE, Case, Trap, cases, write_believable_log
+from folders import made_folder
 
 pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="links, pipes and owners are POSIX here"),
@@ -44,7 +45,7 @@ COMMANDS = (
 
 @pytest.fixture(scope="module")
 def believable(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("stranger") / "clone"
+    root = made_folder(tmp_path_factory.mktemp("stranger") / "clone")
     write_believable_log(root)
     return root
 

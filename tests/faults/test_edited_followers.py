@@ -94,7 +94,7 @@ def fill(memory: Memory) -> None:
 
 def fill_with_other_words(folder: str, events: list[list[Any]]) -> None:
     """In a child too: the same events, where every text has something more to say."""
-    with Memory.open(folder) as memory:
+    with Memory.open(made_folder(Path(folder))) as memory:
         drafts = [Draft(kind, actor, _planted(payload)) for kind, actor, payload in events]
         recorded = memory.append_many(drafts, SESSION)
         memory.query("anything", SESSION)

@@ -27,10 +27,19 @@ _zaxy() {
 }
 compdef _zaxy zaxy""",
     "fish": """function __zaxy_words
-    set -l typed (commandline -opc)[2..-1] (commandline -ct)
-    zaxy completion --words (string join \\n -- $typed | string collect) 2>/dev/null
+    set -l whole ''
+    for word in (commandline -opc)[2..-1]
+        set whole "$whole$word"\\n
+    end
+    set -l begun (commandline -ct)
+    set -l found (zaxy completion --words "$whole$begun" 2>/dev/null)
+    if test -n "$found"
+        printf '%s\\n' $found
+    else
+        __fish_complete_path $begun
+    end
 end
-complete -c zaxy -a '(__zaxy_words)'""",
+complete -c zaxy -f -a '(__zaxy_words)'""",
     "powershell": """Register-ArgumentCompleter -Native -CommandName zaxy -ScriptBlock {
     param($begun, $line, $cursor)
     $typed = @($line.CommandElements | Select-Object -Skip 1 | ForEach-Object { "$_" })
