@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from engines import needs_kuzu
+from folders import made_folder
 from served import LEGACY, MODERN, Server, environment
 from zaxy.eventloom.loom import Eventloom
 from zaxy.owner.owner import owner_record
@@ -36,7 +37,7 @@ RACING = 4
 @pytest.fixture
 def folder() -> Iterator[Path]:
     with TemporaryDirectory(dir="/tmp") as short:
-        yield Path(short) / "demo"
+        yield made_folder(Path(short) / "demo")
 
 
 class Writer(threading.Thread):

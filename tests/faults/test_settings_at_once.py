@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from faults.crashes import child_command, child_environment
+from folders import made_folder
 from zaxy.errors import ZaxyError
 from zaxy.file_lock import locked
 from zaxy.workspace import LOCK_FILE, Workspace, find_workspace
@@ -80,7 +81,7 @@ def lock_of(workspace: Workspace) -> Path:
 
 @pytest.mark.skipif(os.name != "posix", reason="links, pipes and modes are POSIX here")
 def test_whatever_stands_in_the_place_of_the_lock_nothing_hangs_and_nothing_outside_is_touched(tmp_path: Path) -> None:
-    workspace = find_workspace(workspace=str(tmp_path / "project"))
+    workspace = find_workspace(workspace=str(made_folder(tmp_path / "project")))
     workspace.store_setting(ONE, 1)
     outside = tmp_path / "outside"
     outside.write_bytes(b"not ours")

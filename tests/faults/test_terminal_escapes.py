@@ -135,6 +135,9 @@ LINES: dict[str, list[list[str]]] = {
     "ask": [["Where is the lamp?"], [EVIL]],
     "log": [[], ["--all"], ["--session-id", MALFORMED], ["--session-id", FOREIGN], ["--since", EVIL], ["--type", EVIL]],
     "types": [[]],
+    "stats": [[], ["--session-id", MALFORMED], ["--session-id", FOREIGN]],
+    "pause": [[]],
+    "resume": [[]],
     "replay": [[], [MALFORMED], [FOREIGN], ["damaged"], [EVIL], [".eventloom/malformed.jsonl"], ["bundle.json"]],
     "tail": [[], [MALFORMED], [FOREIGN], ["damaged"], [EVIL]],
     "sessions": [[]],
@@ -161,10 +164,12 @@ LINES: dict[str, list[list[str]]] = {
     "followers verify": [[], ["--session-id", MALFORMED]],
     "followers digest": [[], ["--all"]],
     "hook-event": [[EVIL, "--strict"], ["user-prompt", "--client", EVIL]],
+    "hook-context": [["--strict"], ["--session-id", MALFORMED], ["--source", EVIL], ["--format", EVIL, "--strict"]],
     "hooks": [[EVIL]],
     "hook-status": [[]],
     "capture-soak": [],
     "capture start": [],
+    "capture once": [[], ["--client", EVIL], ["--since", EVIL]],
     "capture status": [[]],
     "capture stop": [[]],
     "capture soak": [],
@@ -231,7 +236,7 @@ def test_no_command_prints_what_steers_a_terminal(root: Path, words: str) -> Non
             out, err = done.stdout.decode(), done.stderr.decode()
             assert (steering(out), steering(err)) == ([], []), (given_words, as_json, out[-2000:], err[-2000:])
             assert as_json or number or words not in SHOWN or "EVIL" in out, (out, err)
-            if as_json and out.strip() and words not in ("tail", "serve", "hook-event", "completion"):
+            if as_json and out.strip() and words not in ("tail", "serve", "hook-event", "hook-context", "completion"):
                 json.loads(out)
 
 
