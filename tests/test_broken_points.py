@@ -232,7 +232,7 @@ def test_the_doctor_names_it_with_what_to_do(examined: dict[str, dict[str, Any]]
     assert row["message"] and row["action"]
 
 
-@pytest.mark.parametrize("name", ["sqlite", "log_chain", "write_path", "followers", "git", "server"])
+@pytest.mark.parametrize("name", ["sqlite", "log_chain", "write_path", "git", "server"])
 def test_the_doctor_looks_at_all_else(examined: dict[str, dict[str, Any]], name: str) -> None:
     assert examined[name]["status"] == "ok"
 

@@ -222,7 +222,7 @@ def test_bad_input_is_refused_with_what_to_do(
 
 def test_in_an_empty_folder_it_says_how_to_record_something_and_writes_nothing(zaxy: Zaxy, tmp_path: Path) -> None:
     done = zaxy("checkout", "anything?")
-    assert (done.returncode, "zaxy append" in done.stderr) == (1, True)
+    assert (done.returncode, "zaxy remember" in done.stderr) == (1, True)
     assert list((tmp_path / "here").iterdir()) == []
 
 
