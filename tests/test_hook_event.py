@@ -384,7 +384,6 @@ def test_the_log_is_the_one_that_is_named_and_the_session_too(client: Client, tm
     (tmp_path / "other").mkdir()
     client.silently("stop", "--eventloom-path", str(elsewhere), "--workspace", str(client.project), "--session-id", "s")
     client.silently("stop", env={"EVENTLOOM_PATH": str(elsewhere), "EVENTLOOM_THREAD": "t"})
-    (tmp_path / "other").mkdir()
     client.silently("stop", "--workspace", str(tmp_path / "other"))
     assert sorted(path.name for path in elsewhere.glob("*.jsonl")) == ["s.jsonl", "t.jsonl"]
     assert (tmp_path / "other" / ".eventloom" / "other-default.jsonl").exists()

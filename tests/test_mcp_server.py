@@ -642,13 +642,13 @@ def test_a_packs_tool_for_admins_needs_their_token_and_never_sees_it(
     install(tmp_path / "site", "acme-admins", {"pack.py": TOKEN_PACK}, manifest, entry)
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     monkeypatch.setenv("ZAXY_PLUGINS_BUDGET", "1")
-    open_to_all = Application(find_workspace(str(tmp_path / "a")), "full")
+    open_to_all = Application(find_workspace(str(made_folder(tmp_path / "a"))), "full")
     assert open_to_all.unlisted_arguments("acme_admin") == ("admin_token",)
     assert open_to_all.answer(Request("acme_admin", {"word": "x"})).content["arguments"] == {"word": "x"}
     slow = open_to_all.answer(Request("acme_slow", {"word": "y"}))
     assert slow.content.get("arguments") == {"word": "y"}, "it has longer than the budget"
     monkeypatch.setenv("MCP_ADMIN_TOKEN", "hunter2hunter2")
-    guarded = Application(find_workspace(str(tmp_path / "b")), "full")
+    guarded = Application(find_workspace(str(made_folder(tmp_path / "b"))), "full")
     assert guarded.unlisted_arguments("acme_admin") == ()
     for wrong in ({}, {"admin_token": "wrong"}):
         refused = guarded.answer(Request("acme_admin", {"word": "x", **wrong}))

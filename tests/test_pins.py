@@ -160,7 +160,11 @@ def test_what_cannot_be_pinned_says_what_to_do(zaxy: Zaxy, words: tuple[str, ...
 @pytest.mark.parametrize(
     ("breaking", "kind", "item"),
     [
-        ("zaxy.AsyncMemory; del zaxy.Memory.checkout", ("--python",), "python: method Memory.checkout: removed"),
+        (
+            "zaxy.AsyncMemory; from zaxy.questions import Questions; del Questions.checkout",
+            ("--python",),
+            "python: method Memory.checkout: removed",
+        ),
         (
             "zaxy.Memory.head = lambda self, session: 0",
             ("--python",),
