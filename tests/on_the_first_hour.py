@@ -30,7 +30,7 @@ from zaxy.eventloom.loom import Eventloom
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="there is no tmux (apt-get install tmux)")
 
 STATEMENT = "The demo for the board is on the 14th of May."
-QUESTION = "When is the demo?"
+QUESTION = "Tell me when the demo is."
 ANSWER = "It is written down."
 ASK = 'zaxy ask "When is the demo for the board?"'
 KEY = "sk-none-000000000000000000000000"

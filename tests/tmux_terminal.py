@@ -15,6 +15,7 @@ MARKS = ("❯", "›", ">")
 
 class Terminal:
     def __init__(self, folder: Path, environ: Mapping[str, str], socket: Path, *, columns: int = 110, rows: int = 50):
+        self._commands = 0
         self._tmux = ("tmux", "-S", str(socket), "-f", "/dev/null")
         size = ("-x", str(columns), "-y", str(rows))
         variables = [f"{name}={value}" for name, value in environ.items()]
@@ -81,10 +82,12 @@ class Terminal:
         while (runs := self._run("display-message", "-p", "#{pane_current_command}").strip()) != "sh":
             assert time.monotonic() < until, f"{runs} does not end\n{self.screen()}"
             time.sleep(BETWEEN_LOOKS)
-        self._run("send-keys", "-l", f"clear; {line}; echo done-$?")
+        self._commands += 1
+        mark = f"end-{self._commands}-of-"  # of another command's end there may still be something on the screen
+        self._run("send-keys", "-l", f"clear; {line}; echo {mark}$?")
         self.keys("Enter")
-        screen = self.wait_for("done-0", "done-1", "done-2")
-        assert "done-0" in screen, screen
+        screen = self.wait_for(*(f"{mark}{code}" for code in (0, 1, 2)))
+        assert f"{mark}0" in screen, screen
         return screen
 
     def _run(self, *words: str) -> str:
