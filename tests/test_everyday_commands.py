@@ -97,6 +97,14 @@ def memory(zaxy: Zaxy, tmp_path: Path) -> Memory:
     return Memory.open(made_folder(tmp_path / "here"))
 
 
+def test_a_hash_may_begin_like_a_number(zaxy: Zaxy, memory: Memory) -> None:
+    events = (memory.append("note.taken", {"text": f"lamp {number}"}, actor="ann") for number in range(500))
+    event = next(event for event in events if event.hash[:6].isdecimal() and event.hash[0] != "0")
+    text = (event.payload or {})["text"]
+    assert f"\n  {text}\n" in zaxy("show", event.hash[:6]).stdout
+    assert "has no event 999999" in zaxy("show", "999999").stderr
+
+
 def test_an_event_is_meant_by_its_number_its_id_its_hash_and_its_citation(zaxy: Zaxy, memory: Memory) -> None:
     memory.append("note.taken", {"text": "first"}, actor="ann")
     event = memory.append("note.taken", {"text": "lamp"}, actor="ann")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from zaxy.errors import InvalidRequest, NotFound, shown
 from zaxy.eventloom.citation import SCHEME, Citation, parse_citation
 
@@ -27,6 +29,9 @@ def cited_event(log: EventLog, text: str, session: Callable[[], str]) -> Citatio
         return parse_citation(text)
     number, _, tail = text.removeprefix(ID).partition("_")
     if _is_number(number) and (text.startswith(ID) or not tail):
+        if text == number and len(number) >= MIN_DIGITS and int(number) > log.end(session()):
+            with suppress(NotFound):  # a hash may begin with nothing but decimal digits
+                return _by_hash(log, session(), number)
         return _numbered(log, session(), int(number), ID + f"{number}_{tail}" if tail else "")
     digits = text.casefold()
     if len(digits) < MIN_DIGITS or digits.strip("0123456789abcdef"):
