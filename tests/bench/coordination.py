@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from bench.log import Row, alternate, print_table, shown
+from folders import made_folder
 from zaxy.api.models import Draft
 from zaxy.eventloom.admission import checked_entry
 from zaxy.eventloom.record import make_line
@@ -98,7 +99,7 @@ def said(folder: Path, session: str, turns: int) -> None:
 
 
 def opened(folder: Path) -> tuple[Memory, Missions]:
-    memory = Memory.open(folder)
+    memory = Memory.open(made_folder(folder))
     return memory, Missions(memory, MissionLogs(str(folder / "state"), "bench"))
 
 

@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from bench.log import Row, print_table, shown, verify_and_parse
+from folders import made_folder
 from zaxy.api.models import Event
 from zaxy.eventloom.admission import checked_entry
 from zaxy.eventloom.bulk import encode_quickly
@@ -107,7 +108,7 @@ def moment_of(seq: int) -> str:
 
 def write_log(folder: Path, count: int) -> None:
     """A workspace with a whole log in it, without the cost of appending."""
-    find_workspace(str(folder)).claim()
+    find_workspace(str(made_folder(folder))).claim()
     path, prev = folder / ".eventloom" / f"{SESSION}.jsonl", None
     with open(path, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         for event in events(count):

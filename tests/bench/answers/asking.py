@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.answers.histories import History, Pair, Question
+from folders import made_folder
 from zaxy.memory import Memory
 
 SESSION = "history"
@@ -48,7 +49,7 @@ class Asked:
 
     def __init__(self, folder: Path, history: History, way: str = PLAIN) -> None:
         self._history = history
-        self._memory = Memory.open(folder)
+        self._memory = Memory.open(made_folder(folder))
         self._events: dict[str, str] = {}
         self._early: list[Outcome] = []
         for event in history.events:

@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 
 from bench.recall.histories import Happening
+from folders import made_folder
 from zaxy.eventloom.admission import admit
 from zaxy.eventloom.citation import Citation
 from zaxy.eventloom.loom import Eventloom
@@ -30,7 +31,7 @@ def write_log(folder: Path, session: str, events: Sequence[Happening]) -> None:
     """
     lines: list[Line] = []
     pending: list[Entry] = []
-    with closing(Eventloom(str(folder / ".eventloom"), begin=find_workspace(str(folder)).claim)) as loom:
+    with closing(Eventloom(str(folder / ".eventloom"), begin=find_workspace(str(made_folder(folder))).claim)) as loom:
         for event in events:
             if len(pending) == BATCH or event.replaces > len(lines):
                 lines += loom.append(session, pending)
