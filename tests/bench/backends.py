@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from bench.log import Row, print_table, shown
 from bench.scale import BATCH, SESSION, events, p95, questions, write_log
+from folders import made_folder
 from servers.neo4j_server import GIVEN, Address, Neo4jServer, NotToBeHad
 from zaxy.extract.rules import extract
 from zaxy.follow.loop import Loop
@@ -81,7 +82,7 @@ def neo4j_server(home: Path) -> Iterator[Address]:
 def workspace_of(folder: Path, engine: str) -> str:
     """A folder's path, after its workspace was told which engine to use."""
     for setting, value in SETTINGS[engine].items():
-        find_workspace(str(folder)).store_setting(setting, value)
+        find_workspace(str(made_folder(folder))).store_setting(setting, value)
     return str(folder)
 
 
