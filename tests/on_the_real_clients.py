@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -35,7 +36,7 @@ class Session:
     home: Path
     environ: dict[str, str] = field(default_factory=dict)
 
-    def run(self, *words: str) -> str:
+    def run(self, *words: str, of_stderr: bool = False) -> str:
         done = subprocess.run(
             words,
             cwd=self.folder,
@@ -48,7 +49,7 @@ class Session:
             timeout=SECONDS,
         )
         assert done.returncode == 0, f"{words}: {done.stdout[-2000:]}\n{done.stderr[-2000:]}"
-        return done.stdout
+        return done.stderr if of_stderr else done.stdout
 
     def zaxy(self, *words: str) -> str:
         return self.run(sys.executable, "-m", "zaxy", *words)
@@ -64,6 +65,9 @@ class Session:
         return [record for record in records if record["actor"] != "zaxy" or record["type"] == "tool.call.completed"]
 
 
+GEMINI = "@google/gemini-cli/bundle/gemini.js"
+
+
 @dataclass(frozen=True)
 class Program:
     client: str
@@ -73,6 +77,8 @@ class Program:
     init: tuple[str, ...] = ()
     exit_code: int | None = 3
     recorder: str = "zaxy-hook"
+    lists: str = ""
+    """What prints the servers and whether they answer, with `mcp list`; the others show that in a terminal alone."""
 
 
 def node_program(path: str) -> list[str]:
@@ -99,7 +105,7 @@ def gemini(session: Session, model: ScriptedModel) -> list[str]:
     assert session.hooks("gemini")["message"].startswith("installed, in a folder that is not trusted")
     write(session.home / ".gemini" / "trustedFolders.json", json.dumps({str(session.folder): "TRUST_FOLDER"}))
     options = ["--approval-mode", "yolo", "-m", "gemini-2.5-flash"]
-    return [*node_program("@google/gemini-cli/bundle/gemini.js"), "-p", PROMPT, *options]
+    return [*node_program(GEMINI), "-p", PROMPT, *options]
 
 
 def wait_for_the_server(config: str) -> str:
@@ -143,7 +149,9 @@ def codex_script(project: Path) -> tuple[Call, ...]:
 
 PROGRAMS = {
     "claude-code": Program("claude-code", script_of("Bash", "Write", "mcp__zaxy__memory_query"), claude_code),
-    "gemini": Program("gemini", script_of("run_shell_command", "write_file", "mcp_zaxy_memory_query"), gemini),
+    "gemini": Program(
+        "gemini", script_of("run_shell_command", "write_file", "mcp_zaxy_memory_query"), gemini, lists=GEMINI
+    ),
     # Its hooks are not given the exit code of a command.
     "codex-hooks": Program("codex", codex_script, codex, ("--recorder", "hooks"), None),
     "codex-capture": Program("codex", codex_script, codex, ("--recorder", "capture"), recorder="capture"),
@@ -166,6 +174,9 @@ def test_a_session_is_on_record_once(program: Program, session: Session) -> None
     with scripted_model(Script(program.script(session.folder), ANSWER)) as model:
         said = session.run(*program.start(session, model))
     assert ANSWER in said
+    if program.lists:
+        listed = session.run(*node_program(program.lists), "mcp", "list", of_stderr=True)
+        assert re.search(r"zaxy: .* - Connected", listed), listed
     assert (session.folder / "greeting.txt").read_text(encoding="utf-8") == CONTENT
     status = session.hooks(program.client)
     assert status["status"] == "installed", status
