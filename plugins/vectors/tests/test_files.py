@@ -21,10 +21,13 @@ from zaxy_vectors.tokens import words_of
 from zaxy_vectors.weights import find_files, identity
 
 EVENTS = 400
+STEP = 2
+"""Events that are committed together."""
+KILLS = 8
 FEEDER = (
     "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[2])\n"
     "from followed import *; print('ready', flush=True)\n"
-    f"feed(lane_in(Path(sys.argv[1])), events_of(many_texts({EVENTS})), 2)"
+    f"feed(lane_in(Path(sys.argv[1])), events_of(many_texts({EVENTS})), {STEP})"
 )
 
 
@@ -41,20 +44,23 @@ def row_of(text: str) -> bytes:
 @pytest.mark.skipif(os.name == "nt", reason="processes are killed by a signal")
 def test_a_follower_that_is_killed_again_and_again_ends_with_the_same_digest(tmp_path: Path) -> None:
     rng = random.Random(7)
+    whole, events = lane_in(tmp_path / "whole"), events_of(many_texts(EVENTS))
+    begun = time.monotonic()
+    fed = feed(whole, events, STEP)
+    usual = time.monotonic() - begun
     kills = 0
-    for _ in range(8):
+    for _ in range(KILLS):
         command = [sys.executable, "-c", FEEDER, str(tmp_path), str(Path(__file__).parent)]
         with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
             assert process.stdout is not None and process.stdout.readline() == b"ready\n"
-            time.sleep(rng.uniform(0.2, 0.6))
+            time.sleep(rng.uniform(0, usual / KILLS))
             kills += process.poll() is None
             process.send_signal(signal.SIGKILL)
         lane = lane_in(tmp_path)
         lane.search(Query("the ferry in room 3", SESSION))
         assert lane.verify(SESSION) == []
-    killed, whole = lane_in(tmp_path), lane_in(tmp_path / "whole")
-    events = events_of(many_texts(EVENTS))
-    assert feed(killed, events) == feed(whole, events)
+    killed = lane_in(tmp_path)
+    assert feed(killed, events) == fed
     assert killed.digest(SESSION) == whole.digest(SESSION)
     assert kills > 0
 
