@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import stat
 import subprocess
 import sys
@@ -597,7 +598,8 @@ def test_a_bundle_goes_through_pipes_as_it_would_through_a_file(small: Path) -> 
     [
         (("export", "--out", "-", "--session-id", "s", "--json"), "Leave out --json"),
         (("export", "--out", "-", "--session-id", "elsewhere"), "there is no session elsewhere"),
-        (("verify-export", "-"), "zaxy: "),
+        (("verify-export", "-"), "it ends too early"),
+        (("export-push", "--sink", "file", "--dest", "-", "--session-id", "s"), "Run 'zaxy export --out -'"),
     ],
 )
 def test_nothing_of_a_bundle_is_printed_where_it_cannot_be_whole(
@@ -608,6 +610,14 @@ def test_nothing_of_a_bundle_is_printed_where_it_cannot_be_whole(
     assert said in done.stderr + done.stdout
     assert "entries" not in done.stdout
     assert [path.name for path in small.iterdir()] == [".eventloom"]
+
+
+@posix
+def test_a_bundle_from_a_closed_standard_input_is_one_that_ends_too_early(small: Path) -> None:
+    line = f"exec {shlex.quote(sys.executable)} -m zaxy verify-export - <&-"
+    done = subprocess.run(["sh", "-c", line], cwd=small, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "it ends too early" in done.stderr
 
 
 @posix

@@ -164,6 +164,8 @@ def export_push(
             return export_memory(memory, file, selector, signer=signer, progress=call.progress("exporting"))
 
         if sink == TO_FILE:
+            if dest == STANDARD:
+                raise InvalidRequest("a sink writes to no pipe", f"Run 'zaxy export --out {STANDARD}'.")
             make_folder_for(dest)
         written, receipt = push(memory.export_sink(sink), destination=dest, token=token, build=build)
         _print_doubts(memory)

@@ -39,7 +39,8 @@ def bundle_in(path: str) -> Iterator[BinaryIO]:
             yield file
         return
     with TemporaryFile(prefix="zaxy-export-") as kept:  # a bundle is read more than once
-        shutil.copyfileobj(sys.stdin.buffer, kept)
+        if sys.stdin is not None:  # a closed one has nothing
+            shutil.copyfileobj(sys.stdin.buffer, kept)
         yield kept
 
 

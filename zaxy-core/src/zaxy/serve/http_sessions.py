@@ -21,8 +21,8 @@ NOT_THERE = Response(status_code=404)
 class SessionLimit:
     """An ASGI application around the SDK's, which by itself refuses new sessions while there are too many.
 
-    A session that is ended here ends as if its client had done it: the client's next request is answered with 404,
-    upon which the protocol lets it begin again.
+    A session that is ended here ends as if its client had done it: the client's next request is answered with 404.
+    The protocol then lets it begin again.
     """
 
     def __init__(self, inner: ASGIApp, max_sessions: int) -> None:
