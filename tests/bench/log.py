@@ -61,6 +61,7 @@ class Row(NamedTuple):
     at_least: bool
     figures: str
     judged: bool = True
+    """Whether the bench fails beyond the limit, which is shown then."""
     bound: float | None = None
     """Where the bench fails, if not at twice the target."""
 
@@ -80,7 +81,8 @@ class Row(NamedTuple):
         if self.measured is None:
             return f"{self.name:44} {'':>9} {'':>8} {'':>8}  {self.figures}"
         sign = "≥" if self.at_least else "≤"
-        bounds = f"{sign + format(self.target, 'g'):>8} {sign + format(self.limit, 'g'):>8}"
+        limit = sign + format(self.limit, "g") if self.judged else "-"
+        bounds = f"{sign + format(self.target, 'g'):>8} {limit:>8}"
         return f"{self.name:44} {self.measured:9.3f} {bounds}  {self.figures}"
 
 
